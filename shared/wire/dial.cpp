@@ -13,8 +13,9 @@ namespace rm {
 namespace {
 
 constexpr int64_t kMostPort = 65535;
-constexpr std::array kReachNames = {"untried",  "reached", "refused", "no-route",
-                                    "rejected", "dropped", "stranger"};
+constexpr std::array kReachNames = {"untried",     "reached",     "refused",  "no-route",
+                                    "rejected",    "dropped",     "stranger", "silent",
+                                    "unreachable", "no-neighbour"};
 constexpr std::array kLargeNames = {"untried", "passed", "lost-there", "lost-back"};
 
 template <class Value, size_t count>
@@ -44,10 +45,11 @@ std::optional<DialAnswer> dialAnswerFrom(const Json& json) {
     const auto reach = reachOfName(textAt(json, "reach").value_or(""));
     const auto large = largePacketsOfName(textAt(json, "large_packets").value_or(""));
     const auto microseconds = intAt(json, "microseconds"), mtu = intAt(json, "mtu");
-    const auto interface = textAt(json, "interface"), error = textAt(json, "error");
-    if (!reach || !large || !microseconds || !mtu || !interface || !error)
+    const auto interface = textAt(json, "interface"), error = textAt(json, "error"),
+               answeredBy = textAt(json, "answered_by");
+    if (!reach || !large || !microseconds || !mtu || !interface || !error || !answeredBy)
         return std::nullopt;
-    return DialAnswer{*reach, *large, *interface, *microseconds, *mtu, *error};
+    return DialAnswer{*reach, *large, *interface, *microseconds, *mtu, *error, *answeredBy};
 }
 
 } // namespace
@@ -122,7 +124,8 @@ std::string toJson(const std::vector<DialAnswer>& answers) {
                         {"interface", answer.interface},
                         {"microseconds", answer.microseconds},
                         {"mtu", answer.mtu},
-                        {"error", answer.error}});
+                        {"error", answer.error},
+                        {"answered_by", answer.answeredBy}});
     return dumpJson(list);
 }
 

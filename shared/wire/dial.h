@@ -65,13 +65,16 @@ Result<DialOrder> parseDialOrder(const std::string& json);
 
 /// What became of a dial. Stored by its name.
 enum class Reach {
-    kUntried,  ///< the time was over before, or another address of that node answered first
-    kReached,  ///< the listener that was meant answered
-    kRefused,  ///< somebody answered that nobody listens there (RST)
-    kNoRoute,  ///< the node's own routes do not lead there, or not by that interface
-    kRejected, ///< a machine on the way answered that there is no way (ICMP)
-    kDropped,  ///< no answer at all
-    kStranger, ///< connected, but not to the listener that was meant
+    kUntried,     ///< the time was over before, or another address of that node answered first
+    kReached,     ///< the listener that was meant answered
+    kRefused,     ///< somebody answered that nobody listens there (RST)
+    kNoRoute,     ///< the node's own routes do not lead there, or not by that interface
+    kRejected,    ///< somebody answered that it is not allowed, as firewalls do (ICMP)
+    kDropped,     ///< no answer at all
+    kStranger,    ///< connected, but to something that sends another greeting
+    kSilent,      ///< connected, and then no greeting or no more of what was to come
+    kUnreachable, ///< somebody answered that it finds no way or no such machine (ICMP)
+    kNoNeighbour, ///< no machine of the node's own network has the address, or that of the gateway
 };
 
 /// What became of 64 KiB that the listener was to send back. Stored by its name.
@@ -90,7 +93,8 @@ struct DialAnswer {
     std::string interface; ///< the one that it left by; of a dial that failed: that it would have
     int64_t microseconds = -1; ///< until the connection was there; -1: it never was
     int64_t mtu = 0;           ///< of the path, as the node's kernel knows it; 0: unknown
-    std::string error;         ///< the system's word; empty: reached
+    std::string error;         ///< what was met, in words; empty: reached
+    std::string answeredBy;    ///< whose ICMP answer kRejected or kUnreachable was; empty: unknown
     bool operator==(const DialAnswer&) const = default;
 };
 

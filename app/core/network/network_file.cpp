@@ -14,7 +14,7 @@ namespace rm {
 
 namespace {
 
-constexpr int64_t kNetworkVersion = 1;
+constexpr int64_t kNetworkVersion = 2; ///< 1: without "answered_by"
 constexpr size_t kMostNodes = 1024;
 
 std::string pathIn(const std::string& stateDir) {
@@ -88,7 +88,8 @@ Json trialJson(const NetworkTrial& trial) {
             {"interface", answer.interface},
             {"microseconds", answer.microseconds},
             {"mtu", answer.mtu},
-            {"error", answer.error}};
+            {"error", answer.error},
+            {"answered_by", answer.answeredBy}};
 }
 
 std::optional<NetworkTrial> trialFrom(const Json& json, size_t nodes) {
@@ -109,7 +110,8 @@ std::optional<NetworkTrial> trialFrom(const Json& json, size_t nodes) {
                         *by,
                         *address,
                         *port,
-                        {*reach, *large, *interface, *microseconds, *mtu, *error}};
+                        {*reach, *large, *interface, *microseconds, *mtu, *error,
+                         textAt(json, "answered_by").value_or("")}};
 }
 
 } // namespace

@@ -54,6 +54,19 @@ WayThere wayTo(const InterfaceReport& at, std::vector<const NetworkTrial*> trial
     return way;
 }
 
+/// How little it says of why two nodes cannot talk that this address of theirs cannot be used:
+/// that cards are in other networks is so on purpose, often.
+int emptiness(const WayThere& way) {
+    if (way.way == Way::kWorks)
+        return 0;
+    if (isVirtualInterface(way.at.name))
+        return 3;
+    const DialAnswer* failure = failureOf(way);
+    if (way.way == Way::kUnknown || (failure && failure->reach == Reach::kNoRoute))
+        return 2;
+    return failure && failure->reach == Reach::kNoNeighbour ? 1 : 0;
+}
+
 /// Smaller is better.
 using Rank = std::tuple<bool, bool, int64_t, bool, int64_t>;
 
@@ -128,6 +141,13 @@ std::optional<Candidate> completed(const NetworkWays& ways, int hub, const Inter
 
 } // namespace
 
+const DialAnswer* failureOf(const WayThere& way) {
+    for (const NetworkTrial* trial : way.trials)
+        if (trial->answer.reach != Reach::kReached && trial->answer.reach != Reach::kUntried)
+            return &trial->answer;
+    return nullptr;
+}
+
 NetworkWays::NetworkWays(const NetworkMatrix& matrix)
     : m_matrix(matrix)
     , m_ways(matrix.nodes.size() * matrix.nodes.size()) {
@@ -157,11 +177,9 @@ const std::vector<WayThere>& NetworkWays::between(int from, int to) const {
 
 std::optional<WayThere> NetworkWays::best(int from, int to) const {
     const auto rank = [](const WayThere& way) {
-        // An address on a bridge says little of why there is no way.
-        const bool tellsLittle = way.way != Way::kWorks && isVirtualInterface(way.at.name);
         const int order = way.way == Way::kUnknown ? static_cast<int>(Way::kBlocked) + 1
                                                    : static_cast<int>(way.way);
-        return std::tuple{tellsLittle, order, rankOf(way.at, way.microseconds)};
+        return std::tuple{emptiness(way), order, rankOf(way.at, way.microseconds)};
     };
     const std::vector<WayThere>& ways = between(from, to);
     const auto best = std::ranges::min_element(ways, {}, rank);

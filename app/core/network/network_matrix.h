@@ -58,6 +58,9 @@ struct WayThere {
     std::vector<const NetworkTrial*> trials; ///< of the matrix
 };
 
+/// What the first port met that was tried and not reached; null: none.
+const DialAnswer* failureOf(const WayThere& way);
+
 /// The ways of a matrix by what leads where, which are looked for once: all trials among 64 nodes
 /// take no longer than one pair. The matrix must outlive it.
 class NetworkWays {
@@ -66,7 +69,9 @@ public:
 
     /// To each address of `to` that was tried, in the order of its addresses.
     const std::vector<WayThere>& between(int from, int to) const;
-    /// The best of them: one that works before one that does not, then as chooseNetwork() prefers.
+    /// The best of them: one that works before one that does not, of those what says most of why
+    /// (that packets are dropped, say, before that there is no route), then as chooseNetwork()
+    /// prefers.
     std::optional<WayThere> best(int from, int to) const;
     /// To that address; null: it was not tried.
     const WayThere* find(int from, int to, const std::string& address) const;

@@ -38,6 +38,12 @@ const char* reachWord(Reach reach) {
         return "dropped";
     case Reach::kStranger:
         return "somebody else";
+    case Reach::kSilent:
+        return "silent";
+    case Reach::kUnreachable:
+        return "unreachable";
+    case Reach::kNoNeighbour:
+        return "no neighbour";
     }
     return "";
 }
@@ -60,7 +66,7 @@ std::string placeOf(const InterfaceReport& at) {
     return at.address + " (" + at.name + ")";
 }
 
-/// The ports of that answer; empty: of every port.
+/// The ports that were reached, or the others.
 std::string portsWith(const WayThere& way, bool isReached) {
     std::vector<std::string> ports;
     for (const NetworkTrial* trial : way.trials)
@@ -70,12 +76,12 @@ std::string portsWith(const WayThere& way, bool isReached) {
     return listed(ports, isReached ? " and " : " or ");
 }
 
-/// What the first port that was not reached met.
-const DialAnswer* failureOf(const WayThere& way) {
+std::string portsMeeting(const WayThere& way, Reach reach) {
+    std::vector<std::string> ports;
     for (const NetworkTrial* trial : way.trials)
-        if (trial->answer.reach != Reach::kReached && trial->answer.reach != Reach::kUntried)
-            return &trial->answer;
-    return nullptr;
+        if (trial->answer.reach == reach)
+            ports.push_back(std::to_string(trial->port));
+    return listed(ports, " or ");
 }
 
 /// One pair in one direction, in words.
@@ -89,22 +95,18 @@ public:
         , m_toIndex(to) {}
 
     std::string of(const WayThere& way) const {
-        const DialAnswer* failure = failureOf(way);
         switch (way.way) {
         case Way::kSomePorts:
-            return placeOf(way.at) + " answers at port " + portsWith(way, true) + ", but not at " +
-                   portsWith(way, false) + " (" + reachWord(failure->reach) +
-                   "): a firewall lets only some ports through, and Gloo and NCCL open ports of " +
-                   range() + "; " + advice(way);
+            return somePorts(way, *failureOf(way));
         case Way::kLosesLarge:
             return placeOf(way.at) + " answers, but packets of full size are lost on the way " +
-                   (isLostBack(way) ? "back" : "there") + mtuOf(way) +
+                   (isLostBack(way) ? "back" : "there" + mtuOf(way)) +
                    ": something between has a smaller MTU and does not say so; set a smaller MTU "
                    "on " +
                    way.interface + " of " + m_from.name + " and " + way.at.name + " of " +
                    m_to.name + ", or let ICMP through";
         case Way::kBlocked:
-            return blocked(way, *failure);
+            return blocked(way, *failureOf(way));
         case Way::kUnknown:
         case Way::kWorks:
             break;
@@ -113,27 +115,46 @@ public:
     }
 
 private:
+    std::string somePorts(const WayThere& way, const DialAnswer& failure) const {
+        const bool isFirewall = failure.reach == Reach::kDropped ||
+                                failure.reach == Reach::kRefused ||
+                                failure.reach == Reach::kRejected;
+        return placeOf(way.at) + " answers at port " + portsWith(way, true) + ", but not at " +
+               portsWith(way, false) + " (" + reachWord(failure.reach) +
+               "): " + (isFirewall ? "a firewall lets only some ports through" : failure.error) +
+               ", and Gloo and NCCL open ports of " + range() + "; " + advice(way);
+    }
+
     std::string blocked(const WayThere& way, const DialAnswer& failure) const {
-        const std::string place = placeOf(way.at);
+        const std::string place = placeOf(way.at), ports = portsMeeting(way, failure.reach);
         if (isOwnToo(way.at))
             return place + " is an address of " + m_from.name + " itself, too";
         switch (failure.reach) {
         case Reach::kDropped:
-            return place + " does not answer at port " + portsWith(way, false) +
-                   ": dropped, by a "
-                   "firewall on " +
-                   whereDropped(way) + "; " + advice(way);
+            return place + " does not answer at port " + ports + ": " + whyDropped(way) + "; " +
+                   advice(way);
         case Reach::kRefused:
-            return place + " refuses port " + portsWith(way, false) +
+            return place + " refuses port " + ports +
                    ", although its agent listens there: a firewall answers in its place, or "
                    "another machine has that address";
         case Reach::kNoRoute:
-            return "it has no route to " + place + ": " + failure.error;
+            return "its own routes do not lead to " + place + ": " + failure.error;
+        case Reach::kNoNeighbour:
+            return place + " cannot be found: " + failure.error +
+                   ", so the cards of the two are in different networks (switch or VLAN), or a "
+                   "link is down";
         case Reach::kRejected:
-            return "a router or firewall answers that " + place +
-                   " cannot be reached: " + failure.error;
+            return whose(failure) + " rejects connections to " + place + " by ICMP (" +
+                   failure.error + "); " + advice(way);
+        case Reach::kUnreachable:
+            return whose(failure) + " answers that " + place +
+                   " cannot be reached by it: " + failure.error;
         case Reach::kStranger:
             return "at " + place + " " + failure.error;
+        case Reach::kSilent:
+            return place + " takes connections at port " + ports + ", and " + failure.error +
+                   ": a proxy or firewall takes them in the place of its agent, or lets no data "
+                   "through";
         case Reach::kUntried:
         case Reach::kReached:
             break;
@@ -141,10 +162,24 @@ private:
         return place + " was not tried in time";
     }
 
-    bool isOwnToo(const InterfaceReport& at) const {
-        return std::ranges::find(m_from.addresses, at.address, &InterfaceReport::address) !=
-               m_from.addresses.end();
+    /// Who answered by ICMP.
+    std::string whose(const DialAnswer& failure) const {
+        const std::string& by = failure.answeredBy;
+        if (by.empty())
+            return "a router or firewall";
+        if (hasAddress(m_from, by))
+            return "a firewall or router on " + m_from.name + " itself (" + by + ")";
+        if (hasAddress(m_to, by))
+            return "the firewall of " + m_to.name + " (" + by + ")";
+        return "a router or firewall between (" + by + ")";
     }
+
+    static bool hasAddress(const NetworkNode& node, const std::string& address) {
+        return std::ranges::find(node.addresses, address, &InterfaceReport::address) !=
+               node.addresses.end();
+    }
+
+    bool isOwnToo(const InterfaceReport& at) const { return hasAddress(m_from, at.address); }
 
     static bool isLostBack(const WayThere& way) {
         return std::ranges::any_of(way.trials, [](const NetworkTrial* trial) {
@@ -157,17 +192,74 @@ private:
                            : std::string();
     }
 
-    /// Where, by what others reach.
-    std::string whereDropped(const WayThere& way) const {
-        bool isAsked = false;
-        for (const NetworkTrial& trial : m_matrix.trials) {
-            const bool isOther = trial.to == m_toIndex && trial.from != m_fromIndex &&
-                                 trial.by.empty() && trial.address == way.at.address;
-            if (isOther && trial.answer.reach == Reach::kReached)
-                return m_from.name + " or between, as others reach it";
-            isAsked = isAsked || (isOther && trial.answer.reach == Reach::kDropped);
+    /// Silence alone tells not who drops: what leaves the one node, what comes to the other, its
+    /// answer, or something between. What else was tried may.
+    std::string whyDropped(const WayThere& way) const {
+        const std::string source = sourceOf(way);
+        if (const DialAnswer* back = ownRouteOf(m_toIndex, m_fromIndex, source))
+            return "the routes of " + m_to.name + " do not lead back to " + source + " (" +
+                   back->error + ")";
+        const Others there = othersTo(way.at.address), here = othersFrom(way.interface);
+        if (there.reached && here.reached)
+            return "dropped between these two alone, by a firewall on " + m_from.name + ", on " +
+                   m_to.name + " or by something between, as others reach that address and " +
+                   m_from.name + " reaches others";
+        if (there.reached && here.asked)
+            return "dropped by a firewall for what leaves " + m_from.name +
+                   ", on it or next to it, as others reach that address and it reaches nobody by " +
+                   way.interface;
+        if (there.asked && !there.reached && here.reached)
+            return "dropped by a firewall for what comes to " + m_to.name +
+                   ", on it or next to it, as nobody reaches that address and " + m_from.name +
+                   " reaches others";
+        return "dropped by a firewall on " + m_from.name + ", on " + m_to.name +
+               " or by something between";
+    }
+
+    /// How dials of others went.
+    struct Others {
+        bool asked = false;
+        bool reached = false;
+
+        void add(const NetworkTrial& trial) {
+            asked = asked || trial.answer.reach == Reach::kDropped;
+            reached = reached || trial.answer.reach == Reach::kReached;
         }
-        return isAsked ? m_to.name + ", as nobody reaches it" : m_to.name + " or between";
+    };
+
+    Others othersTo(const std::string& address) const {
+        Others others;
+        for (const NetworkTrial& trial : m_matrix.trials)
+            if (trial.to == m_toIndex && trial.from != m_fromIndex && trial.by.empty() &&
+                trial.address == address)
+                others.add(trial);
+        return others;
+    }
+
+    Others othersFrom(const std::string& interface) const {
+        Others others;
+        for (const NetworkTrial& trial : m_matrix.trials)
+            if (trial.from == m_fromIndex && trial.to != m_toIndex && trial.by.empty() &&
+                trial.answer.interface == interface)
+                others.add(trial);
+        return others;
+    }
+
+    /// Where that node's own routes do not lead to that address of another; null: they do.
+    const DialAnswer* ownRouteOf(int from, int to, const std::string& address) const {
+        for (const NetworkTrial& trial : m_matrix.trials)
+            if (trial.from == from && trial.to == to && trial.by.empty() &&
+                trial.address == address && trial.answer.reach == Reach::kNoRoute)
+                return &trial.answer;
+        return nullptr;
+    }
+
+    /// The address that it sends from; its name where that is not known.
+    std::string sourceOf(const WayThere& way) const {
+        for (const InterfaceReport& own : m_from.addresses)
+            if (own.name == way.interface && isSix(own.address) == isSix(way.at.address))
+                return own.address;
+        return m_from.name;
     }
 
     std::string range() const {
@@ -175,13 +267,9 @@ private:
     }
 
     std::string advice(const WayThere& way) const {
-        std::string source = m_from.name;
-        for (const InterfaceReport& own : m_from.addresses)
-            if (own.name == way.interface && isSix(own.address) == isSix(way.at.address))
-                source = own.address;
         const int64_t port = m_to.ports.port;
         const bool isInRange = port >= m_to.ports.rangeFirst && port <= m_to.ports.rangeLast;
-        return "let TCP from " + source + " to port" +
+        return "let TCP from " + sourceOf(way) + " to port" +
                (isInRange ? "s " : "s " + std::to_string(port) + " and ") + range() + " through";
     }
 

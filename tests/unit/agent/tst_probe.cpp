@@ -569,7 +569,7 @@ private Q_SLOTS:
         QCOMPARE(here.dial({target})[0].reach, Reach::kReached);
     }
 
-    void whoSaysNothingIsAStranger() {
+    void whoSaysNothingIsSilent() {
         const Descriptor silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
         sockaddr_in address = {};
         address.sin_family = AF_INET;
@@ -584,7 +584,23 @@ private Q_SLOTS:
         target.port = ntohs(address.sin_port);
         const auto answers = dialAll({{target}, -1}, {200, 200, 2000});
         QVERIFY(answers);
-        QCOMPARE(answers->front().reach, Reach::kStranger);
+        QCOMPARE(answers->front().reach, Reach::kSilent);
+        // What was cut short by the end of all dials is no evidence.
+        const auto cut = dialAll({{target}, -1}, {200, 20'000, 200});
+        QVERIFY(cut);
+        QCOMPARE(cut->front().reach, Reach::kUntried);
+    }
+
+    void aListenerWhoseTimeIsOverBeforeItsDialsFails() {
+        int in[2], out[2];
+        QCOMPARE(::pipe(in), 0);
+        QCOMPARE(::pipe(out), 0);
+        const auto over = listenForDials({}, 0, in[0], out[1]);
+        QVERIFY(!over && over.error().code == ErrorCode::kUnavailable);
+        ::close(in[1]);
+        QVERIFY(listenForDials({}, 60, in[0], out[1]));
+        for (const int fd : {in[0], out[0], out[1]})
+            ::close(fd);
     }
 
     void aListenerServesSeveralPortsOfItsRange() {

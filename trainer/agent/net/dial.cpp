@@ -4,10 +4,16 @@
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
 
-#include <net/if.h>
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <time.h>
+
+// Needs struct timespec.
+#include <linux/errqueue.h>
 
 #include <algorithm>
 #include <array>
@@ -42,6 +48,7 @@ struct Dial {
     size_t back = 0;
     DialAnswer answer;
 
+    bool isSix() const { return address.family() == AF_INET6; }
     bool isOpen() const {
         return stage == Stage::kConnecting || stage == Stage::kGreeted || stage == Stage::kPayload;
     }
@@ -78,26 +85,144 @@ bool isOnLink(const std::string& interface, const SocketAddress& address,
     });
 }
 
+/// Why the kernel sends nothing, which is a matter of this node alone.
 std::string wordOf(int errnoValue) {
-    // What the kernel says of a route of the type blackhole.
-    return errnoValue == EINVAL ? "a route of this node leads nowhere"
-                                : std::string(std::strerror(errnoValue));
+    switch (errnoValue) {
+    case EINVAL:
+        return "a route or rule of this node leads nowhere (blackhole)";
+    case EHOSTUNREACH:
+        return "a route or rule of this node says that it is unreachable";
+    case EACCES:
+        return "a route or rule of this node prohibits it";
+    case EPERM:
+        return "a policy of this node forbids it";
+    case EADDRNOTAVAIL:
+        return "no interface has an address to send from";
+    default:
+        return std::strerror(errnoValue);
+    }
 }
 
+/// What a machine answered by ICMP instead of connecting.
+struct IcmpAnswer {
+    bool isSix = false;
+    int type = 0;
+    int code = 0;
+    SocketAddress by;
+};
+
+/// The kernel keeps these for who asks, since Linux 5.8 also of connections that failed.
+void keepIcmpAnswers(int socket, int family, bool keeps) {
+    const int on = keeps;
+    if (family == AF_INET6)
+        ::setsockopt(socket, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
+    else
+        ::setsockopt(socket, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
+}
+
+std::optional<IcmpAnswer> icmpAnswerIn(cmsghdr& header) {
+    const bool isFour = header.cmsg_level == IPPROTO_IP && header.cmsg_type == IP_RECVERR;
+    const bool isSix = header.cmsg_level == IPPROTO_IPV6 && header.cmsg_type == IPV6_RECVERR;
+    if ((!isFour && !isSix) || header.cmsg_len < CMSG_LEN(sizeof(sock_extended_err)))
+        return std::nullopt;
+    sock_extended_err error = {};
+    std::memcpy(&error, CMSG_DATA(&header), sizeof error);
+    if (error.ee_origin != SO_EE_ORIGIN_ICMP && error.ee_origin != SO_EE_ORIGIN_ICMP6)
+        return std::nullopt;
+    IcmpAnswer answer{isSix, error.ee_type, error.ee_code, {}};
+    const size_t size = isSix ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+    if (header.cmsg_len >= CMSG_LEN(sizeof error + size)) {
+        std::memcpy(&answer.by.storage, CMSG_DATA(&header) + sizeof error, size);
+        answer.by.size = static_cast<socklen_t>(size);
+    }
+    return answer;
+}
+
+std::optional<IcmpAnswer> icmpAnswerOn(int socket) {
+    alignas(cmsghdr) std::array<char, 512> control;
+    std::array<char, 128> sent; // the packet that is answered
+    iovec part{sent.data(), sent.size()};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    if (::recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+        return std::nullopt;
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header))
+        if (const auto answer = icmpAnswerIn(*header))
+            return answer;
+    return std::nullopt;
+}
+
+struct IcmpWord {
+    bool isSix;
+    int type;
+    int code;
+    Reach reach;
+    const char* word;
+};
+
+/// Of RFC 792, 1122, 1812 and 4443. To port unreachable: who has no listener sends RST for TCP, and
+/// it is firewalls that answer so (what REJECT of iptables does unless one asks for another).
+constexpr IcmpWord kIcmpWords[] = {
+    {false, ICMP_DEST_UNREACH, ICMP_NET_UNREACH, Reach::kUnreachable, "network unreachable"},
+    {false, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, Reach::kUnreachable, "host unreachable"},
+    {false, ICMP_DEST_UNREACH, ICMP_PROT_UNREACH, Reach::kRejected, "protocol unreachable"},
+    {false, ICMP_DEST_UNREACH, ICMP_PORT_UNREACH, Reach::kRejected, "port unreachable"},
+    {false, ICMP_DEST_UNREACH, ICMP_NET_ANO, Reach::kRejected, "network prohibited"},
+    {false, ICMP_DEST_UNREACH, ICMP_HOST_ANO, Reach::kRejected, "host prohibited"},
+    {false, ICMP_DEST_UNREACH, ICMP_PKT_FILTERED, Reach::kRejected, "administratively prohibited"},
+    {true, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_NOROUTE, Reach::kUnreachable, "no route"},
+    {true, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_ADMIN, Reach::kRejected,
+     "administratively prohibited"},
+    {true, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_ADDR, Reach::kUnreachable, "address unreachable"},
+    {true, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_NOPORT, Reach::kRejected, "port unreachable"},
+    {true, ICMP6_DST_UNREACH, 5, Reach::kRejected, "source address prohibited"},
+    {true, ICMP6_DST_UNREACH, 6, Reach::kRejected, "rejected by a route"},
+};
+
+/// What this machine tells itself where nobody answers ARP or neighbour discovery.
+bool saysNoNeighbour(const IcmpAnswer& answer, const std::vector<InterfaceAddress>& interfaces) {
+    const bool saysHost =
+        answer.isSix ? answer.type == ICMP6_DST_UNREACH && answer.code == ICMP6_DST_UNREACH_ADDR
+                     : answer.type == ICMP_DEST_UNREACH && answer.code == ICMP_HOST_UNREACH;
+    return saysHost && std::ranges::any_of(interfaces, [&answer](const InterfaceAddress& item) {
+               return item.address.hasSameHost(answer.by);
+           });
+}
+
+void endNoNeighbour(Dial& dial, const std::vector<InterfaceAddress>& interfaces) {
+    const std::string what = dial.isSix() ? "neighbour discovery" : "ARP";
+    const std::string& by = dial.answer.interface;
+    dial.end(Reach::kNoNeighbour,
+             isOnLink(by, dial.address, interfaces)
+                 ? "no machine in the network of " + by + " answers " + what + " for it"
+                 : "the gateway that the routes name does not answer " + what);
+}
+
+void endAnswered(Dial& dial, const IcmpAnswer& answer) {
+    const auto* found = std::ranges::find_if(kIcmpWords, [&answer](const IcmpWord& item) {
+        return item.isSix == answer.isSix && item.type == answer.type && item.code == answer.code;
+    });
+    const bool isKnown = found != std::end(kIcmpWords);
+    dial.answer.answeredBy = answer.by.host();
+    dial.end(isKnown ? found->reach : Reach::kUnreachable,
+             isKnown ? found->word
+                     : "ICMP of type " + std::to_string(answer.type) + ", code " +
+                           std::to_string(answer.code));
+}
+
+/// What a connection failed with where the kernel does not say who answered: RST comes as
+/// ECONNREFUSED, every ICMP answer of older kernels as one of many others.
 Reach reachOf(int errnoValue) {
     switch (errnoValue) {
     case ECONNREFUSED:
         return Reach::kRefused;
     case ETIMEDOUT:
         return Reach::kDropped;
-    case EHOSTUNREACH:
-    case ENETUNREACH:
-    case EACCES:
-    case EPERM:
-    case ENOPROTOOPT:
-        return Reach::kRejected;
     default:
-        return Reach::kNoRoute;
+        return Reach::kUnreachable;
     }
 }
 
@@ -123,6 +248,7 @@ void begin(Dial& dial, const std::vector<InterfaceAddress>& interfaces) {
                                   static_cast<socklen_t>(wanted.size())) != 0)
         return dial.end(Reach::kUntried, std::strerror(errno));
     dial.stage = Stage::kConnecting;
+    keepIcmpAnswers(dial.socket.get(), dial.address.family(), true);
     if (::connect(dial.socket.get(), dial.address.get(), dial.address.size) != 0 &&
         errno != EINPROGRESS)
         dial.end(errno == ECONNREFUSED ? Reach::kRefused : Reach::kNoRoute, wordOf(errno));
@@ -131,18 +257,25 @@ void begin(Dial& dial, const std::vector<InterfaceAddress>& interfaces) {
 int64_t pathMtu(const Dial& dial) {
     int mtu = 0;
     socklen_t size = sizeof mtu;
-    const bool isSix = dial.address.family() == AF_INET6;
-    const int got = isSix ? ::getsockopt(dial.socket.get(), IPPROTO_IPV6, IPV6_MTU, &mtu, &size)
-                          : ::getsockopt(dial.socket.get(), IPPROTO_IP, IP_MTU, &mtu, &size);
+    const int got = dial.isSix()
+                        ? ::getsockopt(dial.socket.get(), IPPROTO_IPV6, IPV6_MTU, &mtu, &size)
+                        : ::getsockopt(dial.socket.get(), IPPROTO_IP, IP_MTU, &mtu, &size);
     return got == 0 ? mtu : 0;
 }
 
-void onConnected(Dial& dial) {
+void onConnected(Dial& dial, const std::vector<InterfaceAddress>& interfaces) {
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(dial.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error)
-        return dial.end(reachOf(error), wordOf(error));
+    if (error) {
+        const auto icmp = icmpAnswerOn(dial.socket.get());
+        if (!icmp)
+            return dial.end(reachOf(error), std::strerror(error));
+        return saysNoNeighbour(*icmp, interfaces) ? endNoNeighbour(dial, interfaces)
+                                                  : endAnswered(dial, *icmp);
+    }
+    // From here on such an answer would end what TCP goes on with.
+    keepIcmpAnswers(dial.socket.get(), dial.address.family(), false);
     dial.connectedNs = monotonicNowNs();
     dial.answer.microseconds = (dial.connectedNs - dial.startNs) / 1000;
     dial.stage = Stage::kGreeted;
@@ -169,6 +302,13 @@ void endPayload(Dial& dial) {
     endReached(dial);
 }
 
+/// Somebody closed it, so that nothing is known of large packets.
+void endCut(Dial& dial) {
+    if (dial.back >= kSomePackets)
+        return endPayload(dial);
+    dial.end(Reach::kSilent, "it answers, and is broken off once data is sent");
+}
+
 void onGreeting(Dial& dial) {
     const std::string expected = dialGreeting(dial.target->token);
     std::array<char, 64> bytes;
@@ -178,7 +318,12 @@ void onGreeting(Dial& dial) {
         return;
     if (count > 0)
         dial.greeting.append(bytes.data(), static_cast<size_t>(count));
-    if (count <= 0 || !expected.starts_with(dial.greeting))
+    if (count == 0)
+        return dial.end(Reach::kSilent, "it is connected, and closed again without a word");
+    if (count < 0)
+        return dial.end(Reach::kSilent, "it is connected, and then broken off without a word (" +
+                                            std::string(std::strerror(errno)) + ")");
+    if (!expected.starts_with(dial.greeting))
         return dial.end(Reach::kStranger, "it is another program or machine that answers");
     if (dial.greeting != expected)
         return;
@@ -193,15 +338,16 @@ void onPayload(Dial& dial) {
         const size_t left = std::min(bytes.size(), kPayloadBytes - dial.sent);
         const ssize_t sent = ::send(dial.socket.get(), bytes.data(), left, MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            return endPayload(dial);
+            return endCut(dial);
         dial.sent += static_cast<size_t>(std::max<ssize_t>(0, sent));
     }
     std::array<char, 16 * 1024> received;
     const ssize_t count = ::recv(dial.socket.get(), received.data(), received.size(), 0);
     if (count > 0)
         dial.back += static_cast<size_t>(count);
-    const bool isCut = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-    if (isCut || dial.back >= kPayloadBytes)
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
+        return endCut(dial);
+    if (dial.back >= kPayloadBytes)
         endPayload(dial);
 }
 
@@ -289,7 +435,7 @@ private:
 
     void onReady(Dial& dial) {
         if (dial.stage == Stage::kConnecting)
-            onConnected(dial);
+            onConnected(dial, m_interfaces);
         else if (dial.stage == Stage::kGreeted)
             onGreeting(dial);
         else
@@ -300,19 +446,22 @@ private:
             m_reachedNs.try_emplace(dial.target->group, monotonicNowNs());
     }
 
-    static void giveUp(Dial& dial) {
-        switch (dial.stage) {
-        case Stage::kConnecting:
-            return dial.end(Reach::kDropped, std::strerror(ETIMEDOUT));
-        case Stage::kGreeted:
-            return dial.end(Reach::kStranger, "it is connected, and then nothing comes");
-        case Stage::kPayload:
+    /// What did not have its time, as others had to end first, says nothing.
+    void giveUp(Dial& dial) const {
+        const int64_t endNs =
+            dial.stage == Stage::kConnecting ? connectDeadline(dial) : deadline(dial);
+        const bool isOwnTime = monotonicNowNs() >= endNs;
+        if (dial.stage == Stage::kPayload && (isOwnTime || dial.back >= kSomePackets))
             return endPayload(dial);
-        case Stage::kWaiting:
-            return dial.end(Reach::kUntried, "there was no time left");
-        case Stage::kOver:
-            return;
-        }
+        if (dial.stage == Stage::kPayload)
+            return endReached(dial);
+        if (dial.isOpen() && isOwnTime)
+            return dial.stage == Stage::kConnecting
+                       ? dial.end(Reach::kDropped, "nothing answered within " +
+                                                       std::to_string(m_limits.connectMs) + " ms")
+                       : dial.end(Reach::kSilent, "it is connected, and then nothing comes");
+        if (dial.stage != Stage::kOver)
+            dial.end(Reach::kUntried, "there was no time left");
     }
 
     std::vector<Dial> m_dials;

@@ -11,14 +11,15 @@ namespace rm {
 /// `listen`: accepts connections on some ports of every address of this machine, so that other
 /// nodes can find out by dialAll() which of them they reach. Each connection begins with
 /// dialGreeting(); what comes then is sent back, up to some 100 KiB. Prints OpenPorts on `outputFd`
-/// once it listens; ends after `seconds` or when `inputFd` closes.
+/// once it listens, and ends when `inputFd` closes. kUnavailable: it cannot, or that was not within
+/// `seconds`, and who dials later meets nobody.
 Result<void> listenForDials(const ListenOrder& order, int seconds, int inputFd, int outputFd);
 
 /// How long a dial may take, and all of them.
 struct DialLimits {
-    int64_t connectMs = 2000;
+    int64_t connectMs = 3500;  ///< Linux asks for a neighbour for 3 s
     int64_t exchangeMs = 4000; ///< after it was connected
-    int64_t wholeMs = 5000;
+    int64_t wholeMs = 8000;
 };
 
 /// `dial`: tries all targets at once, as many as this process may have sockets; the answers are in

@@ -26,7 +26,8 @@ inline DialAnswer answered(Reach reach, const std::string& by, int64_t microseco
             by,
             isReached ? microseconds : -1,
             isReached ? 1500 : 0,
-            isReached ? "" : "Connection timed out"};
+            isReached ? "" : "Connection timed out",
+            ""};
 }
 
 /// Every port of that address answers so, from the interface `by`.

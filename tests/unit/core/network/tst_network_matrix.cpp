@@ -54,13 +54,17 @@ private Q_SLOTS:
     void aNodeWithAProblemIsLeftOut();
     void aWayThatLosesLargePacketsIsNoWay();
     void oneBlockedDirectionIsNamed();
-    void whereAFirewallIsFollowsFromWhoReachesIt();
+    void whereAFirewallIsFollowsFromWhoReachesWhom();
+    void aMissingRouteBackIsNoFirewall();
+    void whoAnsweredByIcmpIsNamed();
+    void aCardOfAnotherNetworkDoesNotHideAFirewall();
     void portsThatAreBlockedAreNamedWithTheRange();
     void everyKindOfFailureHasItsWords_data();
     void everyKindOfFailureHasItsWords();
     void anAddressOfBothIsCalledSo();
     void sixtyFourNodesAreChosenForAndNamedBriefly();
     void whatIsKeptIsReadAgain();
+    void aFileOfVersion1IsRead();
     void brokenFilesAreErrors_data();
     void brokenFilesAreErrors();
     void publicAddressesAreKnown_data();
@@ -165,19 +169,72 @@ void TestNetworkMatrix::oneBlockedDirectionIsNamed() {
     QCOMPARE(whyBlocked(matrix, 0, 1), std::string());
     const std::string why = whyBlocked(matrix, 1, 0);
     VERIFY_HAS(why, "node-b cannot reach node-a: 10.0.0.5 (ens5) does not answer at port 29500, "
-                    "35000 or 52000: dropped, by a firewall on node-a or between; let TCP from "
-                    "10.0.0.6 to ports 29500 and 32768-60999 through; the other direction works");
+                    "35000 or 52000: dropped by a firewall on node-b, on node-a or by "
+                    "something between; let TCP from 10.0.0.6 to ports 29500 and 32768-60999 "
+                    "through; the other "
+                    "direction works");
     VERIFY_HAS(whyNoNetwork(matrix), QString::fromStdString(why));
 }
 
-void TestNetworkMatrix::whereAFirewallIsFollowsFromWhoReachesIt() {
-    NetworkMatrix matrix = wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.5")}),
-                                         networkNode("node-b", {at("ens5", "10.0.0.6")}),
-                                         networkNode("node-c", {at("ens5", "10.0.0.7")})});
+void TestNetworkMatrix::whereAFirewallIsFollowsFromWhoReachesWhom() {
+    const NetworkMatrix whole = wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.5")}),
+                                              networkNode("node-b", {at("ens5", "10.0.0.6")}),
+                                              networkNode("node-c", {at("ens5", "10.0.0.7")})});
+    NetworkMatrix matrix = whole;
     setAnswer(matrix, 1, "10.0.0.5", kSilent);
-    VERIFY_HAS(whyBlocked(matrix, 1, 0), "a firewall on node-b or between, as others reach it");
+    VERIFY_HAS(whyBlocked(matrix, 1, 0),
+               "dropped between these two alone, by a firewall on node-b, on node-a or by "
+               "something between");
+    // Also what leaves node-b for the third one.
+    setAnswer(matrix, 1, "10.0.0.7", kSilent);
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), "dropped by a firewall for what leaves node-b, on it or "
+                                         "next to it, as others reach that address");
+    matrix = whole;
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
     setAnswer(matrix, 2, "10.0.0.5", kSilent);
-    VERIFY_HAS(whyBlocked(matrix, 1, 0), "a firewall on node-a, as nobody reaches it");
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), "dropped by a firewall for what comes to node-a, on it "
+                                         "or next to it, as nobody reaches that address");
+    setAnswer(matrix, 1, "10.0.0.7", kSilent);
+    VERIFY_HAS(whyBlocked(matrix, 1, 0),
+               "dropped by a firewall on node-b, on node-a or by something between; let");
+}
+
+void TestNetworkMatrix::aMissingRouteBackIsNoFirewall() {
+    NetworkMatrix matrix = oneNetwork();
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
+    DialAnswer none = answered(Reach::kNoRoute, "");
+    none.error = "Network is unreachable";
+    setAnswer(matrix, 0, "10.0.0.6", none);
+    const std::string why = whyBlocked(matrix, 1, 0);
+    VERIFY_HAS(why, "the routes of node-a do not lead back to 10.0.0.6 (Network is unreachable)");
+    QVERIFY2(why.find("firewall") == std::string::npos, why.c_str());
+}
+
+void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
+    NetworkMatrix matrix = oneNetwork();
+    DialAnswer rejected = answered(Reach::kRejected, "ens5");
+    rejected.error = "administratively prohibited";
+    const auto said = [&](const char* by) {
+        rejected.answeredBy = by;
+        setAnswer(matrix, 1, "10.0.0.5", rejected);
+        return whyBlocked(matrix, 1, 0);
+    };
+    VERIFY_HAS(said("10.0.0.5"), "the firewall of node-a (10.0.0.5) rejects connections to "
+                                 "10.0.0.5 (ens5) by ICMP (administratively prohibited); let TCP");
+    VERIFY_HAS(said("10.0.0.6"), "on node-b itself (10.0.0.6) rejects");
+    VERIFY_HAS(said("10.0.0.1"), "a router or firewall between (10.0.0.1) rejects");
+    VERIFY_HAS(said(""), "a router or firewall rejects");
+}
+
+/// Of several addresses the cell tells of the one whose trouble is one.
+void TestNetworkMatrix::aCardOfAnotherNetworkDoesNotHideAFirewall() {
+    for (const Reach other : {Reach::kNoRoute, Reach::kNoNeighbour}) {
+        NetworkMatrix matrix = twoNetworks();
+        setAnswer(matrix, 1, "10.1.0.5", answered(other, "ib0"));
+        setAnswer(matrix, 1, "10.0.0.5", answered(Reach::kDropped, "eth0"));
+        QCOMPARE(cellWords(*NetworkWays(matrix).best(1, 0)), std::string("dropped"));
+        VERIFY_HAS(whyBlocked(matrix, 1, 0), "10.0.0.5 (eth0) does not answer");
+    }
 }
 
 void TestNetworkMatrix::portsThatAreBlockedAreNamedWithTheRange() {
@@ -200,8 +257,12 @@ void TestNetworkMatrix::everyKindOfFailureHasItsWords_data() {
         QTest::newRow(name) << static_cast<int>(reach) << QString(word) << QString(part);
     };
     row("refused", Reach::kRefused, "refused", "refuses port 29500");
-    row("no route", Reach::kNoRoute, "no route", "it has no route to 10.0.0.5 (ens5): ");
-    row("rejected", Reach::kRejected, "rejected", "a router or firewall answers");
+    row("no route", Reach::kNoRoute, "no route", "its own routes do not lead to 10.0.0.5 (ens5): ");
+    row("rejected", Reach::kRejected, "rejected", "rejects connections to 10.0.0.5 (ens5) by ICMP");
+    row("unreachable", Reach::kUnreachable, "unreachable",
+        "a router or firewall answers that 10.0.0.5 (ens5) cannot be reached by it");
+    row("no neighbour", Reach::kNoNeighbour, "no neighbour", "10.0.0.5 (ens5) cannot be found: ");
+    row("silent", Reach::kSilent, "silent", "10.0.0.5 (ens5) takes connections at port 29500");
     row("dropped", Reach::kDropped, "dropped", "does not answer");
     row("stranger", Reach::kStranger, "somebody else", "at 10.0.0.5 (ens5) ");
 }
@@ -248,9 +309,20 @@ void TestNetworkMatrix::whatIsKeptIsReadAgain() {
     NetworkMatrix matrix = twoNetworks();
     matrix.nodes.push_back({"node-c", {}, {}, "no login"});
     matrix.trials.push_back({0, 1, "eth0", "10.0.0.6", 29500, kSilent});
+    matrix.trials.back().answer.answeredBy = "10.0.0.1";
     QVERIFY(keepNetwork(path, matrix));
     const auto kept = keptNetwork(path);
     QVERIFY(kept && *kept == matrix);
+}
+
+/// "answered_by" came with version 2.
+void TestNetworkMatrix::aFileOfVersion1IsRead() {
+    const NetworkMatrix matrix = oneNetwork();
+    auto text = QByteArray::fromStdString(toJson(matrix)).replace("\"version\":2", "\"version\":1");
+    text.replace("\"answered_by\":\"\",", "");
+    QVERIFY(!text.contains("answered_by"));
+    QVERIFY(parseNetworkMatrix(text.toStdString()).value_or(NetworkMatrix()) ==
+            parseNetworkMatrix(toJson(matrix)).value_or(NetworkMatrix()));
 }
 
 void TestNetworkMatrix::brokenFilesAreErrors_data() {
@@ -265,7 +337,7 @@ void TestNetworkMatrix::brokenFilesAreErrors_data() {
     row("a node that there is not", QByteArray(whole).replace("\"to\":1", "\"to\":7"));
     row("a word that there is not", QByteArray(whole).replace("\"reached\"", "\"maybe\""));
     row("a port that is none", QByteArray(whole).replace("29500", "99999"));
-    row("a later version", QByteArray(whole).replace("\"version\":1", "\"version\":2"),
+    row("a later version", QByteArray(whole).replace("\"version\":2", "\"version\":3"),
         ErrorCode::kTooNew);
 }
 
