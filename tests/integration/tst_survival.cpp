@@ -207,7 +207,12 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
     const QString run = launch("shared", {.steps = 200, .checkpointEvery = 50});
     QVERIFY(m_app->waitForFinished(120000));
     const QByteArray said = m_app->readAllStandardError();
-    const CliResult there = cli().run({"clean", run, "--preview", "--json"});
+    CliResult there; // the agents end a moment after the run
+    const auto isListed = [&] {
+        there = cli().run({"clean", run, "--preview", "--json"});
+        return there.exitCode == 0;
+    };
+    static_cast<void>(QTest::qWaitFor(isListed, 20000));
     const CliResult cleaned = cli().run({"clean", run, "--yes", "--json"});
     QVERIFY(QFile::remove(own) && QDir().rename(own + "-own", own));
     QVERIFY2(m_app->exitCode() == 0, said);
