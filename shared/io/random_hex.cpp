@@ -5,22 +5,23 @@
 
 #include <sys/random.h>
 
-#include <cerrno>
-#include <vector>
+#include <algorithm>
+#include <array>
+#include <span>
 
 namespace rm {
 
 std::string randomHex(size_t digits) {
     static constexpr char kDigits[] = "0123456789abcdef";
-    std::vector<unsigned char> bytes(digits);
-    for (size_t done = 0; done < bytes.size();) {
-        const ssize_t more = ::getrandom(bytes.data() + done, bytes.size() - done, 0);
-        RM_ENFORCE(more > 0 || errno == EINTR);
-        done += more > 0 ? static_cast<size_t>(more) : 0;
-    }
+    constexpr size_t kMost = 256; // of one call of getentropy
+    std::array<unsigned char, kMost> bytes;
     std::string text;
-    for (const unsigned char byte : bytes)
-        text += kDigits[byte % 16];
+    while (text.size() < digits) {
+        const size_t count = std::min(digits - text.size(), kMost);
+        RM_ENFORCE(::getentropy(bytes.data(), count) == 0);
+        for (const unsigned char byte : std::span(bytes).first(count))
+            text += kDigits[byte % 16];
+    }
     return text;
 }
 
