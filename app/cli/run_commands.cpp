@@ -21,7 +21,6 @@
 #include "shared/return_if_error.h"
 
 #include <QDir>
-#include <QTimer>
 
 #include <unistd.h>
 
@@ -35,7 +34,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLookForInterruption = 50ms;
 /// For the ranks to say that they train, or that they cannot. Those of a resumed run have their
 /// data already, and read a checkpoint that may be damaged.
 constexpr auto kFirstWords = 10s;
@@ -68,28 +66,17 @@ QString newId(const std::string& name) {
 /// Shows the stages of a launch until it is over, and cancels it when that is asked for.
 Result<QString> awaitLaunch(CommandContext& context, const QString& run,
                             QFuture<Result<QString>> started, const Interruption& interruption) {
-    LaunchLines lines;
     QObject receiver;
-    bool isTooLarge = false;
+    bool isTooLarge = false, isCancelled = false;
     QObject::connect(&context.engine(), &Engine::tooLarge, &receiver,
                      [&](const QString& which) { isTooLarge = isTooLarge || which == run; });
-    QObject::connect(&context.engine(), &Engine::progressed, &receiver,
-                     [&](const QString& which, const Progress& progress) {
-                         if (which == run)
-                             lines.show(progress);
-                     });
-    QTimer look;
-    QObject::connect(&look, &QTimer::timeout, &receiver, [&] {
-        if (!interruption.isAsked())
-            return;
-        look.stop();
+    auto answer = awaitShown(context, run, started, interruption, [&] {
+        isCancelled = true;
         context.engine().command(run, CommandKind::kKill);
     });
-    look.start(kLookForInterruption);
-    auto answer = await(started);
     // It came when nothing could be cancelled any more, or for a run that goes on as an earlier
     // one, which is not known by the id of this launch.
-    if (answer && interruption.isAsked() && (look.isActive() || *answer != run))
+    if (answer && interruption.isAsked() && (!isCancelled || *answer != run))
         context.engine().command(*answer, CommandKind::kKill);
     if (!answer && isTooLarge)
         answer.error().message += "; --anyway launches it all the same";

@@ -13,37 +13,17 @@
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
-#include <QTimer>
-
 #include <iostream>
 
 namespace rm::cli {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kLookForCancel = 50ms;
-
 /// Shows how far it is until it is over, and ends it when that is asked for.
 Result<QString> awaitTrial(CommandContext& context, const NodeTrial& trial,
                            const Interruption& interruption) {
-    LaunchLines lines;
-    QObject receiver;
-    QObject::connect(&context.engine(), &Engine::progressed, &receiver,
-                     [&, id = trialId(trial)](const QString& which, const Progress& progress) {
-                         if (which == id)
-                             lines.show(progress);
-                     });
-    QTimer look;
-    QObject::connect(&look, &QTimer::timeout, &receiver, [&] {
-        if (!interruption.isAsked())
-            return;
-        look.stop();
-        context.engine().stopTrial(trial);
-    });
-    look.start(kLookForCancel);
-    return await(context.engine().tryOut(trial));
+    return awaitShown(context, trialId(trial), context.engine().tryOut(trial), interruption,
+                      [&] { context.engine().stopTrial(trial); });
 }
 
 /// After their logins were asked for if that is needed.
