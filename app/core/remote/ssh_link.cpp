@@ -74,12 +74,11 @@ void SshLink::wait(milliseconds timeout, int wakeFd) {
     ::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
 }
 
-Result<void> SshLink::waitForTurn(const std::string& attempt, const Patience& patience) {
+Result<void> SshLink::waitForTurn(const std::string& attempt,
+                                  std::chrono::steady_clock::time_point deadline) {
     // A connect in progress and a stop make no descriptor readable, so wait only briefly.
     constexpr milliseconds kLook{20};
-    if (patience.stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
-    if (std::chrono::steady_clock::now() >= patience.deadline)
+    if (std::chrono::steady_clock::now() >= deadline)
         return fail(ErrorCode::kUnavailable, attempt + ": no answer in time");
     wait(kLook);
     return {};

@@ -44,15 +44,18 @@ public:
     KeyLock& keyLock() { return m_keyLock; }
 
     /// Repeats a non-blocking libssh call until it answers something other than `again`.
-    /// kUnavailable: out of patience.
+    /// kUnavailable: out of patience. After a stop the call is not made at all: ssh_connect() may
+    /// start a proxy.
     template <class Step>
     Result<int> drive(Step step, int again, const std::string& attempt, const Patience& patience) {
         for (;;) {
             m_owner.enforce();
+            if (patience.stop.stop_requested())
+                return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
             const int answer = step();
             if (answer != again)
                 return answer;
-            RM_RETURN_IF_ERROR(waitForTurn(attempt, patience));
+            RM_RETURN_IF_ERROR(waitForTurn(attempt, patience.deadline));
         }
     }
 
@@ -72,7 +75,8 @@ public:
 
 private:
     void acknowledge();
-    Result<void> waitForTurn(const std::string& attempt, const Patience& patience);
+    Result<void> waitForTurn(const std::string& attempt,
+                             std::chrono::steady_clock::time_point deadline);
 
     ThreadOwner m_owner;
     ssh_session m_session;
