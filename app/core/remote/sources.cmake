@@ -18,6 +18,7 @@ target_sources(rm_core PRIVATE
     remote/resolver.cpp
     remote/run_to_end.cpp
     remote/ssh_auth.cpp
+    remote/ssh_config.cpp
     remote/ssh_error.cpp
     remote/ssh_link.cpp
     remote/ssh_process.cpp

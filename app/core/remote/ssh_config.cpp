@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_config.h"
+
+#include "app/core/remote/error_tail.h"
+#include "shared/return_if_error.h"
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+namespace rm {
+
+namespace {
+
+constexpr int kLimitMs = 10'000;
+constexpr const char* kNoFile = "/dev/null";
+
+struct Account {
+    std::string name;
+    std::string home;
+};
+
+/// By the passwd entry. Not getpwuid(), as several threads connect.
+Account account() {
+    constexpr size_t kMost = 64 * 1024; // for an entry of a directory service
+    std::vector<char> room(kMost);
+    passwd entry{};
+    passwd* found = nullptr;
+    if (::getpwuid_r(::getuid(), &entry, room.data(), room.size(), &found) != 0 || !found)
+        return {};
+    return {entry.pw_name, entry.pw_dir};
+}
+
+/// ssh looks into the home that the passwd entry names. We go by $HOME, so that two instances with
+/// different ones never meet. nullopt: there is no file.
+std::optional<QStringList> fileArguments() {
+    const QString file = QDir::homePath() + "/.ssh/config";
+    if (QDir::homePath() != QFile::decodeName(account().home.c_str()))
+        return QFile::exists(file) ? std::optional(QStringList{"-F", file}) : std::nullopt;
+    const bool isThere = QFile::exists(file) || QFile::exists("/etc/ssh/ssh_config");
+    return isThere ? std::optional(QStringList()) : std::nullopt;
+}
+
+Result<std::string> ask(const QStringList& arguments, const std::string& attempt) {
+    QProcess ssh;
+    ssh.setStandardInputFile(QProcess::nullDevice());
+    ssh.start("ssh", QStringList{"-G", "-T"} + arguments);
+    if (!ssh.waitForStarted(kLimitMs))
+        return fail(ErrorCode::kUnavailable,
+                    attempt + ": start ssh: " + ssh.errorString().toStdString() +
+                        "; install OpenSSH's client (openssh-client), which reads ssh_config");
+    if (!ssh.waitForFinished(kLimitMs)) {
+        ssh.kill();
+        ssh.waitForFinished(kLimitMs);
+        return fail(ErrorCode::kUnavailable,
+                    attempt + ": ssh did not read it within 10 s; a `Match exec` in it may wait");
+    }
+    if (ssh.exitStatus() == QProcess::NormalExit && ssh.exitCode() == 0)
+        return ssh.readAllStandardOutput().toStdString();
+    // The first line names the mistake, the last one only counts them.
+    const std::string said = withoutEscapes(ssh.readAllStandardError().trimmed().toStdString());
+    return fail(ErrorCode::kInvalid, attempt + ": " + said.substr(0, said.find('\n')) +
+                                         "; mend it so that `ssh -G` takes it, then try again");
+}
+
+using Values = std::vector<std::string>;
+
+std::map<std::string, Values> valuesIn(const std::string& printed) {
+    std::map<std::string, Values> values;
+    std::istringstream lines(printed);
+    for (std::string line; std::getline(lines, line);)
+        if (const size_t space = line.find(' '); space != std::string::npos)
+            values[line.substr(0, space)].push_back(line.substr(space + 1));
+    return values;
+}
+
+/// ssh prints some switches as true and false, which only it reads.
+std::string readable(const std::string& value) {
+    return value == "true" ? "yes" : value == "false" ? "no" : value;
+}
+
+/// Asked for once.
+Result<std::string> usualAnswer(const std::string& attempt) {
+    static std::mutex mutex;
+    static std::string answer;
+    const std::lock_guard lock(mutex);
+    if (answer.empty()) {
+        RM_ASSIGN_OR_RETURN(answer, ask({"-F", kNoFile, "--", "host"}, attempt));
+    }
+    return answer;
+}
+
+} // namespace
+
+std::string loginName() {
+    return account().name;
+}
+
+SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
+    const auto usualValues = valuesIn(usual);
+    SshConfig config;
+    for (const auto& [key, values] : valuesIn(printed)) {
+        const auto same = usualValues.find(key);
+        const bool isUsual = same != usualValues.end() && same->second == values;
+        if (key == "hostname")
+            config.hostName = values.front();
+        else if (key == "host" || (isUsual && key != "user" && key != "port"))
+            continue;
+        else if (key == "identityfile")
+            config.identityFiles = values;
+        else if (key == "identityagent")
+            config.identityAgent = values.front();
+        else if (key == "identitiesonly")
+            config.identitiesOnly = values.front() == "yes";
+        else
+            for (const std::string& value : values)
+                config.settings += key + ' ' + readable(value) + '\n';
+    }
+    return config;
+}
+
+Result<SshConfig> sshConfigOf(const Node& node) {
+    const std::string attempt = "read what ssh_config says of " + node.sshHost;
+    const auto files = fileArguments();
+    if (!files) {
+        SshConfig nothing;
+        nothing.hostName = node.sshHost;
+        return nothing;
+    }
+    RM_ASSIGN_OR_RETURN(const auto usual, usualAnswer(attempt));
+    QStringList arguments = *files;
+    if (!node.user.empty())
+        arguments << "-l" << QString::fromStdString(node.user);
+    if (node.port != 0)
+        arguments << "-p" << QString::number(node.port);
+    arguments << "--" << QString::fromStdString(node.sshHost);
+    RM_ASSIGN_OR_RETURN(const auto printed, ask(arguments, attempt));
+    return parseSshConfig(printed, usual);
+}
+
+} // namespace rm

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/node/node.h"
+#include "shared/result.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What ssh_config settles for a node, by `ssh -G`: no other reader than OpenSSH's own knows all of
+/// Host, Match and Include.
+struct SshConfig {
+    std::string hostName;
+    std::string settings; ///< user, port and what is unusual, as lines of an ssh_config
+    std::vector<std::string> identityFiles; ///< those that it names, as written there
+    std::string identityAgent;              ///< "none", a path or a variable; empty: SSH_AUTH_SOCK
+    bool identitiesOnly = false; ///< no keys but identityFiles, not even of the SSH agent
+};
+
+/// Blocks for some milliseconds if there is a file, and 10 s at most where a `Match exec` waits.
+/// kUnavailable: ssh is not installed; kInvalid: it refuses the file, or a node of this address.
+Result<SshConfig> sshConfigOf(const Node& node);
+
+/// Of who runs this program: the user of a node where nothing names one.
+std::string loginName();
+
+/// What `ssh -G` printed, without what it prints for a host that no file settles anything of.
+SshConfig parseSshConfig(const std::string& printed, const std::string& usual);
+
+} // namespace rm

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_config.h"
+#include "shared/io/file.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+
+/// What OpenSSH's own reader makes of ~/.ssh/config. HOME is a folder of the test's own.
+class SshConfigTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void theNameAsGivenMatches();
+    void userOfTheNodeMatches();
+    void onlyWhatAFileSettlesIsKept();
+    void withoutAFileNothingIsSettled();
+    void aFileThatSshRefusesIsToldWithItsLine();
+    void withoutSshItIsSaidWhatToInstall();
+
+private:
+    void configure(const std::string& text) const {
+        QVERIFY(writeFileAtomically(m_home->filePath(".ssh/config").toStdString(), text));
+    }
+
+    std::unique_ptr<QTemporaryDir> m_home;
+};
+
+namespace {
+
+Node nodeAt(const std::string& host, const std::string& user = {}) {
+    Node node;
+    node.name = "node-a";
+    node.sshHost = host;
+    node.user = user;
+    return node;
+}
+
+} // namespace
+
+void SshConfigTest::init() {
+    m_home = std::make_unique<QTemporaryDir>();
+    qputenv("HOME", m_home->path().toLocal8Bit());
+    QVERIFY(QDir(m_home->path()).mkpath(".ssh"));
+}
+
+void SshConfigTest::theNameAsGivenMatches() {
+    configure("Host box\n  HostName 10.0.0.7\n"
+              "Match originalhost box\n  User by-name\n  IdentityFile ~/.ssh/%n\n"
+              "  IdentitiesOnly yes\n");
+    const auto config = sshConfigOf(nodeAt("box"));
+    QVERIFY2(config, config ? "" : config.error().message.c_str());
+    QCOMPARE(config->hostName, std::string("10.0.0.7"));
+    QCOMPARE(config->settings, std::string("port 22\nuser by-name\n"));
+    QCOMPARE(config->identityFiles, std::vector<std::string>{"~/.ssh/%n"});
+    QVERIFY(config->identitiesOnly);
+    const auto address = sshConfigOf(nodeAt("10.0.0.7"));
+    QVERIFY(address && address->identityFiles.empty() && !address->identitiesOnly);
+}
+
+void SshConfigTest::userOfTheNodeMatches() {
+    configure("Match user trainer\n  Port 2201\n");
+    QCOMPARE(sshConfigOf(nodeAt("box", "trainer"))->settings,
+             std::string("port 2201\nuser trainer\n"));
+}
+
+void SshConfigTest::onlyWhatAFileSettlesIsKept() {
+    const SshConfig config = parseSshConfig("host box\nuser me\nhostname box\nport 22\n"
+                                            "pubkeyauthentication false\nkexalgorithms a,b\n"
+                                            "identityfile ~/.ssh/id_rsa\nidentityfile ~/x\n"
+                                            "proxyjump gate\n",
+                                            "host host\nuser me\nhostname host\nport 22\n"
+                                            "pubkeyauthentication true\nkexalgorithms a,b\n"
+                                            "identityfile ~/.ssh/id_rsa\n");
+    QCOMPARE(config.hostName, std::string("box"));
+    QCOMPARE(config.settings,
+             std::string("port 22\nproxyjump gate\npubkeyauthentication no\nuser me\n"));
+    QCOMPARE(config.identityFiles, (std::vector<std::string>{"~/.ssh/id_rsa", "~/x"}));
+}
+
+void SshConfigTest::withoutAFileNothingIsSettled() {
+    const auto config = sshConfigOf(nodeAt("box", "me"));
+    QVERIFY2(config, config ? "" : config.error().message.c_str());
+    QCOMPARE(config->hostName, std::string("box"));
+    QVERIFY(config->settings.empty() && config->identityFiles.empty());
+}
+
+void SshConfigTest::aFileThatSshRefusesIsToldWithItsLine() {
+    configure("Host *\n  Prot 2201\n");
+    const auto config = sshConfigOf(nodeAt("box"));
+    QVERIFY(!config);
+    QCOMPARE(config.error().code, ErrorCode::kInvalid);
+    const QByteArray said = QByteArray::fromStdString(config.error().message);
+    QVERIFY2(said.contains("line 2") && said.contains("prot") && said.contains("ssh -G"), said);
+}
+
+void SshConfigTest::withoutSshItIsSaidWhatToInstall() {
+    configure("Host *\n");
+    const QByteArray path = qgetenv("PATH");
+    const auto reset = qScopeGuard([&path] { qputenv("PATH", path); });
+    qputenv("PATH", m_home->path().toLocal8Bit());
+    const auto config = sshConfigOf(nodeAt("box"));
+    QVERIFY(!config);
+    QVERIFY2(config.error().message.find("openssh-client") != std::string::npos,
+             config.error().message.c_str());
+}
+
+QTEST_GUILESS_MAIN(SshConfigTest)
+#include "tst_ssh_config.moc"
