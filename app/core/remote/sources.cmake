@@ -4,6 +4,7 @@ find_package(Qt6Keychain REQUIRED)
 find_package(OpenSSL REQUIRED)
 target_sources(rm_core PRIVATE
     remote/back_off.cpp
+    remote/chosen_keys_agent.cpp
     remote/command_line.cpp
     remote/credential_store.cpp
     remote/error_tail.cpp

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/chosen_keys_agent.h"
 #include "app/core/remote/ssh_config.h"
 #include "shared/io/file.h"
 
@@ -20,6 +21,9 @@ private Q_SLOTS:
     void aFileThatSshRefusesIsToldWithItsLine();
     void withoutSshItIsSaidWhatToInstall();
 
+    void otherKeysOfAnAgentAreLeftOut();
+    void ofADamagedListNothingIsLeft();
+
 private:
     void configure(const std::string& text) const {
         QVERIFY(writeFileAtomically(m_home->filePath(".ssh/config").toStdString(), text));
@@ -36,6 +40,17 @@ Node nodeAt(const std::string& host, const std::string& user = {}) {
     node.sshHost = host;
     node.user = user;
     return node;
+}
+
+QByteArray sshString(const QByteArray& text) {
+    return QByteArray(3, '\0') + static_cast<char>(text.size()) + text;
+}
+
+QByteArray listOf(const QByteArrayList& keys) {
+    QByteArray list = QByteArray(1, '\x0c') + QByteArray(3, '\0') + static_cast<char>(keys.size());
+    for (const QByteArray& key : keys)
+        list += sshString(key) + sshString("comment of " + key);
+    return list;
 }
 
 } // namespace
@@ -105,6 +120,22 @@ void SshConfigTest::withoutSshItIsSaidWhatToInstall() {
     QVERIFY(!config);
     QVERIFY2(config.error().message.find("openssh-client") != std::string::npos,
              config.error().message.c_str());
+}
+
+void SshConfigTest::otherKeysOfAnAgentAreLeftOut() {
+    QCOMPARE(withOnly({"b", "d"}, listOf({"a", "b", "c", "d"})), listOf({"b", "d"}));
+    QCOMPARE(withOnly({}, listOf({"a", "b"})), listOf({}));
+    const QByteArray signature = "\x0e" + sshString("signature");
+    QCOMPARE(withOnly({}, signature), signature);
+}
+
+void SshConfigTest::ofADamagedListNothingIsLeft() {
+    const QByteArray list = listOf({"a", "b"});
+    for (qsizetype size = 6; size < list.size(); ++size) {
+        const QByteArray left = withOnly({"a", "b"}, list.left(size));
+        QVERIFY(left == listOf({}) || left == listOf({"a"}));
+    }
+    QCOMPARE(withOnly({"a"}, QByteArray(1, '\x0c') + QByteArray(12, '\xff')), listOf({}));
 }
 
 QTEST_GUILESS_MAIN(SshConfigTest)
