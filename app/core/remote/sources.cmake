@@ -11,6 +11,7 @@ target_sources(rm_core PRIVATE
     remote/handshake_gate.cpp
     remote/host_key.cpp
     remote/jump_host.cpp
+    remote/key_file.cpp
     remote/keyring.cpp
     remote/keyring.h
     remote/local_session.cpp

@@ -1,36 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_auth.h"
 
+#include "app/core/remote/chosen_keys_agent.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/ssh_error.h"
 #include "shared/return_if_error.h"
 
-#include <QDir>
-
+#include <algorithm>
 #include <memory>
 
 namespace rm {
 
 namespace {
 
-using Key = std::unique_ptr<ssh_key_struct, decltype(&ssh_key_free)>;
 using Need = ConnectFailure::Need;
 constexpr auto kLogin = ConnectFailure::Cause::kLogin;
 
 /// One login. Each method returns whether the host accepted it; the host may require several.
 class Login {
 public:
-    Login(SshLink& link, const Node& node, const Credentials& credentials, const Patience& patience)
+    Login(SshLink& link, const KeyFiles& keys, const Credentials& credentials,
+          const Patience& patience)
         : m_link(link)
-        , m_node(node)
+        , m_keys(keys)
         , m_credentials(credentials)
         , m_patience(patience)
-        , m_attempt("log in to " + link.where()) {
-        link.keyLock().passphrase = credentials.passphrase ? &*credentials.passphrase : nullptr;
-    }
-    ~Login() { m_link.keyLock().passphrase = nullptr; }
-    Login(const Login&) = delete;
-    Login& operator=(const Login&) = delete;
+        , m_attempt("log in to " + link.where()) {}
 
     tl::expected<void, ConnectFailure> run();
 
@@ -63,8 +58,11 @@ private:
     Result<bool> none() {
         return ask([this] { return ssh_userauth_none(m_link.get(), nullptr); });
     }
-    Result<bool> namedKey();
-    Result<bool> keys();
+    Result<bool> keyOfNode();
+    Result<bool> agent();
+    Result<bool> otherKeys();
+    Result<bool> use(const KeyFile& file);
+    void limitAgent();
     Result<bool> password();
     Result<bool> dialogue();
     Result<void> answerPrompts();
@@ -76,50 +74,84 @@ private:
     }
 
     SshLink& m_link;
-    const Node& m_node;
+    const KeyFiles& m_keys;
     const Credentials& m_credentials;
     const Patience& m_patience;
     std::string m_attempt;
     std::string m_tried;
-    std::string m_hint;
     std::string m_locked;     ///< key file that no passphrase has opened
     bool m_halfWay = false;   ///< one method was accepted and the host requires another
     bool m_nextStage = false; ///< that happened in this stage
     bool m_passwordSent = false;
     bool m_passwordRefused = false;
+    std::unique_ptr<ChosenKeysAgent> m_agent; ///< libssh talks to it if it is there
 };
 
-Result<bool> Login::namedKey() {
-    if (m_node.identityFile.empty() || !takes(SSH_AUTH_METHOD_PUBLICKEY))
+Result<bool> Login::use(const KeyFile& file) {
+    if (file.key)
+        return ask([&] { return ssh_userauth_publickey(m_link.get(), nullptr, file.key.get()); });
+    if (!file.isLocked)
         return false;
-    const std::string path = underHome(m_node.identityFile);
-    KeyLock& lock = m_link.keyLock();
-    lock.met = false;
-    ssh_key loaded = nullptr;
-    const int rc =
-        ssh_pki_import_privkey_file(path.c_str(), nullptr, &KeyLock::answer, &lock, &loaded);
-    const Key key(loaded, &ssh_key_free);
-    m_tried += path + ", ";
-    if (rc == SSH_OK)
-        return ask([&] { return ssh_userauth_publickey(m_link.get(), nullptr, key.get()); });
-    if (lock.met)
-        m_locked = path;
-    else
-        m_hint = "; " + path + (rc == SSH_EOF ? " cannot be read" : " is no private key");
+    // Nobody is asked for the passphrase of a key that the host would not take.
+    if (file.publicHalf) {
+        const auto taken = ask([&] {
+            return ssh_userauth_try_publickey(m_link.get(), nullptr, file.publicHalf.get());
+        });
+        if (!taken || !*taken)
+            return taken;
+    }
+    if (m_locked.empty())
+        m_locked = file.path;
     return false;
 }
 
-Result<bool> Login::keys() {
+Result<bool> Login::keyOfNode() {
+    if (!m_keys.ofNode || !takes(SSH_AUTH_METHOD_PUBLICKEY))
+        return false;
+    m_tried += m_keys.ofNode->path + ", ";
+    return use(*m_keys.ofNode);
+}
+
+Result<bool> Login::agent() {
+    if (m_keys.agentSocket.empty() || !takes(SSH_AUTH_METHOD_PUBLICKEY))
+        return false;
+    m_tried += m_keys.isAgentLimited ? "their keys in the SSH agent, " : "the SSH agent, ";
+    if (m_keys.isAgentLimited && !m_agent)
+        limitAgent();
+    if (m_keys.isAgentLimited && !m_agent)
+        return false;
+    return ask([this] { return ssh_userauth_agent(m_link.get(), nullptr); });
+}
+
+void Login::limitAgent() {
+    QByteArrayList named;
+    const auto add = [&named](const KeyFile& file) {
+        char* text = nullptr;
+        if (file.publicHalf && ssh_pki_export_pubkey_base64(file.publicHalf.get(), &text) == SSH_OK)
+            named << QByteArray::fromBase64(text);
+        ssh_string_free_char(text);
+    };
+    if (m_keys.ofNode)
+        add(*m_keys.ofNode);
+    std::ranges::for_each(m_keys.others, add);
+    m_agent = ChosenKeysAgent::start(m_keys.agentSocket, named);
+    if (m_agent)
+        ssh_set_agent_socket(m_link.get(), m_agent->takeClientEnd());
+}
+
+Result<bool> Login::otherKeys() {
     if (!takes(SSH_AUTH_METHOD_PUBLICKEY))
         return false;
-    const std::string folder = underHome("~/.ssh");
-    m_tried += "the SSH agent, the key files in " + folder + ", ";
-    m_link.keyLock().met = false;
-    const auto content =
-        ask([this] { return ssh_userauth_publickey_auto(m_link.get(), nullptr, nullptr); });
-    if (m_link.keyLock().met && m_locked.empty())
-        m_locked = "a key file in " + folder;
-    return content;
+    if (m_keys.areUsual)
+        m_tried += "the key files in " + underHome("~/.ssh") + ", ";
+    for (const KeyFile& file : m_keys.others) {
+        if (!m_keys.areUsual)
+            m_tried += file.path + ", ";
+        const auto content = use(file);
+        if (!content || *content || m_nextStage)
+            return content;
+    }
+    return false;
 }
 
 Result<bool> Login::password() {
@@ -160,7 +192,8 @@ Result<void> Login::answerPrompts() {
         if (shown != 0 || m_passwordSent)
             return fail(ErrorCode::kDenied,
                         m_attempt + ": the host asks for more than a password: \"" +
-                            lastLine(withoutEscapes(prompt == nullptr ? "" : prompt)) + '"');
+                            lastLine(withoutEscapes(prompt == nullptr ? "" : prompt)) +
+                            '"');
         m_passwordSent = true;
         ssh_userauth_kbdint_setanswer(m_link.get(), static_cast<unsigned>(at),
                                       m_credentials.password->c_str());
@@ -169,13 +202,18 @@ Result<void> Login::answerPrompts() {
 }
 
 ConnectFailure Login::refusalOfKeys() const {
-    std::string why = "no key was accepted";
+    std::string why;
+    for (const std::string& problem : problemsOf(m_keys))
+        why += problem + "; ";
+    const std::string mend = why.empty() ? "" : ", or that file mended";
+    why += why.empty() ? "no key was accepted" : "no other key was accepted";
     if (!m_tried.empty())
         why += " (tried " + m_tried.substr(0, m_tried.size() - 2) + ')';
-    why += m_hint;
     if (takes(SSH_AUTH_METHOD_PASSWORD) || takes(SSH_AUTH_METHOD_INTERACTIVE))
-        return denied(why + "; a password is needed", Need::kPassword);
-    return denied(why + "; the host takes only keys: add yours with ssh-copy-id", Need::kNothing);
+        return denied(why + "; a password is needed" + mend, Need::kPassword);
+    return denied(why + "; the host takes only keys: " +
+                      (mend.empty() ? "" : "mend that file, or ") + "add yours with ssh-copy-id",
+                  Need::kNothing);
 }
 
 ConnectFailure Login::refusal() const {
@@ -194,7 +232,7 @@ ConnectFailure Login::refusal() const {
 
 Result<bool> Login::tryEachWay() {
     m_nextStage = false;
-    for (const Way way : {&Login::namedKey, &Login::keys, &Login::password}) {
+    for (const Way way : {&Login::keyOfNode, &Login::agent, &Login::otherKeys, &Login::password}) {
         const auto content = (this->*way)();
         if (!content || *content || m_nextStage)
             return content;
@@ -217,16 +255,10 @@ tl::expected<void, ConnectFailure> Login::run() {
 
 } // namespace
 
-std::string underHome(const std::string& path) {
-    if (path != "~" && path.substr(0, 2) != "~/")
-        return path;
-    return QDir::homePath().toStdString() + path.substr(1);
-}
-
-tl::expected<void, ConnectFailure> authenticate(SshLink& link, const Node& node,
+tl::expected<void, ConnectFailure> authenticate(SshLink& link, const KeyFiles& keys,
                                                 const Credentials& credentials,
                                                 const Patience& patience) {
-    return Login(link, node, credentials, patience).run();
+    return Login(link, keys, credentials, patience).run();
 }
 
 } // namespace rm

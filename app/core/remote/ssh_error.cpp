@@ -29,7 +29,7 @@ constexpr std::array kSayings{
            "the server speaks no algorithm that is safe to use (AES-GCM is required)"},
     Saying{"Too many authentication failures", ErrorCode::kDenied, Cause::kLogin,
            "the server closed after too many keys were offered; name the right key file for this "
-           "node"},
+           "node, or set IdentitiesOnly in ssh_config"},
     Saying{"Failed to resolve", ErrorCode::kUnavailable, Cause::kName,
            "its name was not found; check how it is written, and the VPN"},
     Saying{

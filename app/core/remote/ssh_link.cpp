@@ -8,30 +8,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace rm {
 
 using std::chrono::milliseconds;
-
-int KeyLock::answer(const char*, char* buffer, size_t size, int, int, void* lock) {
-    auto& self = *static_cast<KeyLock*>(lock);
-    self.met = true;
-    if (self.passphrase == nullptr || self.passphrase->size() >= size)
-        return -1;
-    std::memcpy(buffer, self.passphrase->c_str(), self.passphrase->size() + 1);
-    return 0;
-}
 
 SshLink::SshLink()
     : m_session(ssh_new()) {
     if (m_session == nullptr)
         qFatal("make an SSH session: out of memory");
     ssh_set_blocking(m_session, 0);
-    m_callbacks.userdata = &m_keyLock;
-    m_callbacks.auth_function = &KeyLock::answer;
-    ssh_callbacks_init(&m_callbacks);
-    ssh_set_callbacks(m_session, &m_callbacks);
 }
 
 SshLink::~SshLink() {

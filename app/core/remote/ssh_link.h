@@ -6,7 +6,6 @@
 #include "shared/result.h"
 #include "shared/return_if_error.h"
 
-#include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
 #include <chrono>
@@ -22,16 +21,6 @@ struct Patience {
     std::stop_token stop;
 };
 
-/// The passphrase for protected key files, and whether one was needed.
-struct KeyLock {
-    const std::string* passphrase = nullptr; ///< null: a person was not asked yet
-    bool met = false;
-
-    /// libssh's callback for the passphrase of a key file; `lock` is a KeyLock.
-    static int answer(const char* prompt, char* buffer, size_t size, int echo, int verify,
-                      void* lock);
-};
-
 /// A libssh session in non-blocking mode, with every wait bounded. One thread.
 class SshLink {
 public:
@@ -41,7 +30,6 @@ public:
     SshLink& operator=(const SshLink&) = delete;
 
     ssh_session get() const { return m_session; }
-    KeyLock& keyLock() { return m_keyLock; }
 
     /// Repeats a non-blocking libssh call until it answers something other than `again`.
     /// kUnavailable: out of patience. After a stop the call is not made at all: ssh_connect() may
@@ -81,8 +69,6 @@ private:
     ThreadOwner m_owner;
     ssh_session m_session;
     ssh_event m_event = nullptr; ///< made by the first pump()
-    KeyLock m_keyLock;
-    ssh_callbacks_struct m_callbacks{}; ///< libssh keeps its address
 };
 
 } // namespace rm

@@ -5,13 +5,16 @@
 #include "app/core/remote/handshake_gate.h"
 #include "app/core/remote/host_key.h"
 #include "app/core/remote/jump_host.h"
+#include "app/core/remote/key_file.h"
 #include "app/core/remote/resolver.h"
 #include "app/core/remote/ssh_auth.h"
+#include "app/core/remote/ssh_config.h"
 #include "app/core/remote/ssh_error.h"
 #include "app/core/remote/ssh_process.h"
 #include "shared/return_if_error.h"
 
 #include <QDir>
+#include <QTemporaryFile>
 
 namespace rm {
 
@@ -31,14 +34,26 @@ bool set(SshLink& link, ssh_options_e option, const void* value) {
     return ssh_options_set(link.get(), option, value) == SSH_OK;
 }
 
-Result<void> configure(SshLink& link, const Node& node) {
+/// libssh reads the settings, of which Host and Match were decided before.
+bool apply(SshLink& link, const std::string& settings) {
+    QTemporaryFile file(QDir::tempPath() + "/ringmaster-ssh-XXXXXX");
+    return file.open() && file.write(settings.data(), static_cast<qint64>(settings.size())) >= 0 &&
+           file.flush() &&
+           ssh_options_parse_config(link.get(), file.fileName().toLocal8Bit().constData()) ==
+               SSH_OK;
+}
+
+Result<SshConfig> configure(SshLink& link, const Node& node) {
+    RM_ASSIGN_OR_RETURN(const auto config, sshConfigOf(node));
     // $HOME rather than the passwd entry, so that two instances with different ones never meet.
     const std::string folder = QDir::homePath().toStdString() + "/.ssh";
     const int yes = 1;
-    bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str()) &&
-                set(link, SSH_OPTIONS_HOST, node.sshHost.c_str());
     // First ssh_config, then the node's own settings, which override it.
-    good = good && ssh_options_parse_config(link.get(), nullptr) == SSH_OK;
+    bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str()) &&
+                set(link, SSH_OPTIONS_HOST, config.hostName.c_str()) &&
+                apply(link, config.settings);
+    if (const std::string path = agentSocket(config); !path.empty())
+        good = good && set(link, SSH_OPTIONS_IDENTITY_AGENT, path.c_str());
     if (!node.user.empty())
         good = good && set(link, SSH_OPTIONS_USER, node.user.c_str());
     if (node.port != 0)
@@ -52,7 +67,7 @@ Result<void> configure(SshLink& link, const Node& node) {
            set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
     if (!good)
         return tl::unexpected(sshError(link, "prepare the connection to " + node.name));
-    return {};
+    return config;
 }
 
 using Connected = tl::expected<void, ConnectFailure>;
@@ -63,11 +78,11 @@ tl::unexpected<ConnectFailure> failed(const Error& error,
 }
 
 SshRoute routeOf(const SshLink& link) {
-    const std::string key = link.option(SSH_OPTIONS_IDENTITY);
-    // Where ssh_config names none, libssh has a list of usual ones, which begin so.
-    return {link.option(SSH_OPTIONS_USER), link.option(SSH_OPTIONS_HOST),
-            static_cast<int>(link.port()), link.option(SSH_OPTIONS_PROXYCOMMAND),
-            key.starts_with("%d/") ? std::string() : key};
+    return {link.option(SSH_OPTIONS_USER),
+            link.option(SSH_OPTIONS_HOST),
+            static_cast<int>(link.port()),
+            link.option(SSH_OPTIONS_PROXYCOMMAND),
+            {}};
 }
 
 /// The key by which HandshakeGate counts logins: the first server on the way, which with a jump
@@ -116,10 +131,14 @@ Connected connect(SshLink& link, const Patience& patience) {
 
 Result<SshRoute> findRoute(const Node& node) {
     SshLink link;
-    RM_RETURN_IF_ERROR(configure(link, node));
+    RM_ASSIGN_OR_RETURN(const auto config, configure(link, node));
     SshRoute route = routeOf(link);
+    if (route.user == loginName())
+        route.user.clear();
     if (!node.identityFile.empty())
         route.keyFile = node.identityFile;
+    else if (!config.identityFiles.empty())
+        route.keyFile = config.identityFiles.front();
     return route;
 }
 
@@ -137,8 +156,9 @@ tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
     constexpr seconds kTurn{60}; // for logins before this one
     auto link = std::make_shared<SshLink>();
-    if (auto done = configure(*link, node); !done)
-        return failed(done.error());
+    const auto config = configure(*link, node);
+    if (!config)
+        return failed(config.error());
     const auto turn =
         HandshakeGate::enter(firstServer(routeOf(*link)), "connect to " + link->where(),
                              {steady_clock::now() + kTurn, stop});
@@ -147,7 +167,8 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     const auto now = steady_clock::now();
     RM_RETURN_IF_ERROR(connect(*link, {now + seconds(10), stop}));
     RM_RETURN_IF_ERROR(checkHostKey(*link, credentials.trustedFingerprint));
-    RM_RETURN_IF_ERROR(authenticate(*link, node, credentials, {now + seconds(15), stop}));
+    const auto keys = loadKeyFiles(*link, *config, node, credentials);
+    RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, {now + seconds(15), stop}));
     return std::make_unique<SshSession>(std::move(link));
 }
 

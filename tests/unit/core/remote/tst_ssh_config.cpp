@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/chosen_keys_agent.h"
+#include "app/core/remote/key_file.h"
 #include "app/core/remote/ssh_config.h"
 #include "shared/io/file.h"
 
@@ -20,6 +21,7 @@ private Q_SLOTS:
     void withoutAFileNothingIsSettled();
     void aFileThatSshRefusesIsToldWithItsLine();
     void withoutSshItIsSaidWhatToInstall();
+    void agentMayBeAPathAVariableOrNone();
 
     void otherKeysOfAnAgentAreLeftOut();
     void ofADamagedListNothingIsLeft();
@@ -120,6 +122,23 @@ void SshConfigTest::withoutSshItIsSaidWhatToInstall() {
     QVERIFY(!config);
     QVERIFY2(config.error().message.find("openssh-client") != std::string::npos,
              config.error().message.c_str());
+}
+
+void SshConfigTest::agentMayBeAPathAVariableOrNone() {
+    qputenv("SSH_AUTH_SOCK", "/usual");
+    qputenv("OTHER_SOCK", "/other");
+    const auto reset = qScopeGuard([] { qunsetenv("SSH_AUTH_SOCK"); });
+    const auto socketOf = [](const std::string& said) {
+        SshConfig config;
+        config.identityAgent = said;
+        return agentSocket(config);
+    };
+    QCOMPARE(socketOf(""), std::string("/usual"));
+    QCOMPARE(socketOf("SSH_AUTH_SOCK"), std::string("/usual"));
+    QCOMPARE(socketOf("$OTHER_SOCK"), std::string("/other"));
+    QCOMPARE(socketOf("${OTHER_SOCK}"), std::string("/other"));
+    QCOMPARE(socketOf("~/agent"), m_home->path().toStdString() + "/agent");
+    QCOMPARE(socketOf("none"), std::string());
 }
 
 void SshConfigTest::otherKeysOfAnAgentAreLeftOut() {

@@ -84,12 +84,17 @@ private Q_SLOTS:
     void protectedKeyInTheAgentAsksNothing();
     void brokenKeyFileIsNamed_data();
     void brokenKeyFileIsNamed();
+    void identitiesOnlyKeepsOtherKeysBack_data();
+    void identitiesOnlyKeepsOtherKeysBack();
+    void keyOfMatchOriginalHostOpens();
 
 private:
     void serve(const SshServer::Options& options);
     /// Takes the password, and the key, as `settings` say.
     void serveWithPassword(const QStringList& settings, bool mustChange = false);
     Node node(const QString& key = {}) const;
+    /// The server by a name that ssh_config explains so.
+    Node alias(const QString& config) const;
 
     SshHome m_home;
 };
@@ -103,7 +108,7 @@ void SshLoginsTest::initTestCase() {
 }
 
 void SshLoginsTest::init() {
-    for (const char* name : {"id_ed25519", "id_ed25519.pub", "other", "other.pub"})
+    for (const char* name : {"id_ed25519", "id_ed25519.pub", "other", "other.pub", "config"})
         QFile::remove(m_home.path(QString(".ssh/") + name));
 }
 
@@ -122,6 +127,18 @@ void SshLoginsTest::serveWithPassword(const QStringList& settings, bool mustChan
 Node SshLoginsTest::node(const QString& key) const {
     Node node = m_home.node("node-a");
     node.identityFile = key.toStdString();
+    return node;
+}
+
+Node SshLoginsTest::alias(const QString& config) const {
+    const QString place = QStringLiteral("Host box\n  HostName %1\n  Port %2\n")
+                              .arg(m_home.node("").sshHost.c_str())
+                              .arg(m_home.node("").port);
+    if (!m_home.write("config", place + config))
+        qFatal("write the test's ssh_config");
+    Node node;
+    node.name = "node-a";
+    node.sshHost = "box";
     return node;
 }
 
@@ -310,7 +327,7 @@ void SshLoginsTest::protectedKeyAsksForItsPassphrase() {
     const auto asked = openSession(target, {}, {});
     QVERIFY(!asked);
     QCOMPARE(asked.error().need, Need::kPassphrase);
-    QVERIFY2(messageOf(asked).contains(named ? path.toUtf8() : "a key file in "), messageOf(asked));
+    QVERIFY2(messageOf(asked).contains(path.toUtf8()), messageOf(asked));
     const auto wrong = openSession(target, withPassphrase("open barley"), {});
     QVERIFY(!wrong);
     QCOMPARE(wrong.error().need, Need::kPassphrase);
@@ -349,6 +366,44 @@ void SshLoginsTest::brokenKeyFileIsNamed() {
     const auto opened = openSession(node("~/.ssh/other"), {}, {});
     QVERIFY(!opened);
     QVERIFY2(messageOf(opened).contains(says), messageOf(opened));
+}
+
+void SshLoginsTest::identitiesOnlyKeepsOtherKeysBack_data() {
+    QTest::addColumn<bool>("isInFile");
+    QTest::newRow("the key is in its file") << true;
+    QTest::newRow("its public half alone is, the agent has the rest") << false;
+}
+
+/// Of an agent's fifty keys, sshd would take none after the sixth.
+void SshLoginsTest::identitiesOnlyKeepsOtherKeysBack() {
+    QFETCH(bool, isInFile);
+    const KeyAgent agent(m_home.path("agent.sock"));
+    for (int key = 0; key < 50; ++key) {
+        const QString path = m_home.path("many");
+        QVERIFY(makeSshKey(path) && KeyAgent::add(path));
+    }
+    const QString path = m_home.path(".ssh/other");
+    const auto key = makeSshKey(path);
+    QVERIFY(key);
+    if (!isInFile)
+        QVERIFY(KeyAgent::add(path) && QFile::remove(path));
+    serve({.authorizedKey = *key});
+    const QString named = "  IdentityFile " + path + (isInFile ? "" : ".pub") + '\n';
+    const auto opened = openSession(alias(named), {}, {});
+    QVERIFY(!opened);
+    QVERIFY2(messageOf(opened).contains("too many keys"), messageOf(opened));
+    const auto only = openSession(alias(named + "  IdentitiesOnly yes\n"), {}, {});
+    QVERIFY2(only, messageOf(only));
+}
+
+void SshLoginsTest::keyOfMatchOriginalHostOpens() {
+    const auto key = makeSshKey(m_home.path(".ssh/other"));
+    QVERIFY(key);
+    serve({.authorizedKey = *key});
+    const auto opened = openSession(
+        alias("Match originalhost box\n  IdentityFile " + m_home.path(".ssh/other") + '\n'), {},
+        {});
+    QVERIFY2(opened, messageOf(opened));
 }
 
 QTEST_GUILESS_MAIN(SshLoginsTest)

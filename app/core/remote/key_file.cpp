@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/key_file.h"
+
+#include <QDir>
+#include <QFile>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace rm {
+
+namespace {
+
+/// The passphrase for protected key files, and whether one was needed.
+struct KeyLock {
+    const std::optional<std::string>& passphrase;
+    bool isMet = false;
+
+    /// libssh's callback for the passphrase of a key file; `lock` is a KeyLock.
+    static int answer(const char*, char* buffer, size_t size, int, int, void* lock) {
+        auto& self = *static_cast<KeyLock*>(lock);
+        self.isMet = true;
+        if (!self.passphrase || self.passphrase->size() >= size)
+            return -1;
+        std::memcpy(buffer, self.passphrase->c_str(), self.passphrase->size() + 1);
+        return 0;
+    }
+};
+
+SshKey privateKeyIn(const std::string& path, KeyLock& lock) {
+    ssh_key key = nullptr;
+    ssh_pki_import_privkey_file(path.c_str(), nullptr, &KeyLock::answer, &lock, &key);
+    return {key, &ssh_key_free};
+}
+
+/// A key file of OpenSSH has its public half in clear; an older one has it in the file beside it.
+SshKey publicHalfOf(const std::string& path, const SshKey& whole) {
+    ssh_key key = nullptr;
+    if (whole)
+        ssh_pki_export_privkey_to_pubkey(whole.get(), &key);
+    else if (ssh_pki_import_pubkey_file((path + ".pub").c_str(), &key) != SSH_OK)
+        ssh_pki_import_pubkey_file(path.c_str(), &key);
+    return {key, &ssh_key_free};
+}
+
+/// Why a file holds no key that could be used, locked or not; empty: a public one, which stands for
+/// a key of the SSH agent.
+std::string whyNoKey(const std::string& path) {
+    QFile file(QString::fromStdString(path));
+    if (!file.open(QIODevice::ReadOnly))
+        return path + " cannot be read: " + file.errorString().toStdString();
+    ssh_key key = nullptr;
+    const bool isPublic = !file.peek(5).startsWith("-----") &&
+                          ssh_pki_import_pubkey_file(path.c_str(), &key) == SSH_OK;
+    ssh_key_free(key);
+    return isPublic ? "" : path + " is no private key";
+}
+
+/// The key is in a FIDO token, which the SSH agent can ask and libssh 0.10 cannot.
+bool isOfToken(const SshKey& publicHalf) {
+    const auto type = ssh_key_type(publicHalf.get());
+    return type == SSH_KEYTYPE_SK_ED25519 || type == SSH_KEYTYPE_SK_ECDSA;
+}
+
+KeyFile loadKeyFile(const std::string& path, const Credentials& credentials) {
+    KeyLock lock{credentials.passphrase};
+    KeyFile file;
+    file.path = path;
+    file.key = privateKeyIn(path, lock);
+    file.publicHalf = publicHalfOf(path, file.key);
+    file.isLocked = !file.key && lock.isMet;
+    if (!file.key && !file.isLocked && !isOfToken(file.publicHalf))
+        file.problem = whyNoKey(path);
+    return file;
+}
+
+/// What a %-token of an IdentityFile stands for; an unknown one stays as it is.
+std::string tokenValue(char token, const SshLink& link, const Node& node) {
+    switch (token) {
+    case '%':
+        return "%";
+    case 'd':
+        return QDir::homePath().toStdString();
+    case 'h':
+        return link.option(SSH_OPTIONS_HOST);
+    case 'n':
+        return node.sshHost;
+    case 'p':
+        return std::to_string(link.port());
+    case 'r':
+        return link.option(SSH_OPTIONS_USER);
+    case 'u':
+        return loginName();
+    default:
+        return {'%', token};
+    }
+}
+
+std::string expanded(const std::string& path, const SshLink& link, const Node& node) {
+    std::string out;
+    for (size_t at = 0; at < path.size(); ++at) {
+        if (path[at] == '%' && at + 1 < path.size())
+            out += tokenValue(path[++at], link, node);
+        else
+            out += path[at];
+    }
+    return underHome(out);
+}
+
+std::vector<KeyFile> usualKeyFiles(const Credentials& credentials) {
+    std::vector<KeyFile> files;
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+        const std::string path = underHome(std::string("~/.ssh/") + name);
+        if (QFile::exists(QString::fromStdString(path)))
+            files.push_back(loadKeyFile(path, credentials));
+    }
+    return files;
+}
+
+std::string variable(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? "" : value;
+}
+
+} // namespace
+
+std::string underHome(const std::string& path) {
+    if (path != "~" && path.substr(0, 2) != "~/")
+        return path;
+    return QDir::homePath().toStdString() + path.substr(1);
+}
+
+std::string agentSocket(const SshConfig& config) {
+    const std::string& said = config.identityAgent;
+    if (said.empty() || said == "SSH_AUTH_SOCK")
+        return variable("SSH_AUTH_SOCK");
+    if (said == "none")
+        return {};
+    if (said.starts_with("${") && said.ends_with('}'))
+        return variable(said.substr(2, said.size() - 3));
+    return said.starts_with('$') ? variable(said.substr(1)) : underHome(said);
+}
+
+KeyFiles loadKeyFiles(const SshLink& link, const SshConfig& config, const Node& node,
+                      const Credentials& credentials) {
+    KeyFiles files;
+    if (!node.identityFile.empty())
+        files.ofNode = loadKeyFile(underHome(node.identityFile), credentials);
+    files.areUsual = config.identityFiles.empty();
+    if (files.areUsual)
+        files.others = usualKeyFiles(credentials);
+    for (const std::string& path : config.identityFiles)
+        files.others.push_back(loadKeyFile(expanded(path, link, node), credentials));
+    files.agentSocket = agentSocket(config);
+    files.isAgentLimited = config.identitiesOnly;
+    return files;
+}
+
+std::vector<std::string> problemsOf(const KeyFiles& files) {
+    std::vector<std::string> problems;
+    if (files.ofNode && !files.ofNode->problem.empty())
+        problems.push_back(files.ofNode->problem);
+    for (const KeyFile& file : files.others)
+        if (!file.problem.empty())
+            problems.push_back(file.problem);
+    return problems;
+}
+
+} // namespace rm
