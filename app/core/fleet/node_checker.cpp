@@ -63,6 +63,18 @@ CheckRow choiceRow(const Node& node, const NodeReport& report) {
                        " take part, the others are left alone");
 }
 
+CheckRow keyFilesRow(const std::vector<std::string>& problems) {
+    std::string evidence;
+    for (const std::string& problem : problems)
+        evidence += (evidence.empty() ? "" : "; ") + problem;
+    return {"key-files",
+            CheckRow::State::kWarning,
+            "Key files",
+            evidence,
+            "another key or the password opened the login, which fails once that one does not",
+            "mend the file, or take its name out of the node's settings or of ssh_config"};
+}
+
 std::string agentWords(const std::string& path, const NodeReport& report) {
     return "release " + report.release + ", runs as " + path;
 }
@@ -148,6 +160,8 @@ NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_toke
         check.roundTripUs = measureRoundTripUs(**session, stop);
     check.rows.push_back(
         connectionRow((*session)->where(), (*session)->isLocal(), check.roundTripUs));
+    if (const auto problems = (*session)->keyProblems(); !problems.empty())
+        check.rows.push_back(keyFilesRow(problems));
     report(CheckStage::kSendAgent);
     if (!probe(check, **session, node, order, stop))
         return check;

@@ -73,6 +73,8 @@ public:
     virtual std::string where() const = 0;
     /// Its processes run on this computer.
     virtual bool isLocal() const { return false; }
+    /// Key files that could not be used for the login, each with the reason; another way was found.
+    virtual std::vector<std::string> keyProblems() const { return {}; }
 };
 
 /// Why a connection was not made, and what a person could decide.

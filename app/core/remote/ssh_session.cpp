@@ -169,7 +169,7 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     RM_RETURN_IF_ERROR(checkHostKey(*link, credentials.trustedFingerprint));
     const auto keys = loadKeyFiles(*link, *config, node, credentials);
     RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, {now + seconds(15), stop}));
-    return std::make_unique<SshSession>(std::move(link));
+    return std::make_unique<SshSession>(std::move(link), problemsOf(keys));
 }
 
 Result<std::unique_ptr<HostProcess>>

@@ -23,8 +23,9 @@ std::string routeTo(const Node& node);
 /// Programs on a host, each on an exec channel of one authenticated link.
 class SshSession : public HostSession {
 public:
-    explicit SshSession(std::shared_ptr<SshLink> link)
-        : m_link(std::move(link)) {}
+    SshSession(std::shared_ptr<SshLink> link, std::vector<std::string> keyProblems)
+        : m_link(std::move(link))
+        , m_keyProblems(std::move(keyProblems)) {}
 
     Result<std::unique_ptr<HostProcess>> start(const std::string& program,
                                                const std::vector<std::string>& arguments,
@@ -32,6 +33,7 @@ public:
     Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript,
                                                      std::stop_token stop) override;
     std::string where() const override { return m_link->where(); }
+    std::vector<std::string> keyProblems() const override { return m_keyProblems; }
 
     /// Connects, checks the host key, logs in.
     static tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
@@ -42,6 +44,7 @@ private:
                                               std::stop_token stop);
 
     std::shared_ptr<SshLink> m_link; ///< its processes may outlive the session object
+    std::vector<std::string> m_keyProblems;
 };
 
 } // namespace rm

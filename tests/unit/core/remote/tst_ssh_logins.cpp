@@ -84,6 +84,9 @@ private Q_SLOTS:
     void protectedKeyInTheAgentAsksNothing();
     void brokenKeyFileIsNamed_data();
     void brokenKeyFileIsNamed();
+    void brokenKeyFileIsToldThoughAnotherKeyOpens_data();
+    void brokenKeyFileIsToldThoughAnotherKeyOpens();
+    void keyOfATokenIsNoBrokenFile();
     void identitiesOnlyKeepsOtherKeysBack_data();
     void identitiesOnlyKeepsOtherKeysBack();
     void keyOfMatchOriginalHostOpens();
@@ -368,6 +371,52 @@ void SshLoginsTest::brokenKeyFileIsNamed() {
     QVERIFY2(messageOf(opened).contains(says), messageOf(opened));
 }
 
+void SshLoginsTest::brokenKeyFileIsToldThoughAnotherKeyOpens_data() {
+    QTest::addColumn<bool>("isOfNode");
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("says");
+    const QString missing = ".ssh/other cannot be read: No such file or directory";
+    QTest::newRow("of the node, missing") << true << "" << missing;
+    QTest::newRow("of ssh_config, missing") << false << "" << missing;
+    QTest::newRow("no key") << false << "not a key\n"
+                            << ".ssh/other is no private key";
+}
+
+void SshLoginsTest::brokenKeyFileIsToldThoughAnotherKeyOpens() {
+    QFETCH(bool, isOfNode);
+    QFETCH(QString, text);
+    QFETCH(QString, says);
+    if (!text.isEmpty())
+        QVERIFY(m_home.write("other", text));
+    serve({.authorizedKey = m_home.publicKey()});
+    Node target = alias("  IdentityFile " + m_home.path("key") + '\n' +
+                        (isOfNode ? "" : "  IdentityFile " + m_home.path(".ssh/other") + '\n'));
+    if (isOfNode)
+        target.identityFile = "~/.ssh/other";
+    const auto opened = openSession(target, {}, {});
+    QVERIFY2(opened, messageOf(opened));
+    const auto problems = (*opened)->keyProblems();
+    QCOMPARE(problems.size(), 1u);
+    QVERIFY2(problems.front().find(says.toStdString()) != std::string::npos,
+             problems.front().c_str());
+    const auto whole = openSession(alias("  IdentityFile " + m_home.path("key") + '\n'), {}, {});
+    QVERIFY(whole && (*whole)->keyProblems().empty());
+}
+
+/// Its file names the token, which only the SSH agent can ask.
+void SshLoginsTest::keyOfATokenIsNoBrokenFile() {
+    const QString half = "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAI"
+                         "AABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fAAAABHNzaDo=\n";
+    QVERIFY(m_home.write("other", "-----BEGIN OPENSSH PRIVATE KEY-----\n") &&
+            m_home.write("other.pub", half));
+    serve({.authorizedKey = m_home.publicKey()});
+    const auto opened = openSession(alias("  IdentityFile " + m_home.path("key") +
+                                          "\n  IdentityFile " + m_home.path(".ssh/other") + '\n'),
+                                    {}, {});
+    QVERIFY2(opened, messageOf(opened));
+    QVERIFY((*opened)->keyProblems().empty());
+}
+
 void SshLoginsTest::identitiesOnlyKeepsOtherKeysBack_data() {
     QTest::addColumn<bool>("isInFile");
     QTest::newRow("the key is in its file") << true;
@@ -394,6 +443,7 @@ void SshLoginsTest::identitiesOnlyKeepsOtherKeysBack() {
     QVERIFY2(messageOf(opened).contains("too many keys"), messageOf(opened));
     const auto only = openSession(alias(named + "  IdentitiesOnly yes\n"), {}, {});
     QVERIFY2(only, messageOf(only));
+    QVERIFY((*only)->keyProblems().empty());
 }
 
 void SshLoginsTest::keyOfMatchOriginalHostOpens() {
