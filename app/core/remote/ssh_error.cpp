@@ -48,6 +48,8 @@ constexpr std::array kSayings{
     Saying{"Connection reset", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
     Saying{"Socket error: disconnected", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
     Saying{"Broken pipe", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
+    // The answer to a keep-alive request, after which nothing else was said.
+    Saying{"Global request", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
 };
 
 const Saying* sayingOf(const std::string& said) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_link.h"
 
+#include <libssh/server.h> // ssh_send_keepalive(), which is of both sides
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -18,6 +19,7 @@ SshLink::SshLink()
     if (m_session == nullptr)
         qFatal("make an SSH session: out of memory");
     ssh_set_blocking(m_session, 0);
+    ssh_set_counters(m_session, &m_carried, nullptr);
 }
 
 SshLink::~SshLink() {
@@ -45,6 +47,46 @@ void SshLink::pump() {
     ssh_event_dopoll(m_event, 0);
 }
 
+void SshLink::awaitFirstAnswer(const Patience& patience) {
+    const auto heard = m_carried.in_bytes;
+    askForAnswer();
+    const auto answer = drive(
+        [&] {
+            pump();
+            return m_carried.in_bytes == heard && ssh_is_connected(m_session) != 0 ? SSH_AGAIN
+                                                                                   : SSH_OK;
+        },
+        SSH_AGAIN, "wait for " + where(), patience);
+    m_answers = answer.has_value();
+}
+
+// TCP alone would find out after 15 minutes, or never where nothing is sent, and knows nothing of
+// what is behind a proxy. So a silent server is asked: it answers while its programs compute.
+Result<void> SshLink::checkAlive(const std::string& attempt) {
+    using Verdict = SignOfLife::Verdict;
+    if (!m_answers)
+        return {};
+    const auto verdict = m_signOfLife.look(std::chrono::steady_clock::now(), m_carried.in_bytes,
+                                           m_carried.out_bytes);
+    if (verdict == Verdict::kGone)
+        return fail(ErrorCode::kUnavailable,
+                    attempt + ": the connection went silent, without an answer to a keep-alive "
+                              "request; check that the machine runs and can be reached (network, "
+                              "VPN), then try again: what was under way there may have been done");
+    if (verdict == Verdict::kAsk)
+        askForAnswer();
+    return {};
+}
+
+// libssh keeps one such request at a time, and a call that finds the last one answered only takes
+// note of that.
+void SshLink::askForAnswer() {
+    const auto before = m_carried.out_bytes;
+    ssh_send_keepalive(m_session);
+    if (m_carried.out_bytes == before && !hasUnsentBytes())
+        ssh_send_keepalive(m_session);
+}
+
 // A server keeps its next small packet back until the one before is acknowledged, and the kernel
 // here would do that up to 40 ms later. Through a proxy there is no such option, nor need of it.
 void SshLink::acknowledge() {
@@ -53,6 +95,14 @@ void SshLink::acknowledge() {
 }
 
 void SshLink::wait(milliseconds timeout, int wakeFd) {
+    const auto untilLook =
+        std::chrono::ceil<milliseconds>(m_signOfLife.nextLook() - std::chrono::steady_clock::now());
+    if (m_answers)
+        timeout = std::min(timeout, std::max(untilLook, milliseconds(0)));
+    sleep(timeout, wakeFd);
+}
+
+void SshLink::sleep(milliseconds timeout, int wakeFd) {
     acknowledge();
     const short writing = hasUnsentBytes() ? POLLOUT : 0;
     std::array<pollfd, 2> fds{
@@ -66,7 +116,7 @@ Result<void> SshLink::waitForTurn(const std::string& attempt,
     constexpr milliseconds kLook{20};
     if (std::chrono::steady_clock::now() >= deadline)
         return fail(ErrorCode::kUnavailable, attempt + ": no answer in time");
-    wait(kLook);
+    sleep(kLook);
     return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/node/node.h"
+#include "app/core/remote/sign_of_life.h"
 #include "app/core/remote/thread_owner.h"
 #include "shared/result.h"
 #include "shared/return_if_error.h"
@@ -50,9 +51,16 @@ public:
     /// Handles all that has arrived and sends what can be sent; to be called once connected.
     /// Failures show in the session's state.
     void pump();
-    /// Sleeps until the socket or `wakeFd` (-1: none) is ready, or the timeout has passed.
+    /// Sleeps until the socket or `wakeFd` (-1: none) is ready, the timeout has passed, or
+    /// checkAlive() is due.
     void wait(std::chrono::milliseconds timeout, int wakeFd = -1);
     bool hasUnsentBytes() const;
+    /// To be called once logged in: waits for the server's first answer to a keep-alive request.
+    /// Where none comes, checkAlive() says nothing.
+    void awaitFirstAnswer(const Patience& patience);
+    /// To be called after pump(), for as long as something of the peer is waited for. kUnavailable:
+    /// the peer gave no sign of life for too long, so the link is cut without a word of it.
+    Result<void> checkAlive(const std::string& attempt);
 
     std::string option(ssh_options_e which) const; ///< empty: not set
     unsigned port() const;
@@ -63,12 +71,17 @@ public:
 
 private:
     void acknowledge();
+    void askForAnswer();
+    void sleep(std::chrono::milliseconds timeout, int wakeFd = -1);
     Result<void> waitForTurn(const std::string& attempt,
                              std::chrono::steady_clock::time_point deadline);
 
     ThreadOwner m_owner;
     ssh_session m_session;
-    ssh_event m_event = nullptr; ///< made by the first pump()
+    ssh_event m_event = nullptr;    ///< made by the first pump()
+    ssh_counter_struct m_carried{}; ///< libssh keeps its address
+    SignOfLife m_signOfLife;
+    bool m_answers = false; ///< keep-alive requests
 };
 
 } // namespace rm

@@ -147,6 +147,7 @@ Result<void> SshProcess::keep(std::string_view piece, bool ofErrors) {
 Result<void> SshProcess::takeAll() {
     constexpr size_t kEnough = 1u << 20; // then the caller has its turn
     m_link->pump();
+    RM_RETURN_IF_ERROR(m_link->checkAlive(attempt("run")));
     for (size_t taken = 0; taken < kEnough;) {
         const auto errors = takePiece(true);
         RM_ASSIGN_OR_RETURN(const auto output, errors ? takePiece(false) : errors);

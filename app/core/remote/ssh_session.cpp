@@ -168,7 +168,11 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     RM_RETURN_IF_ERROR(connect(*link, {now + seconds(10), stop}));
     RM_RETURN_IF_ERROR(checkHostKey(*link, credentials.trustedFingerprint));
     const auto keys = loadKeyFiles(*link, *config, node, credentials);
-    RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, {now + seconds(15), stop}));
+    const Patience patience{now + seconds(15), stop};
+    RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, patience));
+    // sshd counts a login among its MaxStartups until a moment after it says that it has succeeded;
+    // its next answer comes behind that. So long nobody else takes this turn.
+    link->awaitFirstAnswer(patience);
     return std::make_unique<SshSession>(std::move(link), problemsOf(keys));
 }
 

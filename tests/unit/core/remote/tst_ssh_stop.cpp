@@ -44,6 +44,7 @@ private Q_SLOTS:
     void aProgramThatDoesNotStartIsGivenUp();
     void aProgramThatDoesNotReadIsGivenUp();
     void aProgramThatDoesNotEndIsGivenUp();
+    void aServerThatStandsStillIsNoticed();
 
 private:
     void freeze();
@@ -133,6 +134,21 @@ void SshStopTest::aProgramThatDoesNotEndIsGivenUp() {
     QVERIFY2(m_timer.elapsed() < kAtOnceMs, qPrintable(QString::number(m_timer.elapsed())));
     QVERIFY(!code);
     QVERIFY2(messageOf(code.error()).endsWith("cancelled"), messageOf(code.error()));
+}
+
+/// Nobody stops it, and the limit of the program is far.
+void SshStopTest::aServerThatStandsStillIsNoticed() {
+    auto process = m_session->start("cat", {}, m_stop.get_token());
+    QVERIFY(process);
+    const auto begun = (*process)->read(500ms);
+    QVERIFY(begun && !begun->ended);
+    freeze();
+    m_timer.start();
+    const auto heard = (*process)->read(600s);
+    QVERIFY(!heard);
+    QVERIFY2(messageOf(heard.error()).contains("the connection went silent"),
+             messageOf(heard.error()));
+    QVERIFY2(m_timer.elapsed() < 40'000, qPrintable(QString::number(m_timer.elapsed())));
 }
 
 QTEST_GUILESS_MAIN(SshStopTest)
