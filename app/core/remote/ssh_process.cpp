@@ -45,8 +45,13 @@ SshProcess::SshProcess(std::shared_ptr<SshLink> link, std::string name, std::sto
 SshProcess::~SshProcess() {
     m_link->enforceThread();
     ssh_remove_channel_callbacks(m_channel, &m_callbacks);
-    if (ssh_channel_is_open(m_channel) != 0)
+    if (ssh_channel_is_open(m_channel) != 0) {
+        // A login shell whose startup files wait would go on waiting without us. The signal goes to
+        // all that they started. OpenSSH from 7.9 on obeys, unless the login is root's.
+        if (!m_outputMark.isSeen() && !m_ended)
+            ssh_channel_request_send_signal(m_channel, "KILL");
         ssh_channel_close(m_channel);
+    }
     ssh_channel_free(m_channel);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/io/file.h"
 #include "tests/support/requirement.h"
 #include "tests/support/ssh_home.h"
 #include "tests/unit/core/remote/session_text.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QTest>
 
@@ -23,6 +25,7 @@ private Q_SLOTS:
     void endlessBannerIsABoundedError();
     void shellThatEndsEarlySaysWhatItSaid();
     void shellThatWaitsIsGivenUp();
+    void shellThatWaitsIsEnded();
 
 private:
     /// A session whose programs are started behind this ~/.bashrc.
@@ -136,6 +139,55 @@ void LoginShellTest::shellThatWaitsIsGivenUp() {
     QVERIFY2(ran.error().message.find("Press a key") != std::string::npos,
              ran.error().message.c_str());
     QVERIFY2(timer.elapsed() < 40000, qPrintable(QString::number(timer.elapsed())));
+}
+
+namespace {
+
+constexpr int kTrainer = 12345; ///< its user id
+
+int processesOf(int user) {
+    int count = 0;
+    for (const QFileInfo& process : QDir("/proc").entryInfoList({"[0-9]*"}, QDir::Dirs))
+        count += process.ownerId() == static_cast<uint>(user) &&
+                         !readFile(process.filePath().toStdString() + "/cmdline")
+                              .value_or("")
+                              .starts_with("sshd")
+                     ? 1
+                     : 0;
+    return count;
+}
+
+} // namespace
+
+/// sshd ends what a login started if it is asked to, which it does not do for root.
+void LoginShellTest::shellThatWaitsIsEnded() {
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    const QTemporaryDir home("/tmp/ringmaster-trainer-XXXXXX");
+    const QString keys = home.filePath("keys");
+    QVERIFY(writeFileAtomically(keys.toStdString(), m_home.publicKey().toStdString() + '\n'));
+    QVERIFY(writeFileAtomically(home.filePath(".bashrc").toStdString(), "sleep 300\nsleep 300\n"));
+    for (const QString& path : {home.path(), keys, home.filePath(".bashrc")})
+        QVERIFY(QFile::setPermissions(path, QFile::Permissions(0x7755)));
+    const QByteArray account =
+        QStringLiteral("trainer:x:%1:%1::%2:/bin/bash\n").arg(kTrainer).arg(home.path()).toUtf8();
+    QFile passwd("/etc/passwd");
+    QVERIFY(passwd.open(QIODevice::ReadOnly));
+    QVERIFY(m_home.serve({.home = home.path(),
+                          .settings = {"AuthorizedKeysFile " + keys},
+                          .files = {{"/etc/passwd", passwd.readAll() + account}}}));
+    QVERIFY(m_home.know());
+    Node node = m_home.node("node-a");
+    node.user = "trainer";
+    const auto opened = openSession(node, {}, {});
+    QVERIFY2(opened, messageOf(opened) + m_home.server().log().toUtf8());
+    std::stop_source stop;
+    {
+        auto process = (*opened)->start("true", {}, stop.get_token());
+        QVERIFY(process);
+        QTRY_VERIFY(processesOf(kTrainer) >= 2); // the shell and its sleep
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(processesOf(kTrainer), 0, 20'000);
 }
 
 QTEST_GUILESS_MAIN(LoginShellTest)
