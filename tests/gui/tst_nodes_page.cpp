@@ -59,6 +59,7 @@ private Q_SLOTS:
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
     void aTrialTellsHowFarItIsAndIsStopped();
+    void oneKeyOfTwoNodesIsAskedAboutOnce();
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
@@ -459,6 +460,34 @@ void TestNodesPage::aTrialTellsHowFarItIsAndIsStopped() {
     Q_EMIT m_demo->engine().progressed("another", {"Measure"});
     QVERIFY(text->text().startsWith("Send trainer"));
     click("closeLinkTest");
+}
+
+/// Two names of one machine, say.
+void TestNodesPage::oneKeyOfTwoNodesIsAskedAboutOnce() {
+    for (const char* name : {"box", "twin"})
+        QVERIFY(m_demo->fleet().add({name, false, std::string(name) + ".invalid", "me", 0, {}}));
+    std::vector<std::pair<QString, bool>> checks; // and whether the key is trusted
+    m_demo->fleet().setChecker([&checks](const QString& name, const Credentials& given) {
+        checks.emplace_back(name, given.trustedFingerprint.has_value());
+        NodeCheck check = checkWithGpus(name.toStdString(), 1);
+        if (!given.trustedFingerprint)
+            check.failure = ConnectFailure{{ErrorCode::kDenied, "its key is not known"},
+                                           ConnectFailure::Need::kTrustHostKey,
+                                           "SHA256:abc"};
+        return QtFuture::makeReadyFuture(check);
+    });
+    for (const char* name : {"box", "twin"}) {
+        m_demo->window().nodesPage().select(name);
+        click("checkNode");
+    }
+    QTRY_COMPARE(checks.size(), size_t{2});
+    QTRY_VERIFY(find<QLabel>("sameKey")->text().contains("twin (twin.invalid)"));
+    QCOMPARE(m_demo->window().findChildren<QDialog*>("hostKeyDialog").size(), 1);
+    click("trustKey");
+    QTRY_COMPARE(checks.size(), size_t{4});
+    QVERIFY(checks[2] == std::pair(QString("box"), true));
+    QVERIFY(checks[3] == std::pair(QString("twin"), true));
+    QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
 }
 
 namespace {

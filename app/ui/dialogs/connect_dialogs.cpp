@@ -15,15 +15,30 @@ HostKeyDialog::HostKeyDialog(const Node& node, const QString& fingerprint, QWidg
             tr("This computer has not seen the key of %1 before. Trust it if this command, run "
                "on the machine itself, prints the same fingerprint.")
                 .arg(QString::fromStdString(node.sshHost)),
-            "hostKeyDialog", parent) {
+            "hostKeyDialog", parent)
+    , m_nodes{node}
+    , m_others(makeText({}, "bodySecondary")) {
     content()->addWidget(makeText("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", "mono"));
     QLabel* shown = makeText(fingerprint, "monoStrong");
     shown->setObjectName("fingerprint");
     shown->setAccessibleName(tr("Fingerprint"));
     content()->addWidget(shown);
+    m_others->setObjectName("sameKey");
+    m_others->hide();
+    content()->addWidget(m_others);
     addCancel();
     QPushButton* trust = addButton(tr("Trust this key"), "primary", "trustKey");
     connect(trust, &QPushButton::clicked, this, &QDialog::accept);
+}
+
+void HostKeyDialog::add(const Node& node) {
+    m_nodes.push_back(node);
+    QStringList others;
+    for (auto other = m_nodes.begin() + 1; other != m_nodes.end(); ++other)
+        others << tr("%1 (%2)").arg(nodeTitle(other->name), QString::fromStdString(other->sshHost));
+    m_others->setText(
+        tr("The same key is shown by %1. Your answer is for all of them.").arg(others.join(", ")));
+    m_others->show();
 }
 
 PasswordDialog::PasswordDialog(const Node& node, const QString& problem, QWidget* parent,

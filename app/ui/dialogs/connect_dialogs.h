@@ -5,6 +5,7 @@
 #include "app/ui/dialogs/sheet.h"
 
 class QCheckBox;
+class QLabel;
 class QLineEdit;
 
 namespace rm {
@@ -14,6 +15,14 @@ class HostKeyDialog : public Sheet {
     Q_OBJECT
 public:
     HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent);
+
+    /// Another node that shows the same key, so that the answer is for it, too.
+    void add(const Node& node);
+    const std::vector<Node>& nodes() const { return m_nodes; }
+
+private:
+    std::vector<Node> m_nodes;
+    QLabel* m_others; ///< names the nodes after the first, if there are any
 };
 
 /// Asks for a password, or for the passphrase of a key file, which is never stored in the keyring.

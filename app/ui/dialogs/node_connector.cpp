@@ -69,13 +69,27 @@ void NodeConnector::finish(const NodeCheck& answer) {
 }
 
 void NodeConnector::askForTrust(const Node& node, const ConnectFailure& failure) {
-    auto* dialog = new HostKeyDialog(node, QString::fromStdString(failure.fingerprint), m_window);
-    connect(dialog, &QDialog::accepted, this, [this, node, failure] {
-        Credentials credentials;
-        credentials.trustedFingerprint = failure.fingerprint;
-        start(QString::fromStdString(node.name), credentials);
+    HostKeyDialog*& dialog = m_keyQuestions[QString::fromStdString(failure.fingerprint)];
+    if (dialog != nullptr) {
+        dialog->add(node);
+        hold(node, dialog);
+        return;
+    }
+    dialog = new HostKeyDialog(node, QString::fromStdString(failure.fingerprint), m_window);
+    connect(dialog, &QDialog::finished, this, [this, failure, question = dialog](int result) {
+        m_keyQuestions.remove(QString::fromStdString(failure.fingerprint));
+        if (result == QDialog::Accepted)
+            trust(question->nodes(), failure.fingerprint);
     });
     ask(node, dialog);
+}
+
+void NodeConnector::trust(const std::vector<Node>& nodes, const std::string& fingerprint) {
+    Credentials credentials;
+    credentials.trustedFingerprint = fingerprint;
+    for (const Node& node : nodes)
+        if (const QString name = QString::fromStdString(node.name); m_fleet.find(name))
+            start(name, credentials);
 }
 
 void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& failure) {
@@ -127,10 +141,14 @@ void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& fai
 }
 
 void NodeConnector::ask(const Node& node, QDialog* dialog) {
+    hold(node, dialog);
+    dialog->open();
+}
+
+void NodeConnector::hold(const Node& node, QDialog* dialog) {
     const QString name = QString::fromStdString(node.name);
     m_asking.insert(name);
     connect(dialog, &QDialog::finished, this, [this, name] { m_asking.remove(name); });
-    dialog->open();
 }
 
 } // namespace rm

@@ -11,6 +11,7 @@ class QDialog;
 
 namespace rm {
 
+class HostKeyDialog;
 class Keyring;
 
 /// Checks nodes and asks the person what only a person can decide: trust a key seen for the first
@@ -40,20 +41,23 @@ private:
     void start(const QString& name, const Credentials& credentials);
     void finish(const NodeCheck& answer);
     void askForTrust(const Node& node, const ConnectFailure& failure);
+    void trust(const std::vector<Node>& nodes, const std::string& fingerprint);
     void askForPassword(const Node& node, const ConnectFailure& failure);
     void askForPassphrase(const Node& node, const ConnectFailure& failure);
     void lookForPassword(const Node& node, const ConnectFailure& failure);
     void usePassword(const Node& node, const QString& password);
     void ask(const Node& node, QDialog* dialog);
+    void hold(const Node& node, QDialog* dialog);
 
     Fleet& m_fleet;
     Keyring* m_keyring;
     QWidget* m_window;
     QSet<QString> m_checking;
     QHash<QString, int>
-        m_rounds;             ///< how many checks were begun: answers to earlier ones are dropped
-    QSet<QString> m_asking;   ///< a dialog about them is open
-    QSet<QString> m_lookedUp; ///< the keyring was already asked for these
+        m_rounds;           ///< how many checks were begun: answers to earlier ones are dropped
+    QSet<QString> m_asking; ///< a dialog about them is open
+    QHash<QString, HostKeyDialog*> m_keyQuestions; ///< those open, by fingerprint
+    QSet<QString> m_lookedUp;                      ///< the keyring was already asked for these
 };
 
 } // namespace rm
