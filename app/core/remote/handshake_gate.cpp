@@ -40,7 +40,8 @@ Result<std::shared_ptr<void>> HandshakeGate::enter(const std::string& server,
         return fail(ErrorCode::kUnavailable,
                     attempt + (patience.stop.stop_requested()
                                    ? ": cancelled"
-                                   : ": other logins to it take too long"));
+                                   : ": other logins to it take too long; try again once they are "
+                                     "through, or check fewer nodes at once"));
     ++gate().inside[server];
     return std::shared_ptr<void>(nullptr, [server](void*) { leave(server); });
 }

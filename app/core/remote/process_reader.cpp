@@ -25,7 +25,10 @@ Result<std::vector<std::byte>> ProcessReader::bytes(milliseconds timeout) {
         return fail(ErrorCode::kUnavailable, m_attempt + ": the program ended early");
     }
     if (read->data.empty() && timeout > milliseconds(0))
-        return fail(ErrorCode::kUnavailable, m_attempt + ": no answer in time");
+        return fail(
+            ErrorCode::kUnavailable,
+            m_attempt +
+                ": no answer in time; look there for what it waits for, such as a slow drive");
     return std::move(read->data);
 }
 

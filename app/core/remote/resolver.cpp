@@ -45,7 +45,9 @@ std::shared_ptr<Question> askAside(const std::string& host, const HostLookup& lo
 Result<void> verdict(const std::string& attempt, int code) {
     if (code == 0)
         return {};
-    return fail(ErrorCode::kUnavailable, attempt + ": find its address: " + ::gai_strerror(code));
+    return fail(ErrorCode::kUnavailable,
+                attempt + ": find its address: " + ::gai_strerror(code) +
+                    "; check how the name is written, the network and the VPN");
 }
 
 } // namespace
@@ -64,7 +66,10 @@ Result<void> awaitResolved(const std::string& host, const std::string& attempt,
         lock, patience.stop, patience.deadline, [&] { return question->answer.has_value(); });
     if (isAnswered)
         return verdict(attempt, *question->answer);
-    const char* why = patience.stop.stop_requested() ? ": cancelled" : ": no answer in time";
+    const char* why = patience.stop.stop_requested()
+                          ? ": cancelled"
+                          : ": find its address: no answer in time; check the network, the VPN and "
+                            "the name servers";
     return fail(ErrorCode::kUnavailable, attempt + why);
 }
 

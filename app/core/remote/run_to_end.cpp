@@ -26,7 +26,9 @@ Result<std::string> readToEnd(HostProcess& process, const std::string& attempt,
         if (stop.stop_requested())
             return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
         if (Clock::now() >= deadline)
-            return fail(ErrorCode::kUnavailable, attempt + ": it did not end in time");
+            return fail(ErrorCode::kUnavailable,
+                        attempt + ": it did not end in time; look there for what it waits for, "
+                                  "such as a slow drive");
         output.append(reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size());
         if (output.size() > kMostOutput)
             return fail(ErrorCode::kExhausted, attempt + ": it prints more than 16 MiB");

@@ -193,7 +193,7 @@ Result<void> Login::answerPrompts() {
             return fail(ErrorCode::kDenied,
                         m_attempt + ": the host asks for more than a password: \"" +
                             lastLine(withoutEscapes(prompt == nullptr ? "" : prompt)) +
-                            '"');
+                            "\"; log in there once with ssh and answer it, or use a key");
         m_passwordSent = true;
         ssh_userauth_kbdint_setanswer(m_link.get(), static_cast<unsigned>(at),
                                       m_credentials.password->c_str());

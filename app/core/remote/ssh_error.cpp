@@ -26,7 +26,8 @@ constexpr const char* kLost = "the connection was lost; check that the machine r
 
 constexpr std::array kSayings{
     Saying{"no match for method", ErrorCode::kDenied, Cause::kAlgorithms,
-           "the server speaks no algorithm that is safe to use (AES-GCM is required)"},
+           "the server speaks no algorithm that is safe to use; its sshd must offer one, such as "
+           "aes256-gcm@openssh.com among its Ciphers (AES-GCM)"},
     Saying{"Too many authentication failures", ErrorCode::kDenied, Cause::kLogin,
            "the server closed after too many keys were offered; name the right key file for this "
            "node, or set IdentitiesOnly in ssh_config"},
@@ -40,11 +41,11 @@ constexpr std::array kSayings{
     // What Linux reports for a blackhole route, and for a prohibited one.
     Saying{"Failed to connect: Invalid argument", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
     Saying{"Failed to connect: Permission denied", ErrorCode::kUnavailable, Cause::kRoute,
-           "a route or firewall of this computer forbids it"},
+           "a route or firewall of this computer forbids it; allow it there"},
     Saying{"timed out", ErrorCode::kUnavailable, Cause::kNoAnswer,
-           "no answer in time; the machine may be off, or a firewall is between"},
+           "no answer in time; the machine may be off, or a firewall is between: check both"},
     Saying{"Timeout", ErrorCode::kUnavailable, Cause::kNoAnswer,
-           "no answer in time; the machine may be off, or a firewall is between"},
+           "no answer in time; the machine may be off, or a firewall is between: check both"},
     Saying{"Connection reset", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
     Saying{"Socket error: disconnected", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
     Saying{"Broken pipe", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
@@ -79,6 +80,8 @@ ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
     const Saying* saying = sayingOf(saidBy(link));
     ConnectFailure failure{sshError(link, attempt), {}, {}};
     failure.cause = saying == nullptr ? Cause::kOther : saying->cause;
+    if (saying == nullptr)
+        failure.error.message += "; ssh -v to it may say more";
     if (failure.cause != Cause::kTurnedAway)
         return failure;
     // A server without a common cipher may hang up before its offer was read, when only its banner
@@ -88,9 +91,11 @@ ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
     failure.error.message =
         attempt +
         (hasBanner ? ": the server answered and ended the connection before keys were agreed on; "
-                     "it may offer no AES-GCM cipher, which is required"
+                     "it may offer no AES-GCM cipher, which is required: add "
+                     "aes256-gcm@openssh.com to the Ciphers of its sshd"
                    : ": the server ended the connection at once; it takes no more logins at the "
-                     "moment (MaxStartups of its sshd), or is no SSH server");
+                     "moment (MaxStartups of its sshd), or is no SSH server: try again, or check "
+                     "the port");
     return failure;
 }
 

@@ -115,7 +115,9 @@ Result<void> SshLink::waitForTurn(const std::string& attempt,
     // A connect in progress and a stop make no descriptor readable, so wait only briefly.
     constexpr milliseconds kLook{20};
     if (std::chrono::steady_clock::now() >= deadline)
-        return fail(ErrorCode::kUnavailable, attempt + ": no answer in time");
+        return fail(ErrorCode::kUnavailable,
+                    attempt + ": no answer in time; the machine may be off or overloaded, or a "
+                              "firewall is between: check that, then try again");
     sleep(kLook);
     return {};
 }

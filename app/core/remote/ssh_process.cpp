@@ -99,7 +99,8 @@ Result<void> SshProcess::checkBegun() {
         return {};
     if (m_ended)
         return fail(ErrorCode::kUnavailable,
-                    attempt("start") + ": the login shell ended before it" + shellWords());
+                    attempt("start") + ": the login shell ended before it" + shellWords() +
+                        "; log in there with ssh to see why");
     if (Clock::now() < m_begunBy)
         return {};
     return fail(ErrorCode::kUnavailable,
@@ -220,7 +221,8 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
             deadline = Clock::now() + kStall;
         else if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable,
-                        attempt("write to") + ": the host took nothing for 60 s");
+                        attempt("write to") + ": the host took nothing for 60 s; check that it "
+                                              "runs and can be reached, then try again");
         else if (auto waited = waitForTurn(deadline, "write to"); !waited)
             return waited;
     }
@@ -244,13 +246,20 @@ Result<int> SshProcess::exitCode(milliseconds timeout) {
         if (m_exitStatus)
             return *m_exitStatus;
         if (!m_exitSignal.empty())
-            return fail(ErrorCode::kUnavailable, attempt("run") + ": killed by SIG" + m_exitSignal);
+            return fail(
+                ErrorCode::kUnavailable,
+                attempt("run") + ": killed by SIG" + m_exitSignal +
+                    "; look there for who ended it, such as the kernel for want of memory (dmesg)");
         if (!taken)
             return tl::unexpected(taken.error());
         if (ssh_channel_is_closed(m_channel) != 0)
-            return fail(ErrorCode::kUnavailable, attempt("run") + ": it ended without exit code");
+            return fail(ErrorCode::kUnavailable,
+                        attempt("run") + ": it ended without exit code; sshd there ended the "
+                                         "session, so look into its log");
         if (Clock::now() >= deadline)
-            return fail(ErrorCode::kUnavailable, attempt("run") + ": it did not end in time");
+            return fail(ErrorCode::kUnavailable,
+                        attempt("run") + ": it did not end in time; look there for what it waits "
+                                         "for, such as a slow drive");
         RM_RETURN_IF_ERROR(waitForTurn(deadline, "run"));
     }
 }

@@ -114,12 +114,7 @@ Connected connect(SshLink& link, const Patience& patience) {
     const auto answer =
         link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
     if (!answer)
-        return failed(
-            {answer.error().code,
-             answer.error().message + (patience.stop.stop_requested()
-                                           ? ""
-                                           : "; the machine may be off, or a firewall is between")},
-            orElse(Cause::kNoAnswer));
+        return failed(answer.error(), orElse(Cause::kNoAnswer));
     if (*answer == SSH_OK)
         return {};
     if (const std::string complaint = jump.complaint(); !complaint.empty())

@@ -97,7 +97,7 @@ void TestResolver::aStopEndsTheWaitForADeadResolver() {
 void TestResolver::patienceEndsTheWaitForADeadResolver() {
     const DeadResolver dead;
     const auto found = awaitResolved("far.example", "connect", until(50ms), dead.lookUp());
-    QVERIFY2(messageOf(found).endsWith("no answer in time"), messageOf(found));
+    QVERIFY2(messageOf(found).contains("no answer in time; check the network"), messageOf(found));
 }
 
 QTEST_GUILESS_MAIN(TestResolver)
