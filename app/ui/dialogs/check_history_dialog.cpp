@@ -51,9 +51,6 @@ CheckHistoryDialog::CheckHistoryDialog(const Fleet& fleet, const QString& node, 
     setFixedWidth(size::kTableDialogWidth);
     auto* rows = new QStandardItemModel(0, 3, this);
     rows->setHorizontalHeaderLabels({tr("Checked"), tr("State"), tr("Problems and changes")});
-    for (int column = 0; column < rows->columnCount(); ++column)
-        rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                            Qt::TextAlignmentRole);
     for (const PastCheck& check : fleet.history(node))
         addCheck(rows, check);
     auto* table = new Table("checkHistoryTable", tr("Checks of the node"));

@@ -44,9 +44,6 @@ CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
     , m_text(makeText({}, "bodySecondary"))
     , m_recent(new QCheckBox(tr("Also what was used within the last day"))) {
     m_rows->setHorizontalHeaderLabels({tr("Node"), tr("What"), tr("Size"), tr("Stays for")});
-    for (int column = 0; column < m_rows->columnCount(); ++column)
-        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                              Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
     m_table->setColumnWidths({112, 152, 72, 0});
     m_table->setFixedHeight((kCleanRows + 1) * size::kRowHeight);

@@ -49,9 +49,6 @@ void CommandsDialog::buildUi() {
     setFixedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels(
         {tr("Command"), tr("Asked"), tr("By"), tr("What became of it")});
-    for (int column = 0; column < m_rows->columnCount(); ++column)
-        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                              Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
     m_table->setColumnWidths({150, 90, 150, 0});
     m_table->setFixedHeight((kCommandRows + 1) * size::kRowHeight);

@@ -47,9 +47,6 @@ ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
     setFixedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels(
         {tr("Name"), tr("Leads to"), tr("Through"), tr("Key"), tr("In the list")});
-    for (int column = 0; column < m_rows->columnCount(); ++column)
-        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                              Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
     m_table->setColumnWidths({150, 0, 120, 96, 130});
     m_table->setFixedHeight((kOffersInSight + 1) * size::kRowHeight);

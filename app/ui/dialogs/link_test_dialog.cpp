@@ -45,9 +45,6 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     , m_table(new Table("linkTestTable", tr("What links carried")))
     , m_text(makeText({}, "bodySecondary")) {
     m_rows->setHorizontalHeaderLabels({tr("When"), tr("Between"), tr("Latency"), tr("Rate")});
-    for (int column = 0; column < m_rows->columnCount(); ++column)
-        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                              Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
     m_table->setColumnWidths({96, 148, 76, 0});
     m_table->setFixedHeight((kLinkRows + 1) * size::kRowHeight);

@@ -40,9 +40,6 @@ RemoveNodeDialog::RemoveNodeDialog(Engine& engine, Fleet& fleet, const Node& nod
     , m_text(makeText({}, "bodySecondary"))
     , m_runs(new QCheckBox(tr("Also its runs with their checkpoints"))) {
     m_rows->setHorizontalHeaderLabels({tr("What"), tr("Size"), tr("Stays, as")});
-    for (int column = 0; column < m_rows->columnCount(); ++column)
-        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                              Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
     m_table->setColumnWidths({216, 72, 0});
     m_table->setFixedHeight((kRowsInSight + 1) * size::kRowHeight);

@@ -163,9 +163,6 @@ TrashDialog::TrashDialog(const AppContext& context, QWidget* parent)
     , m_table(new Table("trashTable", tr("Deleted runs")))
     , m_empty(makeText(tr("The trash is empty."), "body")) {
     m_rows->setHorizontalHeaderLabels({tr("Name"), tr("State"), tr("Deleted")});
-    for (int column = 0; column < m_rows->columnCount(); ++column)
-        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                              Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
     m_table->setColumnWidths({0, 150, 110});
     m_table->setFixedHeight((kTrashRows + 1) * size::kRowHeight);

@@ -38,6 +38,7 @@ Table::Table(const char* objectName, const QString& accessibleName, QWidget* par
     verticalHeader()->hide();
     verticalHeader()->setDefaultSectionSize(size::kRowHeight);
     horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setDefaultAlignment(Qt::AlignVCenter | Qt::AlignLeft);
     horizontalHeader()->setSectionsMovable(true);
     connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
         if (!(index.flags() & Qt::ItemIsEditable))
