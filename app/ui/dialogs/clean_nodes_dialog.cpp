@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/clean_nodes_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/node_comparison.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -98,10 +99,11 @@ std::vector<CleanedNode> CleanNodesDialog::answered() const {
 void CleanNodesDialog::showAnswers() {
     m_rows->setRowCount(0);
     int64_t unneeded = 0, needed = 0;
-    QStringList silent, problems, disks;
+    QStringList problems, disks;
+    std::vector<std::string> silent;
     for (const auto& [node, answer] : m_answers)
         if (!answer)
-            silent << nodeTitle(node.toStdString());
+            silent.push_back(nodeTitle(node.toStdString()).toStdString());
     if (!m_isRemoved)
         m_shared.clear();
     for (const CleanedNode& node : answered()) {
@@ -122,18 +124,18 @@ void CleanNodesDialog::showAnswers() {
     const bool isAny = m_rows->rowCount() > 0;
     m_table->setVisible(isAny);
     QStringList sentences;
-    if (!isAny && silent.isEmpty() && problems.isEmpty())
+    if (!isAny && silent.empty() && problems.isEmpty())
         sentences << tr("Nothing is deployed there.");
     else if (isAny)
         sentences << (m_isRemoved ? tr("%1 removed, %2 stays.") : tr("%1 can go, %2 stays."))
                          .arg(sizeWords(unneeded), sizeWords(needed));
     sentences << m_shared << disks;
-    if (!silent.isEmpty())
-        sentences << tr("Asking %1.").arg(silent.join(", "));
+    if (!silent.empty())
+        sentences << tr("Asking %1.").arg(QString::fromStdString(someOf(silent)));
     for (const QString& problem : problems)
         sentences << capitalized(problem.toStdString()) + '.';
     m_text->setText(sentences.join('\n'));
-    m_confirm->setEnabled(!m_isRemoved && silent.isEmpty() && unneeded > 0);
+    m_confirm->setEnabled(!m_isRemoved && silent.empty() && unneeded > 0);
     m_confirm->setText(unneeded > 0 && !m_isRemoved ? tr("Remove %1").arg(sizeWords(unneeded))
                                                     : tr("Remove"));
 }

@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/forecast_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/forecast.h"
 #include "app/core/run/engine.h"
 #include "app/ui/data/node_words.h"
@@ -20,13 +21,13 @@ namespace rm {
 
 namespace {
 
-constexpr size_t kForecastRows = 8; ///< in sight
+constexpr int kForecastRows = 8; ///< in sight
 
 QString namesOf(const std::vector<Placement>& nodes) {
-    QStringList names;
+    std::vector<std::string> names;
     for (const Placement& placement : nodes)
-        names << nodeTitle(placement.node.toStdString());
-    return names.join(", ");
+        names.push_back(nodeTitle(placement.node.toStdString()).toStdString());
+    return QString::fromStdString(someOf(names));
 }
 
 QString stepTime(double ms) {

@@ -5,6 +5,7 @@
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
 
 #include <QCheckBox>
 #include <QLineEdit>
@@ -43,7 +44,7 @@ GpuChoice::GpuChoice(const std::vector<std::string>& chosen, const NodeReport* r
 void GpuChoice::addTicks(const std::vector<std::string>& chosen, const NodeReport& report) {
     for (size_t at = 0; at < report.gpus.size(); ++at) {
         const GpuReport& gpu = report.gpus[at];
-        Tick tick{new QCheckBox(
+        Tick tick{new ElidedCheckBox(
                       QString("%1  %2, %3")
                           .arg(at)
                           .arg(QString::fromStdString(gpu.name), formatMemory(gpu.memoryBytes))),

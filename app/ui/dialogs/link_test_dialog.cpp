@@ -120,7 +120,6 @@ void LinkTestDialog::addRows(const LinkTest& test) {
               QString::fromStdString(rateWords(test, group))}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
-            row.back()->setToolTip(text);
         }
         row[3]->setData(static_cast<int>(isSlow(test, group) ? Tone::kWarn : Tone::kGood),
                         kToneRole);

@@ -87,7 +87,7 @@ void PlacementList::addRow(const Node& node) {
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(2 * size::kGrid);
     const QString title = nodeTitle(node.name);
-    auto* box = new QCheckBox(title);
+    auto* box = new ElidedCheckBox(title);
     box->setObjectName("place." + QString::fromStdString(node.name));
     box->setAccessibleName(tr("Train on %1").arg(title));
     auto* chip = new Chip;

@@ -9,6 +9,7 @@
 #include "app/core/settings/paths.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "app/ui/widgets/chip.h"
@@ -29,7 +30,7 @@ namespace rm {
 namespace {
 
 constexpr int kMostRows = 8; ///< of more the table scrolls
-constexpr int kNameColumn = 150;
+constexpr int kNameColumn = 150, kNameColumnMost = 260;
 constexpr int kCellColumn = 136;
 
 Tone toneOfWay(Way way) {
@@ -69,7 +70,7 @@ QStandardItem* makeCell(const NetworkWays& ways, int from, int to) {
     QStringList all;
     for (const WayThere& each : ways.between(from, to))
         all << QString::fromStdString(wayInWords(each));
-    item->setToolTip(all.join('\n').toHtmlEscaped());
+    item->setToolTip(asPlain(all.join('\n')));
     item->setData(
         NetworkCard::tr("from %1 to %2: %3").arg(nodeAt(matrix, from), nodeAt(matrix, to), word),
         Qt::AccessibleTextRole);
@@ -243,10 +244,11 @@ void NetworkCard::fillTable(const NetworkMatrix& matrix) {
     }
     m_cells->setHorizontalHeaderLabels(titles);
     for (int column = 0; column <= count; ++column) {
-        m_cells->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
-                               Qt::TextAlignmentRole);
-        m_table->setColumnWidth(column, column == 0 ? kNameColumn : kCellColumn);
+        m_cells->setHeaderData(column, Qt::Horizontal, asPlain(titles[column]), Qt::ToolTipRole);
+        m_table->setColumnWidth(column, kCellColumn);
     }
+    m_table->resizeColumnToContents(0);
+    m_table->setColumnWidth(0, std::clamp(m_table->columnWidth(0), kNameColumn, kNameColumnMost));
     m_table->setFixedHeight((std::min(count, kMostRows) + 1) * size::kRowHeight + 2 * size::kGrid);
     m_table->setVisible(count > 1);
 }

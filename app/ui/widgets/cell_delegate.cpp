@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/cell_delegate.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/chip.h"
 
+#include <QAbstractItemView>
+#include <QHelpEvent>
 #include <QPainter>
+#include <QTextDocument>
+#include <QToolTip>
 
 namespace rm {
 
@@ -23,7 +28,39 @@ void paintHint(QPainter& painter, const QStyleOptionViewItem& option, const QStr
     painter.restore();
 }
 
+QFont chipFont() {
+    QFont font = Theme::instance().font(FontRole::kSecondary);
+    font.setWeight(QFont::DemiBold);
+    return font;
+}
+
+/// Of the text, as paint() draws it.
+bool isCut(const QStyleOptionViewItem& option, const QModelIndex& index) {
+    const bool isChip = index.data(kToneRole).isValid();
+    const QRect place =
+        option.widget->style()->subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget);
+    const int room = isChip ? option.rect.width() - 2 * kCellPad - 2 * kChipPad : place.width();
+    const QFont font = isChip ? chipFont() : option.font;
+    return QFontMetrics(font).horizontalAdvance(index.data().toString()) > room;
+}
+
 } // namespace
+
+/// A text that is cut is whole in the tooltip, above what the cell has to say besides.
+bool CellDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view,
+                             const QStyleOptionViewItem& option, const QModelIndex& index) {
+    QStyleOptionViewItem drawn = option;
+    initStyleOption(&drawn, index);
+    if (event->type() != QEvent::ToolTip || !isCut(drawn, index))
+        return QStyledItemDelegate::helpEvent(event, view, option, index);
+    const QString text = index.data().toString();
+    const QString more = index.data(Qt::ToolTipRole).toString();
+    QString tip = asHtml(text);
+    if (!more.isEmpty() && more != text && more != tip)
+        tip += "<br>" + (Qt::mightBeRichText(more) ? more : asHtml(more));
+    QToolTip::showText(event->globalPos(), tip, view);
+    return true;
+}
 
 void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
     QStyledItemDelegate::initStyleOption(option, index);
@@ -46,8 +83,7 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     empty.text.clear();
     empty.widget->style()->drawControl(QStyle::CE_ItemViewItem, &empty, painter, empty.widget);
 
-    QFont font = Theme::instance().font(FontRole::kSecondary);
-    font.setWeight(QFont::DemiBold);
+    const QFont font = chipFont();
     const QFontMetrics metrics(font);
     const int room = option.rect.width() - 2 * kCellPad;
     const QString text =

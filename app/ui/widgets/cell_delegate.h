@@ -13,13 +13,16 @@ enum ModelRole {
     kHintRole,                    ///< QString: what can be written into a cell that is empty
 };
 
-/// Draws cells as the style sheet wants them; cells with kToneRole are drawn as chips.
+/// Draws cells as the style sheet wants them; cells with kToneRole are drawn as chips. What is cut
+/// is whole in the tooltip.
 class CellDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
+    bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                   const QModelIndex& index) override;
 
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;

@@ -6,6 +6,8 @@
 
 #include <QPainter>
 #include <QStyle>
+#include <QStyleOptionButton>
+#include <QStylePainter>
 
 namespace rm {
 
@@ -80,6 +82,26 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     const QString shown = fontMetrics().elidedText(m_full, Qt::ElideRight, contentsRect().width());
     style()->drawItemText(&painter, contentsRect(), static_cast<int>(alignment()), palette(),
                           isEnabled(), shown, foregroundRole());
+}
+
+ElidedCheckBox::ElidedCheckBox(const QString& text, QWidget* parent)
+    : QCheckBox(text, parent) {
+    setProperty("elided", true);
+    setToolTip(asPlain(text));
+}
+
+QSize ElidedCheckBox::minimumSizeHint() const {
+    return {size::kControlHeight + fontMetrics().averageCharWidth() * 4,
+            QCheckBox::minimumSizeHint().height()};
+}
+
+void ElidedCheckBox::paintEvent(QPaintEvent*) {
+    QStylePainter painter(this);
+    QStyleOptionButton option;
+    initStyleOption(&option);
+    const int room = style()->subElementRect(QStyle::SE_CheckBoxContents, &option, this).width();
+    option.text = fontMetrics().elidedText(text(), Qt::ElideRight, room);
+    painter.drawControl(QStyle::CE_CheckBox, option);
 }
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QCheckBox>
 #include <QLabel>
 #include <QPushButton>
 
@@ -36,6 +37,17 @@ protected:
 
 private:
     QString m_full;
+};
+
+/// A check box whose text ends in "…" where there is no room; the whole text is its tooltip.
+class ElidedCheckBox : public QCheckBox {
+    Q_OBJECT
+public:
+    explicit ElidedCheckBox(const QString& text, QWidget* parent = nullptr);
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
 };
 
 } // namespace rm
