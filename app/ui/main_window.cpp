@@ -174,7 +174,7 @@ void MainWindow::wireKeys() {
 
 void MainWindow::restore() {
     QSettings settings = settingsIn(m_paths);
-    resize(kFirstSize.boundedTo(screen()->availableSize()));
+    resize(kFirstSize.boundedTo(screen()->availableSize() - QSize(0, size::kTitleBar)));
     restoreGeometry(settings.value("window/geometry").toByteArray());
     if (settings.contains("theme"))
         Theme::instance().setMode(modeFromName(settings.value("theme").toString()));

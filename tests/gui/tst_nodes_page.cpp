@@ -5,6 +5,7 @@
 #include "app/ui/nodes/nodes_page.h"
 #include "app/ui/widgets/toast.h"
 #include "shared/io/file.h"
+#include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
 #include "tests/unit/core/holder/fake_engine.h"
 #include "tests/unit/core/network/network_examples.h"
@@ -18,10 +19,12 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScreen>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QWindow>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -63,6 +66,9 @@ private Q_SLOTS:
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
+    void dialogsOfManyNodesFitTheScreen_data();
+    void dialogsOfManyNodesFitTheScreen();
+    void aDialogKeepsTheSizeOfAPersonUntilItSaysMore();
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
     void whatWasMeasuredLastIsShownInCells();
@@ -587,6 +593,70 @@ void TestNodesPage::whatCannotBeUndoneAnyMoreLapses() {
     QTest::mouseClick(&toast, Qt::LeftButton, {}, {2, 2});
     QCOMPARE(lapsed, 2);
     QCOMPARE(undone, 1);
+}
+
+void TestNodesPage::dialogsOfManyNodesFitTheScreen_data() {
+    QTest::addColumn<QString>("button");
+    QTest::addColumn<QString>("dialog");
+    QTest::newRow("links") << "testLinks"
+                           << "linkTestDialog";
+    QTest::newRow("clean") << "cleanNodes"
+                           << "cleanNodesDialog";
+    QTest::newRow("remove") << "removeNode"
+                            << "removeNodeDialog";
+    QTest::newRow("edit") << "editNode"
+                          << "editNodeDialog";
+}
+
+/// Of 64 nodes with names as long as clouds give them, on a screen of 800 x 800: the title and the
+/// buttons are in sight, and no text is cut without an ellipsis.
+void TestNodesPage::dialogsOfManyNodesFitTheScreen() {
+    QFETCH(QString, button);
+    QFETCH(QString, dialog);
+    std::vector<Node> nodes;
+    for (int number = 0; number < 64; ++number)
+        nodes.push_back({"ip-10-0-0-" + std::to_string(number) +
+                             ".eu-central-1.compute.internal.trainers.example",
+                         false,
+                         "255.255.255.255", // refused by the kernel
+                         "me",
+                         0,
+                         {}});
+    QVERIFY(m_demo->fleet().addAll(nodes));
+    m_demo->window().nodesPage().select(QString::fromStdString(nodes[7].name));
+    click(button.toLatin1());
+    auto* sheet = find<QDialog>(dialog.toLatin1());
+    QVERIFY(sheet);
+    const QRect screen = sheet->screen()->availableGeometry();
+    if (auto* more = sheet->findChild<QPushButton*>("nodeMore.head"))
+        more->click();
+    QSize last;
+    QTRY_VERIFY(std::exchange(last, sheet->size()) == sheet->size());
+    QVERIFY2(screen.contains(sheet->frameGeometry()),
+             qPrintable(QString("%1 x %2").arg(sheet->width()).arg(sheet->height())));
+    for (const QPushButton* each : sheet->findChildren<QPushButton*>())
+        if (each->parentWidget() == sheet && each->isVisible())
+            QVERIFY2(sheet->rect().contains(each->geometry()), qPrintable(each->text()));
+    QCOMPARE(clippedTexts(*sheet), QStringList());
+    sheet->close();
+}
+
+void TestNodesPage::aDialogKeepsTheSizeOfAPersonUntilItSaysMore() {
+    for (const char* name : {"one", "two"})
+        QVERIFY(m_demo->fleet().add({name, false, "255.255.255.255", "me", 0, {}}));
+    click("testLinks");
+    auto* sheet = find<QDialog>("linkTestDialog");
+    QVERIFY(QTest::qWaitForWindowExposed(sheet));
+    const QSize own = sheet->size();
+    const QSize drawn(own.width() - 100, own.height() - 40);
+    sheet->windowHandle()->resize(drawn);
+    QTRY_COMPARE(sheet->size(), drawn);
+    QEvent layout(QEvent::LayoutRequest);
+    QCoreApplication::sendEvent(sheet, &layout);
+    QCOMPARE(sheet->size(), drawn);
+    QCOMPARE(clippedTexts(*sheet), QStringList());
+    find<QLabel>("linkTestText")->setText(QString("a long text ").repeated(60));
+    QTRY_VERIFY(sheet->height() > own.height()); // so that it can be read
 }
 
 void TestNodesPage::aFleetOfOneHasNoNetwork() {

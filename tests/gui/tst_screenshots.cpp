@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Renders every page at three sizes, light and dark, into build/screenshots, at the scale of
 // QT_SCALE_FACTOR, and fails on a page that is empty, cuts a widget or a text, or scrolls sideways.
+#include "app/core/launch/job_script.h"
+#include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/connect_dialogs.h"
+#include "app/ui/dialogs/job_script_dialog.h"
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
 #include "app/ui/look/theme.h"
@@ -21,6 +24,7 @@
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
+#include "tests/unit/core/holder/fake_engine.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemModel>
@@ -402,6 +406,42 @@ void TestScreenshots::fleets_data() {
         QTest::addRow("%d nodes", count) << count;
 }
 
+namespace {
+
+/// What was measured of the links of these nodes: one pair at the rate of a slower link.
+LinkTest demoLinkTest(int count) {
+    LinkTest test{wallNowNs() - 60'000'000'000, {}, {"NVIDIA H200", {}, {}}};
+    std::vector<int64_t> all;
+    for (int number = 1; number <= count; ++number) {
+        all.push_back(number - 1);
+        test.nodes.push_back({demoNodeName(number), "ens5", 10'000});
+    }
+    const auto sums = [](double seconds) {
+        return std::vector<SumTime>{{8, 62e-6, 100, 0}, {1 << 26, seconds, 3, 0}};
+    };
+    test.report.groups = {{{0, 1}, 2, sums(0.57)}, {all, 8 * int64_t{count}, sums(0.11)}};
+    return test;
+}
+
+/// Answers with a script as it would be sent.
+struct ScriptEngine : FakeEngine {
+    QFuture<Result<QString>> batchScript(const CheckedSpec& spec,
+                                         const std::vector<Placement>&) override {
+        JobOrder order{kRunIdInScript,
+                       "/leonardo/home/userexternal/trainer/.local/share/ringmaster/agents/"
+                       "0.1.0/ringmaster-agent",
+                       {4, 4},
+                       true,
+                       32,
+                       4,
+                       512'000,
+                       spec->launch.sbatch};
+        return QtFuture::makeReadyFuture(Result<QString>(QString::fromStdString(jobScript(order))));
+    }
+};
+
+} // namespace
+
 /// As many nodes as people have, each with its own trouble, and a network in which node 2 drops
 /// what comes from the first.
 void TestScreenshots::fleets() {
@@ -418,6 +458,9 @@ void TestScreenshots::fleets() {
         example::setAnswer(network, 0, "10.0.0.2", example::answered(Reach::kDropped, "ens5"));
         QVERIFY(keepNetwork(own.paths().state.toStdString(), network));
     }
+    if (count > 1)
+        QVERIFY(keepLinkTest(own.paths().state.toStdString() + '/' + kLinkTestsFile,
+                             toJson(demoLinkTest(count))));
     own.window().show();
     own.window().showNodes();
     checkAll(own.fleet());
@@ -429,19 +472,20 @@ void TestScreenshots::fleets() {
     if (count > 0)
         own.window().nodesPage().select(QString::fromStdString(demoNodeName(2)));
     shoot(own.window(), QString("nodes-%1").arg(count));
-    if (count != 2)
-        return;
-    for (const auto& [button, name] : {std::pair("importNodes", "importNodesDialog"),
-                                       {"testLinks", "linkTestDialog"},
-                                       {"checkHistory", "checkHistoryDialog"},
-                                       {"editNode", "editNodeDialog"},
-                                       {"removeNode", "removeNodeDialog"}}) {
+    using Dialogs = std::vector<std::pair<const char*, const char*>>;
+    const Dialogs all = {{"importNodes", "importNodesDialog"},
+                         {"testLinks", "linkTestDialog"},
+                         {"checkHistory", "checkHistoryDialog"},
+                         {"editNode", "editNodeDialog"},
+                         {"removeNode", "removeNodeDialog"}};
+    const Dialogs ofMany = {{"testLinks", "linkTestDialog"}, {"cleanNodes", "cleanNodesDialog"}};
+    for (const auto& [button, name] : count == 2 ? all : count == 64 ? ofMany : Dialogs()) {
         own.window().findChild<QPushButton*>(button)->click();
         auto* dialog = own.window().findChild<QDialog*>(name);
         QVERIFY2(dialog, name);
         if (auto* more = dialog->findChild<Fold*>("nodeMore"))
             more->setOpen(true);
-        shoot(*dialog, name);
+        shoot(*dialog, count == 2 ? name : QString("%1-%2").arg(name).arg(count));
         dialog->close();
         QTRY_VERIFY(!own.window().findChild<QDialog*>(name));
     }
@@ -491,10 +535,18 @@ void TestScreenshots::dialogs() {
         "and 22.9 GiB are free; train.batch_size = 7 would fit, with train.accumulation = 9 for a "
         "step as large; train.activation_checkpointing = true needs less, too",
         &m_demo->window());
+    ScriptEngine engine;
+    RunSpec spec;
+    spec.data.train = {"/data/openwebtext"};
+    spec.launch.sbatch = {"--partition=gpu", "--time=4:00:00"};
+    JobScriptDialog script(engine, spec, {{"leonardo", 2}},
+                           "ringmaster run gpt-124m.toml --nodes leonardo:2 --script",
+                           &m_demo->window());
     for (auto& [dialog, name] :
          std::initializer_list<std::pair<QDialog*, QString>>{{&trust, "dialog-host-key"},
                                                              {&password, "dialog-password"},
                                                              {&add, "dialog-add"},
+                                                             {&script, "dialog-job-script"},
                                                              {&tooLarge, "dialog-too-large"}}) {
         dialog->setAttribute(Qt::WA_DeleteOnClose, false);
         dialog->show();

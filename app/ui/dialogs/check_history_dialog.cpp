@@ -48,7 +48,7 @@ CheckHistoryDialog::CheckHistoryDialog(const Fleet& fleet, const QString& node, 
     : Sheet(tr("Checks of %1").arg(nodeTitle(node.toStdString())),
             tr("What the last checks found, and what had changed since the one before."),
             "checkHistoryDialog", parent) {
-    setFixedWidth(size::kTableDialogWidth);
+    setWantedWidth(size::kTableDialogWidth);
     auto* rows = new QStandardItemModel(0, 3, this);
     rows->setHorizontalHeaderLabels({tr("Checked"), tr("State"), tr("Problems and changes")});
     for (const PastCheck& check : fleet.history(node))
@@ -56,7 +56,7 @@ CheckHistoryDialog::CheckHistoryDialog(const Fleet& fleet, const QString& node, 
     auto* table = new Table("checkHistoryTable", tr("Checks of the node"));
     table->setModel(rows);
     table->setColumnWidths({124, 96, 0});
-    table->setFixedHeight((kChecksInSight + 1) * size::kRowHeight);
+    table->setRowsInSight(kChecksInSight);
     content()->addWidget(table);
     if (rows->rowCount() == 0) {
         table->hide();

@@ -9,6 +9,7 @@
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/fitting_area.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 #include "app/ui/widgets/toast.h"
@@ -35,7 +36,7 @@ ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run,
     , m_changes(makeText({}, "bodySecondary")) {
     m_nodes->choose(nodes);
     m_changes->setObjectName("resumeChanges");
-    content()->addWidget(m_nodes);
+    content()->addWidget(new FittingArea(m_nodes, PlacementList::kHeightInSheet));
     content()->addWidget(m_changes);
     addCancel();
     m_confirm = addButton(tr("Resume"), "primary", "resumeConfirm");
@@ -144,7 +145,7 @@ CompareDialog::CompareDialog(const AppContext& context, const QString& run,
     , m_summary(makeText({}, "bodySecondary"))
     , m_rows(new QStandardItemModel(0, 5, this))
     , m_table(new Table("compareTable", tr("Differences by layer"))) {
-    setFixedWidth(size::kTableDialogWidth);
+    setWantedWidth(size::kTableDialogWidth);
     m_other->setObjectName("compareWith");
     m_other->setAccessibleName(tr("Checkpoint to compare with"));
     for (const StoredCheckpoint& each : all)
@@ -157,7 +158,7 @@ CompareDialog::CompareDialog(const AppContext& context, const QString& run,
         {tr("Layer"), tr("Norm"), tr("Norm of the other"), tr("Difference"), tr("Largest")});
     m_table->setModel(m_rows);
     m_table->setColumnWidths({0, 90, 150, 150, 90});
-    m_table->setFixedHeight((kLayerRows + 1) * size::kRowHeight);
+    m_table->setRowsInSight(kLayerRows);
     content()->addWidget(m_other);
     content()->addWidget(m_table);
     content()->addWidget(m_summary);

@@ -44,10 +44,11 @@ CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
     , m_table(new Table("cleanNodesTable", tr("What was deployed to the nodes")))
     , m_text(makeText({}, "bodySecondary"))
     , m_recent(new QCheckBox(tr("Also what was used within the last day"))) {
+    setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("Node"), tr("What"), tr("Size"), tr("Stays for")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({112, 152, 72, 0});
-    m_table->setFixedHeight((kCleanRows + 1) * size::kRowHeight);
+    m_table->setColumnWidths({0, 168, 80, 0});
+    m_table->setRowsInSight(kCleanRows);
     m_text->setObjectName("cleanNodesText");
     m_recent->setObjectName("cleanRecent");
     m_recent->setAccessibleName(m_recent->text());

@@ -46,12 +46,12 @@ CommandsDialog::CommandsDialog(const AppContext& context, const RunSummary& run,
 }
 
 void CommandsDialog::buildUi() {
-    setFixedWidth(size::kTableDialogWidth);
+    setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels(
         {tr("Command"), tr("Asked"), tr("By"), tr("What became of it")});
     m_table->setModel(m_rows);
     m_table->setColumnWidths({150, 90, 150, 0});
-    m_table->setFixedHeight((kCommandRows + 1) * size::kRowHeight);
+    m_table->setRowsInSight(kCommandRows);
     m_table->hide();
     m_empty->setObjectName("commandsEmpty");
     content()->addWidget(m_table);

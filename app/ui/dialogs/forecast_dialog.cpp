@@ -59,6 +59,7 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
         {tr("Nodes"), tr("Ranks"), tr("Step"), tr("Waits"), tr("Samples/s"), tr("Speed-up")});
     m_table->setModel(m_rows);
     m_table->setColumnWidths({56, 56, 72, 72, 84, 0});
+    m_table->setRowsInSight(kForecastRows);
     m_table->hide();
     m_text->setObjectName("forecastText");
     content()->addWidget(m_table);
@@ -134,9 +135,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
         }
         m_rows->appendRow(row);
     }
-    const auto shown = static_cast<int>(std::min(forecasts.size(), kForecastRows));
-    m_table->setFixedHeight((shown + 1) * size::kRowHeight + 2 * size::kGrid);
-    m_table->setVisible(shown > 0);
+    m_table->setVisible(!forecasts.empty());
     QStringList sentences;
     for (const std::string& sentence : forecastWords(profile, *test))
         sentences << capitalized(sentence) + '.';

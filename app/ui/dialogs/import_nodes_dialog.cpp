@@ -44,12 +44,12 @@ ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
     , m_rows(new QStandardItemModel(0, 5, this))
     , m_table(new Table("importNodesTable", tr("Names in ssh config")))
     , m_text(makeText(tr("Reading ~/.ssh/config…"), "bodySecondary")) {
-    setFixedWidth(size::kTableDialogWidth);
+    setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels(
         {tr("Name"), tr("Leads to"), tr("Through"), tr("Key"), tr("In the list")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({150, 0, 120, 96, 130});
-    m_table->setFixedHeight((kOffersInSight + 1) * size::kRowHeight);
+    m_table->setColumnWidths({0, 0, 120, 96, 130});
+    m_table->setRowsInSight(kOffersInSight);
     m_text->setObjectName("importNodesText");
     content()->addWidget(m_table);
     content()->addWidget(m_text);

@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/job_script_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
 #include <QPlainTextEdit>
@@ -27,6 +28,7 @@ JobScriptDialog::JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Place
     , m_script(new QPlainTextEdit)
     , m_options(new QPlainTextEdit)
     , m_problem(makeText({}, "bad")) {
+    setWantedWidth(size::kTableDialogWidth);
     buildUi();
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMs);
@@ -46,7 +48,7 @@ JobScriptDialog::JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Place
 void JobScriptDialog::buildUi() {
     m_script->setObjectName("jobScript");
     m_script->setReadOnly(true);
-    m_script->setFixedHeight(kScriptHeight);
+    m_script->setMinimumHeight(kScriptHeight);
     m_script->setLineWrapMode(QPlainTextEdit::NoWrap);
     m_script->setAccessibleName(tr("The script for sbatch"));
     content()->addWidget(m_script);

@@ -10,6 +10,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/fitting_area.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 #include "shared/io/clock.h"
@@ -44,12 +45,13 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     , m_rows(new QStandardItemModel(0, 4, this))
     , m_table(new Table("linkTestTable", tr("What links carried")))
     , m_text(makeText({}, "bodySecondary")) {
+    setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("When"), tr("Between"), tr("Latency"), tr("Rate")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({96, 148, 76, 0});
-    m_table->setFixedHeight((kLinkRows + 1) * size::kRowHeight);
+    m_table->setColumnWidths({96, 0, 80, 0});
+    m_table->setRowsInSight(kLinkRows);
     m_text->setObjectName("linkTestText");
-    content()->addWidget(m_nodes);
+    content()->addWidget(new FittingArea(m_nodes, PlacementList::kHeightInSheet));
     content()->addWidget(m_table);
     content()->addWidget(m_text);
     m_measure = addButton(tr("Measure"), "primary", "linkTestMeasure");

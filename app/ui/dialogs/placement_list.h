@@ -23,6 +23,8 @@ class PlacementList : public QWidget {
     Q_OBJECT
 public:
     explicit PlacementList(const AppContext& context, QWidget* parent = nullptr);
+    static constexpr int kHeightInSheet = 216; ///< at most; it scrolls then
+
 
     std::vector<Placement> placements() const;
     void choose(const std::vector<Placement>& placements);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/dialogs/plan_dialog.h"
 
+#include "app/ui/look/theme.h"
+
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -13,9 +15,10 @@ constexpr int kTextHeight = 260;
 
 PlanDialog::PlanDialog(const QString& plan, const QString& toml, bool mayForecast, QWidget* parent)
     : Sheet(tr("What will run"), plan, "planDialog", parent) {
+    setWantedWidth(size::kTableDialogWidth);
     auto* text = new QPlainTextEdit(toml);
     text->setReadOnly(true);
-    text->setFixedHeight(kTextHeight);
+    text->setMinimumHeight(kTextHeight);
     text->setAccessibleName(tr("The whole spec, with every default"));
     content()->addWidget(text);
     QPushButton* forecast = addButton(tr("Forecast…"), "", "forecastSteps");

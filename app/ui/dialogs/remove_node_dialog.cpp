@@ -39,10 +39,12 @@ RemoveNodeDialog::RemoveNodeDialog(Engine& engine, Fleet& fleet, const Node& nod
     , m_table(new Table("removeNodeTable", tr("What Ringmaster put there")))
     , m_text(makeText({}, "bodySecondary"))
     , m_runs(new QCheckBox(tr("Also its runs with their checkpoints"))) {
+    setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("What"), tr("Size"), tr("Stays, as")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({216, 72, 0});
-    m_table->setFixedHeight((kRowsInSight + 1) * size::kRowHeight);
+    m_table->setColumnWidths({0, 80, 0});
+    m_table->setRowsInSight(kRowsInSight);
+    m_table->hide();
     m_text->setObjectName("removeNodeText");
     m_runs->setObjectName("removeNodeRuns");
     m_runs->setAccessibleName(m_runs->text());
@@ -74,6 +76,7 @@ void RemoveNodeDialog::ask(bool isPreview) {
 void RemoveNodeDialog::take(const Result<DeployedReport>& report, bool isPreview) {
     setRemoving(false);
     m_rows->setRowCount(0);
+    m_table->hide();
     if (!report) {
         m_text->setText(capitalized(report.error().message) + '.');
         return;
@@ -125,6 +128,7 @@ void RemoveNodeDialog::showRows(const DeployedReport& report) {
         row[2]->setData(static_cast<int>(goes ? Tone::kWarn : Tone::kGood), kToneRole);
         m_rows->appendRow(row);
     }
+    m_table->setVisible(m_rows->rowCount() > 0);
 }
 
 void RemoveNodeDialog::forget(bool isClean) {

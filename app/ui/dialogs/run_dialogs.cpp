@@ -162,10 +162,11 @@ TrashDialog::TrashDialog(const AppContext& context, QWidget* parent)
     , m_rows(new QStandardItemModel(0, 3, this))
     , m_table(new Table("trashTable", tr("Deleted runs")))
     , m_empty(makeText(tr("The trash is empty."), "body")) {
+    setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("Name"), tr("State"), tr("Deleted")});
     m_table->setModel(m_rows);
     m_table->setColumnWidths({0, 150, 110});
-    m_table->setFixedHeight((kTrashRows + 1) * size::kRowHeight);
+    m_table->setRowsInSight(kTrashRows);
     m_empty->setObjectName("trashEmpty");
     content()->addWidget(m_table);
     content()->addWidget(m_empty);

@@ -2,32 +2,52 @@
 #include "app/ui/dialogs/sheet.h"
 
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/fitting_area.h"
 #include "app/ui/widgets/label.h"
 
-#include <QEvent>
 #include <QKeyEvent>
 #include <QPushButton>
+#include <QScreen>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <utility>
+
 namespace rm {
+
+namespace {
+
+QWidget* makeBody(const QString& text, QVBoxLayout* content) {
+    auto* body = new QWidget;
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::kCardGap);
+    if (!text.isEmpty())
+        column->addWidget(makeText(text, "bodySecondary"));
+    content->setSpacing(2 * size::kGrid);
+    column->addLayout(content, 1);
+    return body;
+}
+
+} // namespace
 
 Sheet::Sheet(const QString& title, const QString& text, const char* objectName, QWidget* parent)
     : QDialog(parent)
     , m_content(new QVBoxLayout)
-    , m_buttons(new QHBoxLayout) {
+    , m_body(new FittingArea(makeBody(text, m_content)))
+    , m_buttons(new QHBoxLayout)
+    , m_wantedWidth(size::kDialogWidth) {
     setObjectName(objectName);
     setWindowTitle(title);
     setAccessibleName(title);
     setAttribute(Qt::WA_DeleteOnClose);
-    setFixedWidth(size::kDialogWidth);
+    setMinimumWidth(size::kDialogWidth);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
-    column->addWidget(makeLabel(title, "cardTitle"));
-    if (!text.isEmpty())
-        column->addWidget(makeText(text, "bodySecondary"));
-    m_content->setSpacing(2 * size::kGrid);
-    column->addLayout(m_content);
+    column->addWidget(new ElidedLabel(title, "cardTitle"));
+    column->addWidget(m_body, 1);
     m_buttons->setSpacing(2 * size::kGrid);
     m_buttons->addStretch(1);
     column->addSpacing(size::kGrid);
@@ -35,16 +55,35 @@ Sheet::Sheet(const QString& title, const QString& text, const char* objectName, 
 }
 
 QSize Sheet::sizeHint() const {
-    const int width = minimumWidth(); // which is fixed
-    const bool wraps = layout()->hasHeightForWidth();
-    return {width, wraps ? layout()->totalHeightForWidth(width) : QDialog::sizeHint().height()};
+    const QSize screen = this->screen()->availableSize() - QSize(2 * size::kGrid, size::kTitleBar);
+    const int width = std::min(m_wantedWidth, screen.width());
+    const int inside = width - 2 * size::kPageX;
+    const int height = layout()->totalSizeHint().height() - m_body->sizeHint().height() +
+                       m_body->heightFor(inside);
+    return {width, std::min(height, screen.height())};
+}
+
+/// Also where it grows while it is shown, its buttons stay on the screen.
+void Sheet::fit() {
+    const QSize wanted = sizeHint();
+    if (std::exchange(m_fitted, wanted) == wanted)
+        return;
+    resize(wanted);
+    const int below = frameGeometry().bottom() - screen()->availableGeometry().bottom();
+    if (below > 0)
+        move(x(), std::max(screen()->availableGeometry().top(), y() - below));
 }
 
 bool Sheet::event(QEvent* event) {
     const bool isDone = QDialog::event(event);
     if (event->type() == QEvent::LayoutRequest && isVisible())
-        resize(sizeHint());
+        fit();
     return isDone;
+}
+
+void Sheet::showEvent(QShowEvent* event) {
+    fit(); // QDialog takes two thirds of the screen at most, and places what it finds
+    QDialog::showEvent(event);
 }
 
 // A dialog gives Return to its default button alone; one that may destroy something has none.
@@ -53,6 +92,10 @@ void Sheet::keyPressEvent(QKeyEvent* event) {
     const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     if (isReturn && button)
         button->click();
+    else if (event->key() == Qt::Key_PageUp)
+        m_body->verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepSub);
+    else if (event->key() == Qt::Key_PageDown)
+        m_body->verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepAdd);
     else
         QDialog::keyPressEvent(event);
 }

@@ -9,28 +9,41 @@ class QVBoxLayout;
 
 namespace rm {
 
+class FittingArea;
+
 /// A window-modal dialog: title, explanation, content, buttons at the right. It never runs a nested
 /// event loop: open() it and connect to its signals. It deletes itself.
+///
+/// It is as high as its content, and never larger than the screen: the content scrolls then, while
+/// title and buttons stay in sight. A size that a person gives it stays until the content changes.
 class Sheet : public QDialog {
     Q_OBJECT
 public:
     Sheet(const QString& title, const QString& text, const char* objectName, QWidget* parent);
 
     QVBoxLayout* content() const { return m_content; }
+    /// Wider than others from the start, as a table needs it.
+    void setWantedWidth(int width) { m_wantedWidth = width; }
     QPushButton* addButton(const QString& text, const char* role, const char* objectName);
     /// Cancel, which Esc does too.
     QPushButton* addCancel();
 
-    QSize sizeHint() const override; ///< as high as the texts are at the sheet's width
+    QSize sizeHint() const override;
 
 protected:
-    bool event(QEvent* event) override; ///< keeps to that when they change
-    /// Return presses the button that has the focus.
+    bool event(QEvent* event) override; ///< keeps to sizeHint() when that changes
+    void showEvent(QShowEvent* event) override;
+    /// Return presses the button that has the focus; Page Up and Page Down scroll.
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    void fit();
+
     QVBoxLayout* m_content;
+    FittingArea* m_body;
     QHBoxLayout* m_buttons;
+    int m_wantedWidth;
+    QSize m_fitted; ///< the size that it took by itself
 };
 
 } // namespace rm

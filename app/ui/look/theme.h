@@ -43,6 +43,8 @@ inline constexpr int kReadingWidth = 560;
 inline constexpr int kNodeCardMin = 300;
 inline constexpr int kChartMin = 168;
 inline constexpr int kColumnMin = 340; ///< a chart's column is never narrower
+inline constexpr int kTitleBar =
+    48; ///< room for a window's, whose height is not known before it is shown
 inline constexpr double kPen = 1.8;
 } // namespace size
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int kLeastLeft = 110; ///< for the column that takes what is left, if nobody says more
 constexpr double kNarrowest = 0.6;
 constexpr double kComfortable = 0.8;
+constexpr int kLeastRows = 3;
 constexpr int kFigure = 80; ///< so narrow a column has a figure, which is of no use when it is cut
 } // namespace
 
@@ -37,8 +38,8 @@ Table::Table(const char* objectName, const QString& accessibleName, QWidget* par
     setFrameShape(QFrame::NoFrame);
     verticalHeader()->hide();
     verticalHeader()->setDefaultSectionSize(size::kRowHeight);
-    horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setDefaultAlignment(Qt::AlignVCenter | Qt::AlignLeft);
+    horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsMovable(true);
     connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
         if (!(index.flags() & Qt::ItemIsEditable))
@@ -77,6 +78,30 @@ void Table::setColumnWanted(int column, bool isWanted) {
     const QScopedValueRollback fitting(m_isFitting, true);
     setColumnHidden(column, !isWanted);
     fitColumns();
+}
+
+void Table::setRowsInSight(int rows) {
+    m_rowsInSight = rows;
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    for (const auto change : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+        connect(model(), change, this, &QWidget::updateGeometry);
+    connect(model(), &QAbstractItemModel::modelReset, this, &QWidget::updateGeometry);
+}
+
+int Table::heightOf(int rows) const {
+    return horizontalHeader()->sizeHint().height() +
+           std::clamp(model()->rowCount(), 1, rows) * size::kRowHeight;
+}
+
+QSize Table::sizeHint() const {
+    const QSize usual = QTableView::sizeHint();
+    return m_rowsInSight == 0 ? usual : QSize(usual.width(), heightOf(m_rowsInSight));
+}
+
+QSize Table::minimumSizeHint() const {
+    const QSize usual = QTableView::minimumSizeHint();
+    return m_rowsInSight == 0 ? usual
+                              : QSize(usual.width(), heightOf(std::min(m_rowsInSight, kLeastRows)));
 }
 
 bool Table::isKept(int column) const {

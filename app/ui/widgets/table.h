@@ -26,7 +26,12 @@ public:
     void setLeastLeft(int width);
     /// Whether the column has something to show. Use this in place of setColumnHidden().
     void setColumnWanted(int column, bool isWanted);
+    /// At most so many rows are in sight unless the layout has more room; of fewer that it has,
+    /// all.
+    void setRowsInSight(int rows);
     int currentRow() const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
     void opened(int row);
@@ -46,12 +51,14 @@ private:
     double shareOfRoom() const;
     void leaveOut();
     void onSectionResized(int section, int before, int now);
+    int heightOf(int rows) const;
 
     std::vector<int> m_widths;  ///< wanted
     std::vector<int> m_leftOut; ///< the least important first
     std::set<int> m_kept;
     std::set<int> m_unwanted;
     int m_leastLeft;
+    int m_rowsInSight = 0; ///< 0: its height is its layout's concern alone
     bool m_isFitting = false;
     bool m_isDrawn = false; ///< by a person
 };
