@@ -13,12 +13,12 @@ namespace rm {
 HostKeyDialog::HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent)
     : Sheet(tr("First contact with %1").arg(nodeTitle(node.name)),
             tr("This computer has not seen the key of %1 before. Trust it if this command, run "
-               "on the machine itself, prints the same fingerprint.")
+               "on the machine itself, prints the same fingerprint in one of its lines.")
                 .arg(QString::fromStdString(node.sshHost)),
             "hostKeyDialog", parent)
     , m_nodes{node}
     , m_others(makeText({}, "bodySecondary")) {
-    content()->addWidget(makeText("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", "mono"));
+    content()->addWidget(makeText("cat /etc/ssh/ssh_host_*_key.pub | ssh-keygen -lf -", "mono"));
     QLabel* shown = makeText(fingerprint, "monoStrong");
     shown->setObjectName("fingerprint");
     shown->setAccessibleName(tr("Fingerprint"));
