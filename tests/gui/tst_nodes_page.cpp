@@ -66,6 +66,7 @@ private Q_SLOTS:
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
+    void anUndoneRemovalLeavesNothingOut();
     void dialogsOfManyNodesFitTheScreen_data();
     void dialogsOfManyNodesFitTheScreen();
     void aDialogKeepsTheSizeOfAPersonUntilItSaysMore();
@@ -593,6 +594,39 @@ void TestNodesPage::whatCannotBeUndoneAnyMoreLapses() {
     QTest::mouseClick(&toast, Qt::LeftButton, {}, {2, 2});
     QCOMPARE(lapsed, 2);
     QCOMPARE(undone, 1);
+}
+
+void TestNodesPage::anUndoneRemovalLeavesNothingOut() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    check(checkWithGpus("box", 1));
+    const auto isTicked = [this] {
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete); // earlier lists
+        return find<QCheckBox>("place.box")->isChecked();
+    };
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    find<QCheckBox>("place.box")->click();
+    find<QSpinBox>("ranks.box")->setValue(2);
+    const auto removeAndUndo = [this](const std::function<void()>& meanwhile) {
+        m_demo->window().nodesPage().select("box");
+        click("removeNode");
+        click("removeFromList");
+        QTRY_VERIFY(!find<QDialog>("removeNodeDialog"));
+        QVERIFY(!m_demo->fleet().find("box") && m_demo->fleet().history("box").empty());
+        meanwhile();
+        click("toastAction");
+    };
+    removeAndUndo([] {});
+    QCOMPARE(m_demo->fleet().lastCheck("box").value_or(NodeCheck()).checkedNs, int64_t{1});
+    QCOMPARE(m_demo->fleet().history("box").size(), size_t{1});
+    QVERIFY(isTicked());
+    QCOMPARE(find<QSpinBox>("ranks.box")->value(), 2);
+    // Another machine of that name was not chosen by anybody.
+    removeAndUndo([this, &isTicked] {
+        QVERIFY(m_demo->fleet().add({"box", false, "elsewhere.invalid", "me", 0, {}}));
+        QVERIFY(!isTicked());
+    });
+    QCOMPARE(m_demo->fleet().find("box")->sshHost, std::string("elsewhere.invalid"));
+    QVERIFY(!isTicked());
 }
 
 void TestNodesPage::dialogsOfManyNodesFitTheScreen_data() {

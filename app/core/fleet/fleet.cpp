@@ -53,6 +53,7 @@ struct Fleet::Impl {
     QString path() const { return folder + "/nodes.toml"; }
     Result<NodesFile> read() const;
     Result<void> edit(const std::function<Result<void>(std::vector<Node>&)>& change);
+    Result<void> insert(const std::vector<Node>& wanted);
     void takeOver(NodesFile file);
     QThreadPool* workerOf(const QString& name);
     const KnownRuns& runsNow(Fleet* fleet);
@@ -232,25 +233,28 @@ Result<void> Fleet::add(const Node& node) {
     return addAll({node});
 }
 
-Result<void> Fleet::addAll(const std::vector<Node>& wanted) {
+Result<void> Fleet::Impl::insert(const std::vector<Node>& wanted) {
     for (const Node& node : wanted) {
         if (isThisComputer(node) || node.name == kLocalNodeName)
             return fail(ErrorCode::kInvalid,
                         "add node " + node.name + ": this computer always is one");
         RM_RETURN_IF_ERROR(checkNode(node));
     }
-    const auto added = m_impl->edit([&wanted](std::vector<Node>& nodes) -> Result<void> {
+    return edit([&wanted](std::vector<Node>& known) -> Result<void> {
         for (const Node& node : wanted) {
-            if (std::ranges::find(nodes, node.name, &Node::name) != nodes.end())
+            if (std::ranges::find(known, node.name, &Node::name) != known.end())
                 return fail(ErrorCode::kInvalid,
                             "add node " + node.name + ": there is already one of that name");
-            nodes.push_back(node);
+            known.push_back(node);
         }
         return {};
     });
-    if (added)
-        Q_EMIT nodesChanged();
-    return added;
+}
+
+Result<void> Fleet::addAll(const std::vector<Node>& wanted) {
+    RM_RETURN_IF_ERROR(m_impl->insert(wanted));
+    Q_EMIT nodesChanged();
+    return {};
 }
 
 Result<void> Fleet::change(const Node& node) {
@@ -276,27 +280,43 @@ Result<void> Fleet::change(const Node& node) {
     return {};
 }
 
-Result<void> Fleet::remove(const QString& name) {
-    const auto before = find(name);
-    if (before && isThisComputer(*before))
-        return fail(ErrorCode::kInvalid, "remove node " + before->name +
+Result<RemovedNode> Fleet::remove(const QString& name) {
+    const auto known = find(name);
+    if (known && isThisComputer(*known))
+        return fail(ErrorCode::kInvalid, "remove node " + known->name +
                                              ": this computer always is one; launch on others to "
                                              "leave it out");
-    const auto removed = m_impl->edit([&name](std::vector<Node>& nodes) -> Result<void> {
-        if (std::erase_if(nodes, [&](const Node& n) {
-                return n.name == name.toStdString() && !isThisComputer(n);
-            }) == 0)
+    RemovedNode removed;
+    RM_RETURN_IF_ERROR(m_impl->edit([&](std::vector<Node>& nodes) -> Result<void> {
+        const auto it = std::ranges::find_if(nodes, [&](const Node& node) {
+            return node.name == name.toStdString() && !isThisComputer(node);
+        });
+        if (it == nodes.end())
             return fail(ErrorCode::kNotFound,
                         "remove node " + name.toStdString() + ": there is none of that name");
+        removed.node = *it;
+        nodes.erase(it);
         return {};
-    });
-    if (!removed)
-        return removed;
-    if (before) {
-        m_impl->forget(*before);
-        if (const std::string history = m_impl->historyPath(before->name); !history.empty())
-            QFile::remove(QString::fromStdString(history));
+    }));
+    removed.check = lastCheck(name);
+    removed.granted = m_impl->granted->lookUp(removed.node);
+    m_impl->forget(removed.node);
+    if (const std::string history = m_impl->historyPath(removed.node.name); !history.empty()) {
+        removed.history = readFile(history).value_or(std::string());
+        QFile::remove(QString::fromStdString(history));
     }
+    Q_EMIT nodesChanged();
+    return removed;
+}
+
+Result<void> Fleet::bringBack(const RemovedNode& removed) {
+    RM_RETURN_IF_ERROR(m_impl->insert({removed.node}));
+    if (removed.check)
+        m_impl->checks[QString::fromStdString(removed.node.name)] = *removed.check;
+    m_impl->granted->grant(removed.node, removed.granted);
+    const std::string history = m_impl->historyPath(removed.node.name);
+    if (!removed.history.empty() && !history.empty())
+        rewrite(history, [&](const std::string&) { return removed.history; });
     Q_EMIT nodesChanged();
     return {};
 }

@@ -43,6 +43,14 @@ struct PastCheck {
     std::vector<std::string> changes; ///< since the check before it, a few words each
 };
 
+/// A node that was taken off the list, and what was known of it.
+struct RemovedNode {
+    Node node;
+    std::optional<NodeCheck> check;
+    std::string history; ///< text of its file
+    Credentials granted;
+};
+
 /// How far a check is.
 enum class CheckStage { kConnect, kSendAgent, kLook };
 
@@ -79,8 +87,11 @@ public:
     /// told how to be used. What is known of the machine is forgotten if it is reached in another
     /// way. kNotFound: there is none of that name.
     Result<void> change(const Node& node);
-    /// kInvalid: this computer, which always is one. kNotFound: there is none of that name.
-    Result<void> remove(const QString& name);
+    /// Returns what undoes it. kInvalid: this computer, which always is one. kNotFound: there is
+    /// none of that name.
+    Result<RemovedNode> remove(const QString& name);
+    /// The node with all that was known of it. kInvalid: as add().
+    Result<void> bringBack(const RemovedNode& removed);
 
     /// Passwords and passphrases that opened a node in this session: check() uses and fills it, and
     /// whoever opens sessions to these nodes takes them from here. Thread-safe; lives as long as

@@ -35,8 +35,30 @@ PlacementList::PlacementList(const AppContext& context, QWidget* parent)
     rebuild();
 }
 
+/// Of those that are chosen, which are not in the list any more.
+void PlacementList::keepGone(const std::vector<Placement>& before) {
+    for (const Placement& placement : before) {
+        const auto was = std::ranges::find(m_nodes, placement.node.toStdString(), &Node::name);
+        if (was != m_nodes.end() && !m_context.fleet.find(placement.node))
+            m_gone.push_back({*was, placement});
+    }
+}
+
+/// Another machine that gets the name of one that is gone is not chosen for that.
+void PlacementList::takeBack(std::vector<Placement>& chosen) {
+    std::erase_if(m_gone, [&](const Gone& gone) {
+        const auto now = m_context.fleet.find(gone.placement.node);
+        if (now == gone.node)
+            chosen.push_back(gone.placement);
+        return now.has_value();
+    });
+}
+
 void PlacementList::rebuild() {
-    const std::vector<Placement> before = placements();
+    std::vector<Placement> chosen = placements();
+    keepGone(chosen);
+    takeBack(chosen);
+    m_nodes = m_context.fleet.nodes();
     while (QLayoutItem* item = m_column->takeAt(0)) {
         item->widget()->hide();
         item->widget()->deleteLater();
@@ -44,9 +66,9 @@ void PlacementList::rebuild() {
     }
     m_rows.clear();
     addGroups();
-    for (const Node& node : m_context.fleet.nodes())
+    for (const Node& node : m_nodes)
         addRow(node);
-    choose(before.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : before);
+    choose(chosen.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : chosen);
 }
 
 void PlacementList::addGroups() {

@@ -18,13 +18,14 @@ class Chip;
 class ElidedLabel;
 
 /// Which nodes take part, and with how many ranks (auto: one a GPU, else one). A group of nodes is
-/// ticked, or unticked, at once.
+/// ticked, or unticked, at once. A node that is taken off the list and brought back takes part as
+/// before.
 class PlacementList : public QWidget {
     Q_OBJECT
 public:
-    explicit PlacementList(const AppContext& context, QWidget* parent = nullptr);
     static constexpr int kHeightInSheet = 216; ///< at most; it scrolls then
 
+    explicit PlacementList(const AppContext& context, QWidget* parent = nullptr);
 
     std::vector<Placement> placements() const;
     void choose(const std::vector<Placement>& placements);
@@ -46,9 +47,18 @@ private:
     void toggleGroup(const std::string& group);
     void refresh(const QString& node);
 
+    struct Gone {
+        Node node;
+        Placement placement;
+    };
+    void keepGone(const std::vector<Placement>& before);
+    void takeBack(std::vector<Placement>& chosen);
+
     AppContext m_context;
     QVBoxLayout* m_column;
     std::vector<Row> m_rows;
+    std::vector<Node> m_nodes; ///< of the rows
+    std::vector<Gone> m_gone;  ///< chosen when they were taken off the list
 };
 
 } // namespace rm

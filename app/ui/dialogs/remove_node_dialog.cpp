@@ -132,11 +132,12 @@ void RemoveNodeDialog::showRows(const DeployedReport& report) {
 }
 
 void RemoveNodeDialog::forget(bool isClean) {
-    if (const auto done = m_fleet.remove(QString::fromStdString(m_node.name)); !done) {
-        m_text->setText(capitalized(done.error().message) + '.');
+    const auto removed = m_fleet.remove(QString::fromStdString(m_node.name));
+    if (!removed) {
+        m_text->setText(capitalized(removed.error().message) + '.');
         return;
     }
-    Q_EMIT forgotten(m_node, isClean);
+    Q_EMIT forgotten(*removed, isClean);
     accept();
 }
 

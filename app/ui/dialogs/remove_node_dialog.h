@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/fleet/fleet.h"
 #include "app/core/run/engine.h"
 #include "app/ui/dialogs/sheet.h"
 
@@ -23,7 +24,7 @@ public:
     void reject() override; ///< not while something is being removed: it would be left half done
 
 Q_SIGNALS:
-    void forgotten(const rm::Node& node, bool isClean); ///< it is off the list
+    void forgotten(const rm::RemovedNode& node, bool isClean); ///< it is off the list
 
 private:
     void ask(bool isPreview);

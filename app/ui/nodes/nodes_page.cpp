@@ -463,18 +463,22 @@ void NodesPage::removeSelected() {
         return m_context.toast.say(tr("%1 trains on %2: pause, stop or kill it first.")
                                        .arg(live.join(", "), nodeTitle(node->name)));
     auto* dialog = new RemoveNodeDialog(m_context.engine, m_context.fleet, *node, window());
-    connect(dialog, &RemoveNodeDialog::forgotten, this, [this](const Node& gone, bool isClean) {
-        m_context.toast.offer(
-            isClean ? tr("%1 removed, with what was put there").arg(nodeTitle(gone.name))
-                    : tr("%1 removed from the list").arg(nodeTitle(gone.name)),
-            tr("Undo"),
-            [this, gone] {
-                if (m_context.fleet.add(gone))
-                    select(QString::fromStdString(gone.name));
-            },
-            [this, gone] { forgetIfGone(gone); });
-    });
+    connect(dialog, &RemoveNodeDialog::forgotten, this, &NodesPage::offerUndo);
     dialog->open();
 }
 
 } // namespace rm
+void NodesPage::offerUndo(const RemovedNode& gone, bool isClean) {
+    const QString title = nodeTitle(gone.node.name);
+    m_context.toast.offer(
+        isClean ? tr("%1 removed, with what was put there").arg(title)
+                : tr("%1 removed from the list").arg(title),
+        tr("Undo"),
+        [this, gone] {
+            if (const auto back = m_context.fleet.bringBack(gone); !back)
+                return m_context.toast.say(capitalized(back.error().message));
+            select(QString::fromStdString(gone.node.name));
+        },
+        [this, gone] { forgetIfGone(gone.node); });
+}
+

@@ -59,6 +59,7 @@ private:
     void importNodes();
     void removeSelected();
     void forgetIfGone(const Node& gone);
+    void offerUndo(const RemovedNode& gone, bool isClean);
     void selfTestSelected();
     void showSelfTest(const Progress& progress);
 

@@ -46,6 +46,7 @@ private Q_SLOTS:
     void brokenHistoriesAreEmpty_data();
     void brokenHistoriesAreEmpty();
     void removedNodeIsGone();
+    void aNodeThatIsBroughtBackIsAsBefore();
     void severalAreAddedOrNone();
     void theNetworkIsMeasuredWhereRanksRun();
     void oneTurnOfChecksAsksForTheRunsOnce();
@@ -553,6 +554,31 @@ void FleetTest::removedNodeIsGone() {
     QCOMPARE(fleet.nodes().size(), size_t{1});
     QCOMPARE(fleet.remove("a").error().code, ErrorCode::kNotFound);
     QCOMPARE(fleet.remove(kLocalNodeName).error().code, ErrorCode::kInvalid);
+}
+
+void FleetTest::aNodeThatIsBroughtBackIsAsBefore() {
+    Fleet fleet(m_dir->filePath("config"), m_dir->filePath("state"));
+    QVERIFY(fleet.add(sample("a")));
+    fleet.setChecker([](const QString&, const Credentials&) {
+        return QtFuture::makeReadyFuture(sampleCheck("a"));
+    });
+    Credentials given;
+    given.password = "secret";
+    const auto checked = fleet.check("a", given);
+    QTRY_VERIFY(checked.isFinished() && fleet.history("a").size() == 1);
+    const auto removed = fleet.remove("a");
+    QVERIFY(removed && fleet.history("a").empty() && !fleet.lastCheck("a"));
+    QVERIFY(!fleet.credentials().lookUp(sample("a")).password);
+    QVERIFY(fleet.bringBack(*removed));
+    QVERIFY(fleet.find("a") == sample("a"));
+    QCOMPARE(fleet.lastCheck("a").value_or(NodeCheck()).checkedNs, sampleCheck("a").checkedNs);
+    QCOMPARE(fleet.history("a").size(), size_t{1});
+    QCOMPARE(fleet.credentials().lookUp(sample("a")).password, std::string("secret"));
+    // Another machine has got the name meanwhile: that one stays as it is.
+    QVERIFY(fleet.remove("a"));
+    QVERIFY(fleet.add({"a", false, "elsewhere.example", {}, 0, {}}));
+    QCOMPARE(fleet.bringBack(*removed).error().code, ErrorCode::kInvalid);
+    QVERIFY(!fleet.lastCheck("a") && fleet.history("a").empty());
 }
 
 void FleetTest::severalAreAddedOrNone() {
