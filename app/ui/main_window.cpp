@@ -23,6 +23,7 @@
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QIcon>
+#include <QKeyEvent>
 #include <QPointer>
 #include <QPushButton>
 #include <QScreen>
@@ -180,6 +181,15 @@ void MainWindow::restore() {
         Theme::instance().setMode(modeFromName(settings.value("theme").toString()));
     showWelcome();
     chooseFirstPage();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    auto* button = qobject_cast<QPushButton*>(focusWidget());
+    const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (isReturn && event->modifiers() == (event->modifiers() & Qt::KeypadModifier) && button)
+        button->click();
+    else
+        QMainWindow::keyPressEvent(event);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
