@@ -20,6 +20,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScreen>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
@@ -58,6 +59,7 @@ private Q_SLOTS:
     void pastChecksAreShownWithWhatChanged();
     void aGroupIsChosenAtOnce();
     void theKeyboardAloneReachesEachNodeAndItsCheck();
+    void noScrollAreaIsAStopOfTab();
     void nodesAreCleanedAfterAPreview();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
@@ -333,6 +335,12 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
     QTRY_VERIFY(find<QPushButton>("removeNode")->isVisible()); // of beta, not of this computer
     QTest::keyClick(window.focusWidget(), Qt::Key_Tab, Qt::ShiftModifier);
     QCOMPARE(window.focusWidget()->property("node").toString(), QString("beta"));
+}
+
+/// Each place where Tab stops can be seen.
+void TestNodesPage::noScrollAreaIsAStopOfTab() {
+    for (const QScrollArea* area : m_demo->window().findChildren<QScrollArea*>())
+        QVERIFY2(!(area->focusPolicy() & Qt::TabFocus), qPrintable(area->objectName()));
 }
 
 void TestNodesPage::nodesAreCleanedAfterAPreview() {

@@ -77,6 +77,7 @@ void NewRunPage::buildUi() {
     top->addWidget(m_progress);
     column->addLayout(top);
     m_scroll = new QScrollArea;
+    m_scroll->setFocusPolicy(Qt::NoFocus); // a stop of Tab that nobody sees
     m_scroll->setObjectName("newRunScroll");
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);

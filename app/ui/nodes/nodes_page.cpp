@@ -102,6 +102,7 @@ void NodesPage::buildUi() {
     inner->addWidget(m_differences);
     inner->addStretch(1);
     auto* scroll = new QScrollArea;
+    scroll->setFocusPolicy(Qt::NoFocus); // a stop of Tab that nobody sees
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(content);
