@@ -142,11 +142,11 @@ QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet) {
     }
     QStringList parts{counted(static_cast<int64_t>(nodes.size()), NodeWords::tr("1 machine"),
                               NodeWords::tr("%1 machines"))};
-    if (gpus > 0)
-        parts << counted(gpus, NodeWords::tr("1 GPU"), NodeWords::tr("%1 GPUs"));
-    if (troubled > 0)
+    if (troubled > 0) // not last, where a narrow window cuts
         parts << counted(troubled, NodeWords::tr("1 needs attention"),
                          NodeWords::tr("%1 need attention"));
+    if (gpus > 0)
+        parts << counted(gpus, NodeWords::tr("1 GPU"), NodeWords::tr("%1 GPUs"));
     return parts.join(kSeparator);
 }
 
