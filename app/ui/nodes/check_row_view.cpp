@@ -42,24 +42,29 @@ CheckRowView::CheckRowView(const CheckRow& row, QWidget* parent)
     columns->addWidget(new VerdictMark(rowTone(row), stateWord(row.state)), 0, Qt::AlignTop);
     auto* title = new ElidedLabel(QString::fromStdString(row.title), "strong");
     title->setFixedWidth(kRowTitleColumn);
+    title->setMinimumHeight(size::kVerdict);
     columns->addWidget(title, 0, Qt::AlignTop);
     auto* words = new QVBoxLayout;
     words->setSpacing(size::kGrid);
-    words->addWidget(makeText(QString::fromStdString(row.evidence), "bodySecondary"));
+    QLabel* evidence = makeText(QString::fromStdString(row.evidence), "bodySecondary");
+    evidence->setMinimumHeight(size::kVerdict);
+    evidence->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    words->addWidget(evidence);
     if (!row.cause.empty())
         words->addWidget(makeText(QString::fromStdString(row.cause), "body"));
     if (!row.fix.empty())
         words->addWidget(
             makeText(tr("What to do: %1").arg(QString::fromStdString(row.fix)), "body"));
+    words->addStretch(1);
     columns->addLayout(words, 1);
     if (!row.action)
         return;
-    auto* button = makeButton(QString::fromStdString(row.action->label), "quiet", "checkAction");
+    auto* button = makeButton(QString::fromStdString(row.action->label), "", "checkAction");
     button->setAccessibleName(button->text() + ": " + QString::fromStdString(row.title));
     button->setToolTip(asPlain(QString::fromStdString(row.action->argument)));
     connect(button, &QPushButton::clicked, this,
             [this, action = *row.action] { Q_EMIT acted(action); });
-    columns->addWidget(button, 0, Qt::AlignTop);
+    columns->addWidget(button, 0, Qt::AlignVCenter);
 }
 
 } // namespace rm
