@@ -236,7 +236,17 @@ Json toJson(const SshOffer& offer) {
 namespace {
 
 const char* actionName(CheckAction::Kind kind) {
-    return kind == CheckAction::Kind::kEndLeftovers ? "end-leftovers" : "copy-command";
+    switch (kind) {
+    case CheckAction::Kind::kCopyCommand:
+        return "copy-command";
+    case CheckAction::Kind::kEndLeftovers:
+        return "end-leftovers";
+    case CheckAction::Kind::kTrustHostKey:
+        return "trust-host-key";
+    case CheckAction::Kind::kEnterSecret:
+        return "enter-secret";
+    }
+    Q_UNREACHABLE();
 }
 
 } // namespace

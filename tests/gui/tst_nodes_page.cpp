@@ -69,6 +69,9 @@ private Q_SLOTS:
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
     void anUndoneRemovalLeavesNothingOut();
+    void anUnknownKeyIsTrustedFromItsRow();
+    void aPasswordIsEnteredFromItsRow();
+    void aChangedKeyHasNoButton();
     void dialogsOfManyNodesFitTheScreen_data();
     void dialogsOfManyNodesFitTheScreen();
     void aDialogKeepsTheSizeOfAPersonUntilItSaysMore();
@@ -173,6 +176,24 @@ NodeCheck checkWithGpus(const std::string& name, int64_t checkedNs) {
                           {"NVIDIA GeForce GT 710", 1LL << 30, "GPU-b", 0}};
     check.report->driver = "580.65.06";
     return check;
+}
+
+} // namespace
+
+namespace {
+
+NodeCheck refusedCheck(const std::string& name, const ConnectFailure& failure) {
+    NodeCheck check;
+    check.node = name;
+    check.checkedNs = 1;
+    check.failure = failure;
+    check.rows = {refusedRow(failure)};
+    return check;
+}
+
+ConnectFailure refusal(ConnectFailure::Need need, ConnectFailure::Cause cause,
+                       const std::string& fingerprint = {}) {
+    return {{ErrorCode::kDenied, "connect to ssh me@box.invalid: why"}, need, fingerprint, cause};
 }
 
 } // namespace
@@ -335,6 +356,24 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
     QTRY_VERIFY(find<QPushButton>("removeNode")->isVisible()); // of beta, not of this computer
     QTest::keyClick(window.focusWidget(), Qt::Key_Tab, Qt::ShiftModifier);
     QCOMPARE(window.focusWidget()->property("node").toString(), QString("beta"));
+    const ConnectFailure refused =
+        refusal(ConnectFailure::Need::kTrustHostKey, ConnectFailure::Cause::kHostKey, "SHA256:abc");
+    m_demo->fleet().setChecker([&](const QString&, const Credentials&) {
+        return QtFuture::makeReadyFuture(refusedCheck("beta", refused));
+    });
+    const auto answer = m_demo->fleet().check("beta");
+    QTRY_VERIFY(answer.isFinished());
+    QTRY_VERIFY(find<QPushButton>("checkAction") && find<QPushButton>("checkAction")->isVisible());
+    find<QPushButton>("removeNode")->setFocus();
+    QTest::keyClick(window.focusWidget(), Qt::Key_Tab);
+    QCOMPARE(window.focusWidget()->objectName(), QString("checkAction"));
+    QTest::keyClick(window.focusWidget(), Qt::Key_Return);
+    QTRY_VERIFY(find<QDialog>("hostKeyDialog"));
+    QTest::keyClick(find<QDialog>("hostKeyDialog"), Qt::Key_Escape);
+    QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
+    const auto again = m_demo->fleet().check("beta"); // its row is made anew
+    QTRY_VERIFY(again.isFinished());
+    QCOMPARE(window.focusWidget()->objectName(), QString("checkNode"));
 }
 
 /// Each place where Tab stops can be seen.
@@ -635,6 +674,67 @@ void TestNodesPage::anUndoneRemovalLeavesNothingOut() {
     });
     QCOMPARE(m_demo->fleet().find("box")->sshHost, std::string("elsewhere.invalid"));
     QVERIFY(!isTicked());
+}
+
+/// Who leaves the question for later finds it in the row.
+void TestNodesPage::anUnknownKeyIsTrustedFromItsRow() {
+    const std::string shown = "SHA256:6ogFgDPvgHlPtH1TmPmNPjtsDiXCkTVTqOPMzYb9rpA";
+    std::vector<std::string> trusted;
+    m_demo->fleet().setChecker([&](const QString& name, const Credentials& credentials) {
+        trusted.push_back(credentials.trustedFingerprint.value_or("none"));
+        return QtFuture::makeReadyFuture(
+            refusedCheck(name.toStdString(), refusal(ConnectFailure::Need::kTrustHostKey,
+                                                     ConnectFailure::Cause::kHostKey, shown)));
+    });
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    m_demo->window().nodesPage().select("box");
+    click("checkNode");
+    QTRY_VERIFY(find<QDialog>("hostKeyDialog"));
+    click("cancel");
+    QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
+    QCOMPARE(find<QPushButton>("checkAction")->text(), QString("Trust…"));
+    click("checkAction");
+    QTRY_COMPARE(find<QLabel>("fingerprint")->text(), QString::fromStdString(shown));
+    QCOMPARE(trusted, std::vector<std::string>{"none"}); // nothing happens before the answer
+    click("trustKey");
+    QTRY_COMPARE(trusted, (std::vector<std::string>{"none", shown}));
+}
+
+void TestNodesPage::aPasswordIsEnteredFromItsRow() {
+    std::vector<std::string> given;
+    m_demo->fleet().setChecker([&](const QString& name, const Credentials& credentials) {
+        given.push_back(credentials.password.value_or("none"));
+        return QtFuture::makeReadyFuture(
+            refusedCheck(name.toStdString(),
+                         refusal(ConnectFailure::Need::kPassword, ConnectFailure::Cause::kLogin)));
+    });
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    m_demo->window().nodesPage().select("box");
+    click("checkNode");
+    QTRY_VERIFY_WITH_TIMEOUT(find<QDialog>("passwordDialog"), kAnswerMs);
+    click("cancel");
+    QTRY_VERIFY(!find<QDialog>("passwordDialog"));
+    QCOMPARE(find<QPushButton>("checkAction")->text(), QString("Enter password…"));
+    click("checkAction");
+    QTRY_VERIFY(find<QDialog>("passwordDialog"));
+    find<QLineEdit>("password")->setText("secret");
+    click("connect");
+    QTRY_COMPARE(given, (std::vector<std::string>{"none", "secret"}));
+}
+
+void TestNodesPage::aChangedKeyHasNoButton() {
+    const ConnectFailure changed =
+        refusal(ConnectFailure::Need::kNothing, ConnectFailure::Cause::kHostKey);
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    m_demo->fleet().setChecker([&](const QString&, const Credentials&) {
+        return QtFuture::makeReadyFuture(refusedCheck("box", changed));
+    });
+    m_demo->window().nodesPage().select("box");
+    click("checkNode");
+    QTRY_VERIFY(m_demo->fleet().lastCheck("box") && find<QPushButton>("checkNode")->isVisible());
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    QVERIFY(find<QWidget>("checkRow"));
+    QVERIFY(!find<QPushButton>("checkAction") && !find<QDialog>("hostKeyDialog"));
 }
 
 void TestNodesPage::dialogsOfManyNodesFitTheScreen_data() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Renders every page at three sizes, light and dark, into build/screenshots, at the scale of
 // QT_SCALE_FACTOR, and fails on a page that is empty, cuts a widget or a text, or scrolls sideways.
+#include "app/core/fleet/check_rows.h"
 #include "app/core/launch/job_script.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
@@ -45,6 +46,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -97,6 +99,7 @@ private Q_SLOTS:
     void nodes();
     void fleets_data();
     void fleets();
+    void waiting();
     void newRun();
     void newRunUnfolded();
     void newRunWithErrors();
@@ -488,6 +491,40 @@ void TestScreenshots::fleets() {
         shoot(*dialog, count == 2 ? name : QString("%1-%2").arg(name).arg(count));
         dialog->close();
         QTRY_VERIFY(!own.window().findChild<QDialog*>(name));
+    }
+}
+
+/// A check that waits for a person, who has left the question for later.
+void TestScreenshots::waiting() {
+    using Need = ConnectFailure::Need;
+    WindowFixture own(WindowFixture::Content::kEmpty);
+    const std::map<QString, ConnectFailure> failures = {
+        {"new-key",
+         {{ErrorCode::kDenied, "connect to ssh trainer@10.0.0.7:22: its ssh-ed25519 key "
+                               "SHA256:6ogFgDPvgHlPtH1TmPmNPjtsDiXCkTVTqOPMzYb9rpA is not known on "
+                               "this computer"},
+          Need::kTrustHostKey,
+          "SHA256:6ogFgDPvgHlPtH1TmPmNPjtsDiXCkTVTqOPMzYb9rpA",
+          ConnectFailure::Cause::kHostKey}},
+        {"asks-for-a-password",
+         {{ErrorCode::kDenied, "log in to ssh trainer@10.0.0.8:22: it takes a password"},
+          Need::kPassword,
+          {},
+          ConnectFailure::Cause::kLogin}}};
+    for (const auto& [name, failure] : failures)
+        QVERIFY(own.fleet().add({name.toStdString(), false, "10.0.0.7", "trainer", 0, {}}));
+    own.fleet().setChecker([&failures](const QString& name, const Credentials&) {
+        const ConnectFailure& failure = failures.at(name);
+        NodeCheck check{name.toStdString(), false, {refusedRow(failure)}, {}, failure};
+        check.checkedNs = wallNowNs();
+        return QtFuture::makeReadyFuture(std::move(check));
+    });
+    own.window().showNodes();
+    for (const auto& [name, failure] : failures) {
+        const auto checked = own.fleet().check(name);
+        QTRY_VERIFY(checked.isFinished());
+        own.window().nodesPage().select(name);
+        shoot(own.window(), "nodes-" + name);
     }
 }
 

@@ -13,6 +13,9 @@ struct CheckAction {
     enum class Kind {
         kCopyCommand,  ///< `argument`: a command line for a shell
         kEndLeftovers, ///< `argument`: ids of runs, with spaces between them
+        // Of a connection that waits for a person; rows with these are not kept in a file.
+        kTrustHostKey, ///< `argument`: the fingerprint that the host showed
+        kEnterSecret,  ///< a password, or a passphrase
     };
     Kind kind = Kind::kCopyCommand;
     std::string label; ///< of the button: "Copy the command"

@@ -422,6 +422,27 @@ CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTrip
     return row;
 }
 
+namespace {
+
+/// What a person can do about a connection that waits for one. A key that is not the one known for
+/// the host needs nothing that could be given here, and so has no button.
+std::optional<CheckAction> answerTo(const ConnectFailure& failure) {
+    using Kind = CheckAction::Kind;
+    switch (failure.need) {
+    case ConnectFailure::Need::kNothing:
+        break;
+    case ConnectFailure::Need::kTrustHostKey:
+        return CheckAction{Kind::kTrustHostKey, "Trust…", failure.fingerprint};
+    case ConnectFailure::Need::kPassword:
+        return CheckAction{Kind::kEnterSecret, "Enter password…", {}};
+    case ConnectFailure::Need::kPassphrase:
+        return CheckAction{Kind::kEnterSecret, "Enter passphrase…", {}};
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
 CheckRow refusedRow(const ConnectFailure& failure) {
     using Need = ConnectFailure::Need;
     CheckRow row{"connection",
@@ -429,7 +450,8 @@ CheckRow refusedRow(const ConnectFailure& failure) {
                  causeTitle(failure.cause),
                  failure.error.message,
                  "nothing can be sent to it or asked of it",
-                 "mend what the message names, then check again"};
+                 "mend what the message names, then check again",
+                 answerTo(failure)};
     if (failure.need != Need::kNothing) {
         row.state = State::kWarning;
         row.cause = "it waits for you";

@@ -30,7 +30,7 @@ std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& conte
 /// The row of how a node was reached, by the fastest of some round trips; -1: none came back.
 CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs);
 
-/// The row of a connection that was not made.
+/// The row of a connection that was not made; with a button where a person can let it in.
 CheckRow refusedRow(const ConnectFailure& failure);
 
 /// Those of rowsOf() that a node with GPUs has besides: who uses their memory, errors, clocks,

@@ -103,6 +103,8 @@ constexpr bool isKnown(CheckAction::Kind kind) {
     switch (kind) {
     case CheckAction::Kind::kCopyCommand:
     case CheckAction::Kind::kEndLeftovers:
+    case CheckAction::Kind::kTrustHostKey:
+    case CheckAction::Kind::kEnterSecret:
         return true;
     }
     return false;

@@ -58,14 +58,28 @@ void NodeConnector::finish(const NodeCheck& answer) {
     m_checking.remove(name);
     Q_EMIT checkingChanged(name);
     const auto node = m_fleet.find(name);
-    if (!node || !answer.failure)
+    if (node && answer.failure)
+        askFor(*node, *answer.failure);
+}
+
+void NodeConnector::askAgain(const QString& name) {
+    const auto node = m_fleet.find(name);
+    const auto check = m_fleet.lastCheck(name);
+    if (node && check && check->failure && !m_checking.contains(name) && !m_asking.contains(name))
+        askFor(*node, *check->failure);
+}
+
+void NodeConnector::askFor(const Node& node, const ConnectFailure& failure) {
+    switch (failure.need) {
+    case ConnectFailure::Need::kNothing:
         return;
-    if (answer.failure->need == ConnectFailure::Need::kTrustHostKey)
-        askForTrust(*node, *answer.failure);
-    else if (answer.failure->need == ConnectFailure::Need::kPassword)
-        lookForPassword(*node, *answer.failure);
-    else if (answer.failure->need == ConnectFailure::Need::kPassphrase)
-        askForPassphrase(*node, *answer.failure);
+    case ConnectFailure::Need::kTrustHostKey:
+        return askForTrust(node, failure);
+    case ConnectFailure::Need::kPassword:
+        return lookForPassword(node, failure);
+    case ConnectFailure::Need::kPassphrase:
+        return askForPassphrase(node, failure);
+    }
 }
 
 void NodeConnector::askForTrust(const Node& node, const ConnectFailure& failure) {
@@ -102,7 +116,7 @@ void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& fail
     m_keyring->read(node, [this, node, failure](const std::optional<QString>& password) {
         if (password)
             usePassword(node, *password);
-        else
+        else if (!m_asking.contains(QString::fromStdString(node.name)))
             askForPassword(node, failure);
     });
 }

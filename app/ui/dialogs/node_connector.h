@@ -27,6 +27,9 @@ public:
     /// check(), after an edit of the node: one that runs is cancelled, as it asks what the node
     /// was.
     void checkAnew(const QString& name);
+    /// Asks again what the last check of this node waits for; nothing if it waits for nothing, as
+    /// with a changed key.
+    void askAgain(const QString& name);
     void checkAll();
     void cancelAll(); ///< the checks that it has begun
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
@@ -40,6 +43,7 @@ Q_SIGNALS:
 private:
     void start(const QString& name, const Credentials& credentials);
     void finish(const NodeCheck& answer);
+    void askFor(const Node& node, const ConnectFailure& failure);
     void askForTrust(const Node& node, const ConnectFailure& failure);
     void trust(const std::vector<Node>& nodes, const std::string& fingerprint);
     void askForPassword(const Node& node, const ConnectFailure& failure);

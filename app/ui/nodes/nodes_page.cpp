@@ -324,6 +324,9 @@ void NodesPage::clearRows() {
 }
 
 void NodesPage::showCheck() {
+    const QWidget* focused = window()->focusWidget();
+    const bool isRowFocused =
+        focused && focused->objectName() == "checkAction" && isAncestorOf(focused);
     clearRows();
     const bool checking = m_context.connector.isChecking(m_selected);
     const auto check = m_context.fleet.lastCheck(m_selected);
@@ -339,7 +342,7 @@ void NodesPage::showCheck() {
     QPushButton* shown = checking ? m_cancelOne : m_checkOne;
     QPushButton* hidden = checking ? m_checkOne : m_cancelOne;
     shown->setVisible(true);
-    if (hidden->hasFocus())
+    if (hidden->hasFocus() || isRowFocused)
         shown->setFocus(Qt::OtherFocusReason);
     hidden->setVisible(false);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
@@ -358,15 +361,22 @@ void NodesPage::showCheck() {
     m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
                             formatRelative(check->checkedNs, wallNowNs()));
     m_checkSummary->setToolTip(formatExact(check->checkedNs));
+    QWidget* before = m_remove;
     for (const CheckRow& row : rows)
-        addRow(row);
+        before = addRow(row, before);
 }
 
-void NodesPage::addRow(const CheckRow& row) {
+/// Returns what Tab leads to last, beginning with `before`.
+QWidget* NodesPage::addRow(const CheckRow& row, QWidget* before) {
     m_rows->addWidget(makeLine());
     auto* view = new CheckRowView(row);
     connect(view, &CheckRowView::acted, this, &NodesPage::act);
     m_rows->addWidget(view);
+    auto* button = view->findChild<QPushButton*>();
+    if (!button)
+        return before;
+    setTabOrder(before, button);
+    return button;
 }
 
 void NodesPage::act(const CheckAction& action) {
@@ -376,10 +386,15 @@ void NodesPage::act(const CheckAction& action) {
         QGuiApplication::clipboard()->setText(argument);
         return m_context.toast.say(tr("Copied: %1").arg(argument));
     case CheckAction::Kind::kEndLeftovers:
-        break;
+        return endLeftovers(argument.split(' ', Qt::SkipEmptyParts));
+    case CheckAction::Kind::kTrustHostKey:
+    case CheckAction::Kind::kEnterSecret:
+        return m_context.connector.askAgain(m_selected);
     }
-    auto* dialog = new EndLeftoversDialog(m_context, m_selected,
-                                          argument.split(' ', Qt::SkipEmptyParts), window());
+}
+
+void NodesPage::endLeftovers(const QStringList& runs) {
+    auto* dialog = new EndLeftoversDialog(m_context, m_selected, runs, window());
     connect(dialog, &QDialog::accepted, this,
             [this, name = m_selected] { m_context.connector.check(name); });
     dialog->open();
@@ -468,7 +483,6 @@ void NodesPage::removeSelected() {
     dialog->open();
 }
 
-} // namespace rm
 void NodesPage::offerUndo(const RemovedNode& gone, bool isClean) {
     const QString title = nodeTitle(gone.node.name);
     m_context.toast.offer(
@@ -483,3 +497,4 @@ void NodesPage::offerUndo(const RemovedNode& gone, bool isClean) {
         [this, gone] { forgetIfGone(gone.node); });
 }
 
+} // namespace rm

@@ -51,15 +51,16 @@ private:
     void compare();
     QString progressOf(const QString& name) const;
     void showCheck();
-    void addRow(const CheckRow& row);
+    QWidget* addRow(const CheckRow& row, QWidget* before);
     void act(const CheckAction& action);
+    void endLeftovers(const QStringList& runs);
     void clearRows();
     void editSelected();
     void openDialog(NodeDialog* dialog);
     void importNodes();
     void removeSelected();
-    void forgetIfGone(const Node& gone);
     void offerUndo(const RemovedNode& gone, bool isClean);
+    void forgetIfGone(const Node& gone);
     void selfTestSelected();
     void showSelfTest(const Progress& progress);
 

@@ -34,6 +34,8 @@ private Q_SLOTS:
     void runsThereAreLiveLeftOverOrForeign();
     void aPublicAddressIsAWarningWithAWayOut();
     void aSlowWayToTheNodeIsTold();
+    void whatWaitsForAPersonHasAButton_data();
+    void whatWaitsForAPersonHasAButton();
     void onlyDifferencesAreCompared();
     void sharedFoldersAreSaid();
     void whoSharesAFolderIsKnownBeforeItIsDeleted();
@@ -523,6 +525,36 @@ NodeCheck checkOf(const std::string& name, NodeReport report) {
 }
 
 } // namespace
+
+void CheckRowsTest::whatWaitsForAPersonHasAButton_data() {
+    using Failure = ConnectFailure;
+    const Error why{ErrorCode::kDenied, "connect to ssh me@box: why"};
+    QTest::addColumn<ConnectFailure>("failure");
+    QTest::addColumn<QString>("label");
+    QTest::newRow("unknown key") << Failure{why, Failure::Need::kTrustHostKey, "SHA256:abc",
+                                            Failure::Cause::kHostKey}
+                                 << "Trust…";
+    QTest::newRow("changed key")
+        << Failure{why, Failure::Need::kNothing, {}, Failure::Cause::kHostKey} << "";
+    QTest::newRow("password") << Failure{why, Failure::Need::kPassword, {}, Failure::Cause::kLogin}
+                              << "Enter password…";
+    QTest::newRow("passphrase") << Failure{why,
+                                           Failure::Need::kPassphrase,
+                                           {},
+                                           Failure::Cause::kLogin}
+                                << "Enter passphrase…";
+    QTest::newRow("no route") << Failure{why, Failure::Need::kNothing, {}, Failure::Cause::kRoute}
+                              << "";
+}
+
+void CheckRowsTest::whatWaitsForAPersonHasAButton() {
+    QFETCH(ConnectFailure, failure);
+    QFETCH(QString, label);
+    const CheckRow row = refusedRow(failure);
+    QCOMPARE(QString::fromStdString(row.action.value_or(CheckAction()).label), label);
+    if (row.action)
+        QCOMPARE(row.action->argument, failure.fingerprint);
+}
 
 void CheckRowsTest::onlyDifferencesAreCompared() {
     NodeReport other = gpuReport();
