@@ -55,7 +55,7 @@ CheckHistoryDialog::CheckHistoryDialog(const Fleet& fleet, const QString& node, 
         addCheck(rows, check);
     auto* table = new Table("checkHistoryTable", tr("Checks of the node"));
     table->setModel(rows);
-    table->setColumnWidths({124, 96, 0});
+    table->setColumnWidths({124, 120, 0});
     table->setRowsInSight(kChecksInSight);
     content()->addWidget(table);
     if (rows->rowCount() == 0) {
