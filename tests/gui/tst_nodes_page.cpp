@@ -765,7 +765,10 @@ void TestNodesPage::dialogsOfManyNodesFitTheScreen() {
                          0,
                          {}});
     QVERIFY(m_demo->fleet().addAll(nodes));
-    m_demo->window().nodesPage().select(QString::fromStdString(nodes[7].name));
+    MainWindow& window = m_demo->window();
+    window.resize(1000, 700);
+    window.nodesPage().select(QString::fromStdString(nodes[7].name));
+    QTRY_COMPARE(clippedTexts(window.nodesPage()), QStringList());
     click(button.toLatin1());
     auto* sheet = find<QDialog>(dialog.toLatin1());
     QVERIFY(sheet);

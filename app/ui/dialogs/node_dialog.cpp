@@ -221,6 +221,7 @@ void NodeDialog::restore() {
 void NodeDialog::fill(const Node& node) {
     m_alias->hide();
     m_name->setText(QString::fromStdString(node.name));
+    m_name->setCursorPosition(0); // so that a long name is cut at its end
     m_name->setEnabled(false);
     m_host->setText(QString::fromStdString(node.sshHost));
     m_user->setText(QString::fromStdString(node.user));

@@ -146,7 +146,7 @@ QWidget* NodesPage::buildCheck() {
     card->body()->setContentsMargins(16, 10, 16, 14);
     card->body()->setSpacing(0);
     auto* head = new QHBoxLayout;
-    m_checkTitle = makeLabel(tr("Check"), "cardTitle");
+    m_checkTitle = new ElidedLabel(tr("Check"), "cardTitle");
     m_checkSummary = makeLabel({}, "secondary");
     m_remove = makeButton(tr("Remove…"), "quiet", "removeNode");
     m_edit = makeButton(tr("Edit"), "quiet", "editNode");
@@ -330,8 +330,8 @@ void NodesPage::showCheck() {
     clearRows();
     const bool checking = m_context.connector.isChecking(m_selected);
     const auto check = m_context.fleet.lastCheck(m_selected);
-    m_checkTitle->setText(m_selected == kLocalNodeName ? tr("Check of this computer")
-                                                       : tr("Check of %1").arg(m_selected));
+    m_checkTitle->setFullText(m_selected == kLocalNodeName ? tr("Check of this computer")
+                                                           : tr("Check of %1").arg(m_selected));
     const Node node = m_context.fleet.find(m_selected).value_or(Node());
     m_selfTest->setVisible(!node.isSlurm); // nothing computes on a login node
     const QString use = useWords(node);

@@ -19,6 +19,7 @@ class QVBoxLayout;
 namespace rm {
 
 class DifferencesCard;
+class ElidedLabel;
 class NodeCard;
 class NodeDialog;
 class PageHeader;
@@ -79,7 +80,7 @@ private:
     std::optional<NodeTrial> m_testing; ///< the devices of a node
     QString m_testStage;                ///< as shown last
     QElapsedTimer m_testShown;
-    QLabel* m_checkTitle;
+    ElidedLabel* m_checkTitle;
     QLabel* m_checkSummary;
     QPushButton* m_checkOne;
     QPushButton* m_history;
