@@ -26,14 +26,13 @@ public:
     void wake();
     void clear();
     bool isRaised() const; ///< by wake(), not cleared since
-    int fd() const { return m_readFd; }
+    int fd() const { return m_fd; }
 
 private:
-    int m_readFd = -1;
-    int m_writeFd = -1;
+    int m_fd = -1;
 };
 
-/// A program running on a host, with its pipes. Used by the thread of its session alone.
+/// A program running on a host, with its pipes. One thread.
 class HostProcess {
 public:
     virtual ~HostProcess() = default; ///< hangs up: closes the pipes, does not wait
@@ -53,7 +52,7 @@ public:
     virtual std::string errorText() const = 0;
 };
 
-/// One authenticated connection to a host. All calls from one thread.
+/// One authenticated connection to a host. Thread-safe; programs of several threads share it.
 class HostSession {
 public:
     virtual ~HostSession() = default;
@@ -75,6 +74,8 @@ public:
     virtual bool isLocal() const { return false; }
     /// Key files that could not be used for the login, each with the reason; another way was found.
     virtual std::vector<std::string> keyProblems() const { return {}; }
+    /// When something last came from the host.
+    virtual std::chrono::steady_clock::time_point lastHeard() const = 0;
 };
 
 /// Why a connection was not made, and what a person could decide.
@@ -99,11 +100,13 @@ struct ConnectFailure {
     };
     Error error;
     Need need = Need::kNothing;
-    std::string fingerprint; ///< "SHA256:..." of the key that the host showed
+    std::string fingerprint = {}; ///< "SHA256:..." of the key that the host showed
     Cause cause = Cause::kOther;
 
     /// It may succeed a moment later: the server is restarting or has too many logins in progress.
     bool mayPass() const { return cause == Cause::kRefused || cause == Cause::kTurnedAway; }
+    /// The host was reached and lets nobody in without a person's doing.
+    bool isRefusal() const { return error.code == ErrorCode::kDenied && cause != Cause::kOther; }
 };
 
 /// A heading of a few words for it: "No route", "Host key".

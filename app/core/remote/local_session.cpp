@@ -4,6 +4,7 @@
 
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/error_tail.h"
+#include "app/core/remote/thread_owner.h"
 #include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
 #include "shared/return_if_error.h"
@@ -270,7 +271,6 @@ Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words
 Result<std::unique_ptr<HostProcess>> LocalSession::start(const std::string& program,
                                                          const std::vector<std::string>& arguments,
                                                          std::stop_token stop) {
-    m_owner.enforce();
     // No shell reads the program's path here, and a person may have installed it below any folder.
     RM_RETURN_IF_ERROR(checkWords("program", arguments));
     std::vector<std::string> words{program};
@@ -280,7 +280,6 @@ Result<std::unique_ptr<HostProcess>> LocalSession::start(const std::string& prog
 
 Result<std::unique_ptr<HostProcess>> LocalSession::startScript(const std::string& fixedScript,
                                                                std::stop_token stop) {
-    m_owner.enforce();
     return spawn({"/bin/sh", "-c", fixedScript}, std::move(stop));
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/core/remote/host.h"
-#include "app/core/remote/thread_owner.h"
 
 namespace rm {
 
@@ -16,9 +15,9 @@ public:
                                                      std::stop_token stop) override;
     std::string where() const override { return "this computer"; }
     bool isLocal() const override { return true; }
-
-private:
-    ThreadOwner m_owner;
+    std::chrono::steady_clock::time_point lastHeard() const override {
+        return std::chrono::steady_clock::now();
+    }
 };
 
 } // namespace rm

@@ -9,13 +9,15 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace rm {
 
 using std::chrono::milliseconds;
 
 SshLink::SshLink()
-    : m_session(ssh_new()) {
+    : m_session(ssh_new())
+    , m_lastHeard(std::chrono::steady_clock::now()) {
     if (m_session == nullptr)
         qFatal("make an SSH session: out of memory");
     ssh_set_blocking(m_session, 0);
@@ -23,7 +25,6 @@ SshLink::SshLink()
 }
 
 SshLink::~SshLink() {
-    m_owner.enforce();
     if (m_event != nullptr) {
         ssh_event_remove_session(m_event, m_session);
         ssh_event_free(m_event);
@@ -33,8 +34,30 @@ SshLink::~SshLink() {
     ssh_free(m_session);
 }
 
-bool SshLink::hasUnsentBytes() const {
-    return (ssh_get_status(m_session) & SSH_WRITE_PENDING) != 0;
+SshLink::Turn::Turn(SshLink& link)
+    : m_link(link) {
+    m_link.m_turn.lock();
+}
+
+SshLink::Turn::~Turn() {
+    m_link.tellOthers();
+    m_link.m_turn.unlock();
+}
+
+/// What this turn took from the socket may be for channels of theirs, and lies in libssh now.
+void SshLink::tellOthers() {
+    const bool hasHeard = std::exchange(m_heardBytes, m_carried.in_bytes) != m_carried.in_bytes;
+    if (hasHeard)
+        m_lastHeard = std::chrono::steady_clock::now();
+    if (hasHeard || ssh_is_connected(m_session) == 0)
+        for (Waker* waiting : m_waiting)
+            waiting->wake();
+}
+
+bool SshLink::hasUnsentBytes() {
+    const bool has = (ssh_get_status(m_session) & SSH_WRITE_PENDING) != 0;
+    m_timesEmptied += has ? 0 : 1;
+    return has;
 }
 
 // libssh's own reads stop looking at the socket once a channel has seen its end, while the exit
@@ -105,9 +128,17 @@ void SshLink::wait(milliseconds timeout, int wakeFd) {
 void SshLink::sleep(milliseconds timeout, int wakeFd) {
     acknowledge();
     const short writing = hasUnsentBytes() ? POLLOUT : 0;
-    std::array<pollfd, 2> fds{
-        {{ssh_get_fd(m_session), static_cast<short>(POLLIN | writing), 0}, {wakeFd, POLLIN, 0}}};
+    thread_local Waker waker;
+    waker.clear();
+    std::array<pollfd, 3> fds{{{ssh_get_fd(m_session), static_cast<short>(POLLIN | writing), 0},
+                               {wakeFd, POLLIN, 0},
+                               {waker.fd(), POLLIN, 0}}};
+    tellOthers();
+    m_waiting.push_back(&waker);
+    m_turn.unlock();
     ::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
+    m_turn.lock();
+    std::erase(m_waiting, &waker);
 }
 
 Result<void> SshLink::waitForTurn(const std::string& attempt,

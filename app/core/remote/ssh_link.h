@@ -2,17 +2,20 @@
 #pragma once
 
 #include "app/core/node/node.h"
+#include "app/core/remote/host.h"
 #include "app/core/remote/sign_of_life.h"
-#include "app/core/remote/thread_owner.h"
 #include "shared/result.h"
 #include "shared/return_if_error.h"
 
 #include <libssh/libssh.h>
 
+#include <atomic>
 #include <chrono>
 #include <initializer_list>
+#include <mutex>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -22,9 +25,22 @@ struct Patience {
     std::stop_token stop;
 };
 
-/// A libssh session in non-blocking mode, with every wait bounded. One thread.
+/// A libssh session in non-blocking mode, with every wait bounded. Threads share it by turns: all
+/// but a wait is done while the caller has one.
 class SshLink {
 public:
+    /// No other thread has one until it ends, but for the time of wait() and drive()'s waits.
+    class Turn {
+    public:
+        explicit Turn(SshLink& link);
+        ~Turn();
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        SshLink& m_link;
+    };
+
     SshLink();
     ~SshLink();
     SshLink(const SshLink&) = delete;
@@ -38,7 +54,6 @@ public:
     template <class Step>
     Result<int> drive(Step step, int again, const std::string& attempt, const Patience& patience) {
         for (;;) {
-            m_owner.enforce();
             if (patience.stop.stop_requested())
                 return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
             const int answer = step();
@@ -51,10 +66,16 @@ public:
     /// Handles all that has arrived and sends what can be sent; to be called once connected.
     /// Failures show in the session's state.
     void pump();
-    /// Sleeps until the socket or `wakeFd` (-1: none) is ready, the timeout has passed, or
-    /// checkAlive() is due.
+    /// Sleeps until the socket or `wakeFd` (-1: none) is ready, another thread took bytes from it
+    /// in its turn, the timeout has passed, or checkAlive() is due.
     void wait(std::chrono::milliseconds timeout, int wakeFd = -1);
-    bool hasUnsentBytes() const;
+    bool hasUnsentBytes();
+    /// How often nothing was unsent when somebody asked.
+    uint64_t timesEmptied() const { return m_timesEmptied; }
+    /// What was queued at that time has gone out, whatever other threads have queued since.
+    bool hasSent(uint64_t queuedAt) { return !hasUnsentBytes() || m_timesEmptied != queuedAt; }
+    /// Thread-safe, in and out of a turn.
+    std::chrono::steady_clock::time_point lastHeard() const { return m_lastHeard; }
     /// To be called once logged in: waits for the server's first answer to a keep-alive request.
     /// Where none comes, checkAlive() says nothing.
     void awaitFirstAnswer(const Patience& patience);
@@ -67,19 +88,22 @@ public:
     /// "ssh user@host:port"
     std::string where() const;
 
-    void enforceThread() const { m_owner.enforce(); }
-
 private:
+    void tellOthers();
     void acknowledge();
     void askForAnswer();
     void sleep(std::chrono::milliseconds timeout, int wakeFd = -1);
     Result<void> waitForTurn(const std::string& attempt,
                              std::chrono::steady_clock::time_point deadline);
 
-    ThreadOwner m_owner;
+    std::mutex m_turn;
+    std::vector<Waker*> m_waiting; ///< of the threads in wait()
     ssh_session m_session;
     ssh_event m_event = nullptr;    ///< made by the first pump()
     ssh_counter_struct m_carried{}; ///< libssh keeps its address
+    uint64_t m_heardBytes = 0;
+    uint64_t m_timesEmptied = 0;
+    std::atomic<std::chrono::steady_clock::time_point> m_lastHeard;
     SignOfLife m_signOfLife;
     bool m_answers = false; ///< keep-alive requests
 };

@@ -31,8 +31,9 @@ constexpr size_t kMostPending = 64u << 20;
 SshProcess::SshProcess(std::shared_ptr<SshLink> link, std::string name, std::stop_token stop)
     : m_link(std::move(link))
     , m_name(std::move(name))
-    , m_stop(std::move(stop))
-    , m_channel(ssh_channel_new(m_link->get())) {
+    , m_stop(std::move(stop)) {
+    const SshLink::Turn turn(*m_link);
+    m_channel = ssh_channel_new(m_link->get());
     if (m_channel == nullptr)
         qFatal("make an SSH channel: out of memory");
     m_callbacks.userdata = this;
@@ -43,7 +44,8 @@ SshProcess::SshProcess(std::shared_ptr<SshLink> link, std::string name, std::sto
 }
 
 SshProcess::~SshProcess() {
-    m_link->enforceThread();
+    m_owner.enforce();
+    const SshLink::Turn turn(*m_link);
     ssh_remove_channel_callbacks(m_channel, &m_callbacks);
     if (ssh_channel_is_open(m_channel) != 0) {
         // A login shell whose startup files wait would go on waiting without us. The signal goes to
@@ -69,10 +71,12 @@ std::string SshProcess::attempt(const char* verb) const {
 }
 
 Result<void> SshProcess::begin(const std::string& commandLine) {
+    const SshLink::Turn turn(*m_link);
     const std::string what = attempt("start");
     const Patience patience{Clock::now() + kStartTimeout, m_stop};
     auto answer = m_link->drive([this] { return ssh_channel_open_session(m_channel); }, SSH_AGAIN,
                                 what, patience);
+    m_wasRefused = answer && *answer != SSH_OK && ssh_is_connected(m_link->get()) != 0;
     if (answer && *answer == SSH_OK)
         answer =
             m_link->drive([&] { return ssh_channel_request_exec(m_channel, commandLine.c_str()); },
@@ -165,7 +169,8 @@ Result<void> SshProcess::takeAll() {
 }
 
 Result<HostProcess::Bytes> SshProcess::read(milliseconds timeout, const Waker* waker) {
-    m_link->enforceThread();
+    m_owner.enforce();
+    const SshLink::Turn turn(*m_link);
     const auto deadline = Clock::now() + timeout;
     for (;;) {
         const auto taken = takeAll();
@@ -184,7 +189,7 @@ Result<HostProcess::Bytes> SshProcess::read(milliseconds timeout, const Waker* w
     }
 }
 
-/// 0: the window is closed or earlier bytes are still on their way out.
+/// 0: the window is closed.
 Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
     constexpr size_t kPiece = 32 * 1024;
     if (ssh_channel_is_open(m_channel) == 0 || ssh_channel_is_eof(m_channel) != 0) {
@@ -195,7 +200,7 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
     }
     const size_t window = ssh_channel_window_size(m_channel);
     const size_t size = std::min({bytes.size(), window, kPiece});
-    if (size == 0 || m_link->hasUnsentBytes())
+    if (size == 0)
         return 0u;
     const int sent = ssh_channel_write(m_channel, bytes.data(), static_cast<uint32_t>(size));
     if (sent < 0)
@@ -204,42 +209,56 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
 }
 
 Result<void> SshProcess::write(std::span<const std::byte> bytes) {
-    m_link->enforceThread();
+    m_owner.enforce();
+    const SshLink::Turn turn(*m_link);
+    return handOn(bytes);
+}
+
+Result<void> SshProcess::handOn(std::span<const std::byte> bytes) {
     auto deadline = Clock::now() + kStall;
-    while (!bytes.empty() || m_link->hasUnsentBytes()) {
+    uint64_t queued = m_link->timesEmptied();
+    // The first piece does not wait for earlier bytes to go out, as another thread may always have
+    // some on their way.
+    bool isFirst = true;
+    while (!bytes.empty() || !m_link->hasSent(queued)) {
         // Takes what the program prints meanwhile; otherwise both sides could wait for each other.
         RM_RETURN_IF_ERROR(takeAll());
         if (m_pending.size() > kMostPending)
             return fail(ErrorCode::kExhausted,
                         attempt("write to") + ": it prints more than it reads");
-        RM_ASSIGN_OR_RETURN(const auto sent,
-                            bytes.empty() ? Result<size_t>(0u) : writePiece(bytes));
-        bytes = bytes.subspan(sent);
-        if (bytes.empty() && !m_link->hasUnsentBytes())
-            break; // all is sent; do not wait for an answer that may never come
-        if (sent > 0)
+        if (bytes.empty() && m_link->hasSent(queued))
+            break;
+        const bool mayWrite = !bytes.empty() && (isFirst || !m_link->hasUnsentBytes());
+        RM_ASSIGN_OR_RETURN(const auto sent, mayWrite ? writePiece(bytes) : Result<size_t>(0u));
+        if (sent > 0) {
+            bytes = bytes.subspan(sent);
+            isFirst = false;
+            queued = m_link->timesEmptied();
             deadline = Clock::now() + kStall;
-        else if (Clock::now() >= deadline)
+            continue;
+        }
+        if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable,
                         attempt("write to") + ": the host took nothing for 60 s; check that it "
                                               "runs and can be reached, then try again");
-        else if (auto waited = waitForTurn(deadline, "write to"); !waited)
-            return waited;
+        RM_RETURN_IF_ERROR(waitForTurn(deadline, "write to"));
     }
     return {};
 }
 
 Result<void> SshProcess::closeWrite() {
-    m_link->enforceThread();
+    m_owner.enforce();
+    const SshLink::Turn turn(*m_link);
     if (ssh_channel_is_open(m_channel) == 0)
         return {};
     if (ssh_channel_send_eof(m_channel) != SSH_OK)
         return tl::unexpected(sshError(*m_link, attempt("end the input of")));
-    return write({});
+    return handOn({});
 }
 
 Result<int> SshProcess::exitCode(milliseconds timeout) {
-    m_link->enforceThread();
+    m_owner.enforce();
+    const SshLink::Turn turn(*m_link);
     const auto deadline = Clock::now() + timeout;
     for (;;) {
         const auto taken = takeAll();

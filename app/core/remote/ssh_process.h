@@ -5,6 +5,7 @@
 #include "app/core/remote/host.h"
 #include "app/core/remote/ssh_link.h"
 #include "app/core/remote/start_mark.h"
+#include "app/core/remote/thread_owner.h"
 
 #include <libssh/callbacks.h>
 
@@ -21,6 +22,8 @@ public:
 
     /// Opens the channel and starts the command.
     Result<void> begin(const std::string& commandLine);
+    /// begin() failed as the server takes no further program on this link (MaxSessions).
+    bool wasRefused() const { return m_wasRefused; }
 
     Result<Bytes> read(std::chrono::milliseconds timeout, const Waker* waker) override;
     Result<void> write(std::span<const std::byte> bytes) override;
@@ -38,14 +41,17 @@ private:
     Result<void> keep(std::string_view piece, bool ofErrors);
     Result<void> checkBegun();
     std::string shellWords() const;
+    Result<void> handOn(std::span<const std::byte> bytes);
     Result<size_t> writePiece(std::span<const std::byte> bytes);
     Result<void> waitForTurn(std::chrono::steady_clock::time_point deadline, const char* verb);
     std::string attempt(const char* verb) const;
 
+    ThreadOwner m_owner;
     std::shared_ptr<SshLink> m_link;
     std::string m_name;
     std::stop_token m_stop;
-    ssh_channel m_channel;
+    ssh_channel m_channel = nullptr;
+    bool m_wasRefused = false;
     ssh_channel_callbacks_struct m_callbacks{};
     std::optional<int> m_exitStatus;
     std::string m_exitSignal;

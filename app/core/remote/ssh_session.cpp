@@ -147,10 +147,13 @@ std::string routeTo(const Node& node) {
     return link.where() + (proxy.empty() ? "" : " through " + proxy);
 }
 
-tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
-SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
+namespace {
+
+tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials& credentials,
+                                             std::stop_token stop) {
     constexpr seconds kTurn{60}; // for logins before this one
     auto link = std::make_shared<SshLink>();
+    const SshLink::Turn own(*link);
     const auto config = configure(*link, node);
     if (!config)
         return failed(config.error());
@@ -168,27 +171,44 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     // sshd counts a login among its MaxStartups until a moment after it says that it has succeeded;
     // its next answer comes behind that. So long nobody else takes this turn.
     link->awaitFirstAnswer(patience);
-    return std::make_unique<SshSession>(std::move(link), problemsOf(keys));
+    return SshLogin{std::move(link), problemsOf(keys)};
+}
+
+} // namespace
+
+tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(auto login, logIn(node, credentials, std::move(stop)));
+    return std::make_unique<SshSession>(std::move(login),
+                                        [node, credentials](std::stop_token stopAgain) {
+                                            return logIn(node, credentials, std::move(stopAgain));
+                                        });
 }
 
 Result<std::unique_ptr<HostProcess>>
 SshSession::exec(const std::string& name, const std::string& line, std::stop_token stop) {
-    auto process = std::make_unique<SshProcess>(m_link, name, std::move(stop));
-    RM_RETURN_IF_ERROR(process->begin(line));
+    auto process = std::make_unique<SshProcess>(m_login.link, name, stop);
+    auto begun = process->begin(line);
+    if (!begun && process->wasRefused()) {
+        auto another = m_logInAgain(stop);
+        if (!another)
+            return tl::unexpected(std::move(another.error().error));
+        process = std::make_unique<SshProcess>(std::move(another->link), name, std::move(stop));
+        begun = process->begin(line);
+    }
+    RM_RETURN_IF_ERROR(begun);
     return process;
 }
 
 Result<std::unique_ptr<HostProcess>> SshSession::start(const std::string& program,
                                                        const std::vector<std::string>& arguments,
                                                        std::stop_token stop) {
-    m_link->enforceThread();
     RM_ASSIGN_OR_RETURN(const auto line, commandLine(program, arguments));
     return exec(program, line, std::move(stop));
 }
 
 Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript,
                                                              std::stop_token stop) {
-    m_link->enforceThread();
     RM_ASSIGN_OR_RETURN(const auto line, scriptLine(fixedScript));
     return exec("script", line, std::move(stop));
 }

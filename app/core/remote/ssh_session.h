@@ -20,20 +20,31 @@ Result<SshRoute> findRoute(const Node& node);
 /// password for the one is one for the other.
 std::string routeTo(const Node& node);
 
-/// Programs on a host, each on an exec channel of one authenticated link.
+struct SshLogin {
+    std::shared_ptr<SshLink> link;        ///< its processes may outlive the session
+    std::vector<std::string> keyProblems; ///< see HostSession
+};
+
+/// Programs on a host, each on an exec channel of one authenticated link. Where the server takes no
+/// further one on it, a program gets a link of its own.
 class SshSession : public HostSession {
 public:
-    SshSession(std::shared_ptr<SshLink> link, std::vector<std::string> keyProblems)
-        : m_link(std::move(link))
-        , m_keyProblems(std::move(keyProblems)) {}
+    using LogIn = std::function<tl::expected<SshLogin, ConnectFailure>(std::stop_token stop)>;
+    SshSession(SshLogin login, LogIn logInAgain)
+        : m_login(std::move(login))
+        , m_where(m_login.link->where())
+        , m_logInAgain(std::move(logInAgain)) {}
 
     Result<std::unique_ptr<HostProcess>> start(const std::string& program,
                                                const std::vector<std::string>& arguments,
                                                std::stop_token stop) override;
     Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript,
                                                      std::stop_token stop) override;
-    std::string where() const override { return m_link->where(); }
-    std::vector<std::string> keyProblems() const override { return m_keyProblems; }
+    std::string where() const override { return m_where; }
+    std::vector<std::string> keyProblems() const override { return m_login.keyProblems; }
+    std::chrono::steady_clock::time_point lastHeard() const override {
+        return m_login.link->lastHeard();
+    }
 
     /// Connects, checks the host key, logs in.
     static tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
@@ -43,8 +54,9 @@ private:
     Result<std::unique_ptr<HostProcess>> exec(const std::string& name, const std::string& line,
                                               std::stop_token stop);
 
-    std::shared_ptr<SshLink> m_link; ///< its processes may outlive the session object
-    std::vector<std::string> m_keyProblems;
+    SshLogin m_login;
+    std::string m_where;
+    LogIn m_logInAgain;
 };
 
 } // namespace rm

@@ -7,6 +7,7 @@
 #include <QElapsedTimer>
 #include <QTest>
 
+#include <atomic>
 #include <thread>
 
 using namespace rm;
@@ -26,6 +27,8 @@ private Q_SLOTS:
     void stderrIsCappedAndStripped();
     void scriptReadsItsInput();
     void severalProgramsRunAtOnce();
+    void threadsShareIt();
+    void aShortTalkDoesNotWaitForALongOne();
     void readTimesOut();
     void wakerWakesARead();
     void destructionHangsUp();
@@ -111,6 +114,54 @@ void HostSessionTest::severalProgramsRunAtOnce() {
     QVERIFY((*first)->write(std::as_bytes(std::span(text))));
     QVERIFY((*first)->closeWrite());
     QCOMPARE(readAll(**first), text);
+}
+
+void HostSessionTest::threadsShareIt() {
+    constexpr int kThreads = 4;
+    std::vector<Result<std::string>> echoed(kThreads);
+    std::vector<std::string> sent;
+    for (int i = 0; i < kThreads; ++i)
+        sent.emplace_back(1 << 20, static_cast<char>('a' + i));
+    {
+        std::vector<std::jthread> threads;
+        for (size_t i = 0; i < kThreads; ++i)
+            threads.emplace_back([&, i] {
+                for (int again = 0; again < 3 && (again == 0 || echoed[i] == sent[i]); ++again)
+                    echoed[i] = runToEnd(*m_session, "cat", {}, sent[i], 60s);
+            });
+    }
+    for (size_t i = 0; i < kThreads; ++i) {
+        QVERIFY2(echoed[i], echoed[i] ? "" : echoed[i].error().message.c_str());
+        QVERIFY(*echoed[i] == sent[i]);
+    }
+}
+
+/// One thread writes without end, and another asks and is answered meanwhile.
+void HostSessionTest::aShortTalkDoesNotWaitForALongOne() {
+    Result<void> written;
+    std::atomic<bool> isOver = false;
+    std::jthread writer([&](std::stop_token stop) {
+        auto sink = m_session->startScript("exec cat >/dev/null");
+        const std::vector<std::byte> piece(1 << 20);
+        while (sink && written && !stop.stop_requested())
+            written = (*sink)->write(piece);
+        if (!sink)
+            written = tl::unexpected(sink.error());
+        isOver = true;
+    });
+    auto echo = m_session->start("cat", {});
+    QVERIFY(echo);
+    for (int i = 0; i < 50; ++i) {
+        const std::string asked = std::to_string(i);
+        QVERIFY((*echo)->write(std::as_bytes(std::span(asked))));
+        const auto answer = (*echo)->read(20s);
+        QVERIFY(answer);
+        QCOMPARE(answer->data.size(), asked.size());
+    }
+    QVERIFY(!isOver);
+    writer.request_stop();
+    writer.join();
+    QVERIFY2(written, written ? "" : written.error().message.c_str());
 }
 
 void HostSessionTest::readTimesOut() {

@@ -44,6 +44,7 @@ private Q_SLOTS:
     void serverWithoutGcmIsRefused();
 
     void cutLinkIsUnavailable();
+    void aProgramThatTheLinkHasNoRoomForGetsOneOfItsOwn();
 
 private:
     Node node() const { return m_home.node("node-a"); }
@@ -397,6 +398,24 @@ void SshSessionTest::cutLinkIsUnavailable() {
     QCOMPARE(bytes.error().code, ErrorCode::kUnavailable);
     QVERIFY(timer.elapsed() < 5000);
     QVERIFY(!session->start("true", {}));
+}
+
+void SshSessionTest::aProgramThatTheLinkHasNoRoomForGetsOneOfItsOwn() {
+    QVERIFY(m_home.serve({.authorizedKey = m_home.publicKey(), .settings = {"MaxSessions 1"}}));
+    QVERIFY(m_home.know());
+    auto session = open();
+    QVERIFY(session);
+    auto first = session->start("cat", {});
+    QVERIFY(first);
+    const auto second = runToEnd(*session, "echo", {"two"}, {}, 20s);
+    QVERIFY2(second, second ? "" : second.error().message.c_str());
+    QCOMPARE(*second, std::string("two\n"));
+    const std::string text = "one";
+    QVERIFY((*first)->write(std::as_bytes(std::span(text))));
+    const auto echoed = (*first)->read(20s);
+    QVERIFY(echoed);
+    QCOMPARE(echoed->data.size(), text.size());
+    QCOMPARE(m_home.server().log().count("Accepted publickey"), 2);
 }
 
 QTEST_GUILESS_MAIN(SshSessionTest)
