@@ -84,7 +84,7 @@ void DeployChainTest::initTestCase() {
     QVERIFY2(acting, acting ? "" : acting.error().message.c_str());
     for (int i = 0; i < kCount; ++i) {
         const auto opened = openNode(m_bed->node(i), {}, {});
-        QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
+        QVERIFY2(opened, opened ? "" : opened.error().error.message.c_str());
     }
 }
 
@@ -127,7 +127,7 @@ DeployChainTest::Answers DeployChainTest::deploy(const LocalTree& tree,
             ChainPlace place(chain, i);
             auto opened = openNode(m_bed->node(nodes[i]), {}, stop);
             if (!opened)
-                return tl::unexpected(opened.error());
+                return tl::unexpected(opened.error().error);
             const auto report = [&](const Transferred& transferred) {
                 if (onProgress)
                     onProgress(nodes[i], transferred);

@@ -34,6 +34,7 @@ private Q_SLOTS:
     void checkTellsWhatTheNodesAre();
     void killedAppLosesNoStep();
     void secondDeploySendsNothing();
+    void aLaunchAndItsFollowerTakeOneLogin();
     void pauseFreesTheNodes();
     void resumeGoesOnAtTheNextStep();
     void olderCheckpointIsRestoredInTheSameRun();
@@ -140,6 +141,18 @@ void tst_end_to_end::secondDeploySendsNothing() {
     const CliResult again = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes, 60000);
     QVERIFY2(again.exitCode == 0, again.whole());
     QVERIFY(m_bed->lab().managementBytesTo(1) - before < 1 << 20);
+}
+
+void tst_end_to_end::aLaunchAndItsFollowerTakeOneLogin() {
+    const auto logins = [this](int node) {
+        return m_bed->server(node).log().count("Accepted publickey");
+    };
+    const std::vector<qsizetype> before{logins(0), logins(1)};
+    const QString spec = m_bed->writeSpec("one-login", {.steps = 5});
+    const CliResult run = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes, 60000);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    for (int node = 0; node < 2; ++node)
+        QCOMPARE(logins(node) - before[static_cast<size_t>(node)], 1);
 }
 
 void tst_end_to_end::pauseFreesTheNodes() {

@@ -33,15 +33,16 @@ class ChainPlace;
 /// `HOME/agents/SHA256/ringmaster-agent`.
 Result<std::string> deployAgent(HostSession& session, const Node& node, std::stop_token stop);
 
-/// A connection to a node that has this release's agent. One thread.
+/// A connection to a node that has this release's agent.
 struct NodeSession {
     std::unique_ptr<HostSession> session;
     std::string agent; ///< the path to run it by
 };
 
-/// openSessionPatiently() and deployAgent().
-Result<NodeSession> openNode(const Node& node, const Credentials& credentials, std::stop_token stop,
-                             const OnConnectPause& onPause = {});
+/// openSessionPatiently() and deployAgent(). What the latter meets is a failure of Cause::kOther.
+tl::expected<NodeSession, ConnectFailure>
+openNode(const Node& node, const Credentials& credentials, std::stop_token stop,
+         const OnConnectPause& onPause = {}, std::chrono::milliseconds patience = kLoginPatience);
 
 /// Carries the checkpoint in the folder `path` of one node to another (shared/wire/CHECKPOINT.md):
 /// the folder where it lies there then, whole. Nothing is carried if it lies there already. The

@@ -138,13 +138,16 @@ Result<std::string> deployAgent(HostSession& session, const Node& node, std::sto
     return bootstrap(session, node, agent, hash->sha256, std::move(stop));
 }
 
-Result<NodeSession> openNode(const Node& node, const Credentials& credentials, std::stop_token stop,
-                             const OnConnectPause& onPause) {
-    auto opened = openSessionPatiently(node, credentials, stop, onPause);
-    if (!opened)
-        return tl::unexpected(opened.error().error);
-    RM_ASSIGN_OR_RETURN(auto agent, deployAgent(**opened, node, std::move(stop)));
-    return NodeSession{std::move(*opened), std::move(agent)};
+tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Credentials& credentials,
+                                                   std::stop_token stop,
+                                                   const OnConnectPause& onPause,
+                                                   std::chrono::milliseconds patience) {
+    RM_ASSIGN_OR_RETURN(auto session,
+                        openSessionPatiently(node, credentials, stop, onPause, patience));
+    auto agent = deployAgent(*session, node, std::move(stop));
+    if (!agent)
+        return tl::unexpected(ConnectFailure{std::move(agent.error())});
+    return NodeSession{std::move(session), std::move(*agent)};
 }
 
 } // namespace rm

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/host_worker.h"
 
-#include "shared/return_if_error.h"
-
 #include <algorithm>
 #include <utility>
 
 namespace rm {
 
-namespace {
-/// After the laptop slept or a router dropped the connection, a dead session still looks open.
-constexpr auto kMaxIdle = std::chrono::seconds(30);
-} // namespace
+HostWorker::HostWorker(std::shared_ptr<NodeLogin> login)
+    : m_login(std::move(login))
+    , m_thread([this](std::stop_token stop) { loop(stop); }) {}
 
 HostWorker::HostWorker(Node node, CredentialSource credentials)
-    : m_node(std::move(node))
-    , m_credentials(std::move(credentials))
-    , m_thread([this](std::stop_token stop) { loop(stop); }) {}
+    : HostWorker(std::make_shared<NodeLogin>(std::move(node), std::move(credentials))) {}
 
 HostWorker::~HostWorker() {
     close();
@@ -76,11 +71,11 @@ void HostWorker::withdraw(int64_t id) {
 }
 
 void HostWorker::cancel(Job& job) const {
-    job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": cancelled"});
+    job.refuse({ErrorCode::kUnavailable, "work on " + node().name + ": cancelled"});
 }
 
 void HostWorker::refuse(Job& job) const {
-    job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": Ringmaster is closing"});
+    job.refuse({ErrorCode::kUnavailable, "work on " + node().name + ": Ringmaster is closing"});
 }
 
 void HostWorker::loop(std::stop_token stop) {
@@ -115,45 +110,49 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
     const std::stop_callback onUnwanted(job.unwanted, request);
     if (either.stop_requested())
         return cancel(job);
-    if (const auto ready = ensureSession(either.get_token(), job.onPause); !ready)
-        job.refuse(ready.error());
-    else if (job.run(*m_session, m_agent, either.get_token()))
-        m_session.reset();
-    m_lastUse = std::chrono::steady_clock::now();
+    auto session = m_login->get(either.get_token(), kLoginPatience, job.onPause);
+    if (!session)
+        return job.refuse(std::move(session.error().error));
+    m_session = std::move(*session);
+    if (job.run(*m_session->session, m_session->agent, either.get_token()))
+        m_login->drop(std::exchange(m_session, nullptr));
 }
 
-Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPause& onPause) {
-    const bool isStale = m_isStale.exchange(false);
-    if (m_session && !isStale && std::chrono::steady_clock::now() - m_lastUse < kMaxIdle)
-        return {};
-    m_session.reset();
-    RM_ASSIGN_OR_RETURN(auto opened, openNode(m_node, m_credentials(m_node), stop, onPause));
-    m_session = std::move(opened.session);
-    m_agent = std::move(opened.agent);
-    return {};
+/// With the lock held.
+HostPool::Host& HostPool::host(const Node& node) {
+    Host& host = m_hosts[node.name];
+    if (!host.login || !areReachedAlike(host.login->node(), node))
+        host = {std::make_shared<NodeLogin>(node, m_credentials), nullptr};
+    return host;
 }
 
 std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
     const std::lock_guard lock(m_mutex);
-    std::shared_ptr<HostWorker>& worker = m_workers[node.name];
-    if (!worker || !areReachedAlike(worker->node(), node))
-        worker = std::make_shared<HostWorker>(node, m_credentials);
+    Host& known = host(node);
+    if (!known.worker)
+        known.worker = std::make_shared<HostWorker>(known.login);
     if (m_isClosed)
-        worker->close();
-    return worker;
+        known.worker->close();
+    return known.worker;
+}
+
+std::shared_ptr<NodeLogin> HostPool::login(const Node& node) {
+    const std::lock_guard lock(m_mutex);
+    return host(node).login;
 }
 
 void HostPool::renew(const Node& node) {
     const std::lock_guard lock(m_mutex);
-    if (const auto known = m_workers.find(node.name); known != m_workers.end() && known->second)
-        known->second->renew();
+    if (const auto known = m_hosts.find(node.name); known != m_hosts.end())
+        known->second.login->drop();
 }
 
 void HostPool::close() {
     const std::lock_guard lock(m_mutex);
     m_isClosed = true;
-    for (const auto& [node, worker] : m_workers)
-        worker->close();
+    for (const auto& [node, host] : m_hosts)
+        if (host.worker)
+            host.worker->close();
 }
 
 bool HostPool::isClosed() const {
@@ -167,7 +166,8 @@ std::unique_ptr<HostWorker> HostPool::ownWorker(const Node& node) const {
 
 Result<NodeSession> HostPool::open(const Node& node, std::stop_token stop,
                                    const OnConnectPause& onPause) const {
-    return openNode(node, m_credentials(node), std::move(stop), onPause);
+    return openNode(node, m_credentials(node), std::move(stop), onPause)
+        .map_error([](const ConnectFailure& failure) { return failure.error; });
 }
 
 } // namespace rm

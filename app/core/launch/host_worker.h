@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/deploy/deploy.h"
+#include "app/core/launch/node_login.h"
 
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -15,9 +13,6 @@
 #include <thread>
 
 namespace rm {
-
-/// Gives the credentials that a person has already granted for a node. Called on any thread.
-using CredentialSource = std::function<Credentials(const Node&)>;
 
 /// Called with a task's error before that is its answer, on any thread.
 using OnTaskError = std::function<void(const Error&)>;
@@ -30,21 +25,19 @@ struct InQueue {
     std::function<void(const std::string& behind)> onWait = {};
 };
 
-/// One node's worker thread and the one session that it owns. Tasks run in the order in which they
-/// were posted; a session that was lost, or idle for so long that it may be, is opened again by the
-/// next task.
+/// One node's worker thread. Tasks run in the order in which they were posted, on the session of
+/// the login, which is kept between them; one that was lost is opened again by the next task.
 class HostWorker {
 public:
-    HostWorker(Node node, CredentialSource credentials);
-    ~HostWorker(); ///< close(), then joins
+    explicit HostWorker(std::shared_ptr<NodeLogin> login);
+    HostWorker(Node node, CredentialSource credentials); ///< with a login of its own
+    ~HostWorker();                                       ///< close(), then joins
 
-    const Node& node() const { return m_node; }
+    const Node& node() const { return m_login->node(); }
 
     /// Asks the running task to stop, and refuses those that wait and that are posted from now on.
     /// Does not block. Thread-safe.
     void close();
-    /// The next task opens the session anew, as the agent that this one knows is gone. Thread-safe.
-    void renew() { m_isStale = true; }
     /// Requested by close().
     std::stop_token closing() const { return m_thread.get_stop_token(); }
 
@@ -102,25 +95,20 @@ private:
     void cancel(Job& job) const;
     void loop(std::stop_token stop);
     void serve(Job& job, std::stop_token stop);
-    Result<void> ensureSession(std::stop_token stop, const OnConnectPause& onPause);
 
-    Node m_node;
-    CredentialSource m_credentials;
+    std::shared_ptr<NodeLogin> m_login;
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
     int64_t m_lastId = 0;
-    std::string m_purpose;                           ///< of the task that runs
-    bool m_isOver = false;                           ///< no job is taken any more
-    std::atomic<bool> m_isStale = false;             ///< by renew()
-    std::unique_ptr<HostSession> m_session;          ///< the worker thread's
-    std::string m_agent;                             ///< the worker thread's
-    std::chrono::steady_clock::time_point m_lastUse; ///< of the session; the worker thread's
-    std::jthread m_thread;                           ///< last: starts when all the rest exists
+    std::string m_purpose;       ///< of the task that runs
+    bool m_isOver = false;       ///< no job is taken any more
+    NodeLogin::Shared m_session; ///< the worker thread's
+    std::jthread m_thread;       ///< last: starts when all the rest exists
 };
 
-/// One worker a node, kept between launches so that the next one finds the session open.
-/// Thread-safe.
+/// One login and one worker a node, kept between launches so that the next one finds the session
+/// open. Thread-safe.
 class HostPool {
 public:
     explicit HostPool(CredentialSource credentials)
@@ -128,23 +116,31 @@ public:
 
     /// The worker of this node; a new one when the node's settings have changed.
     std::shared_ptr<HostWorker> worker(const Node& node);
-    /// HostWorker::renew() of worker(), if there is one.
+    /// The login that worker() uses, to share it.
+    std::shared_ptr<NodeLogin> login(const Node& node);
+    /// The login is made anew at its next use, as the agent that it knows is gone.
     void renew(const Node& node);
-    /// A worker for one long task, so that launches need not wait for its end.
+    /// A worker for one long task, so that launches need not wait for its end, with a login of its
+    /// own, so that nothing lags behind what it carries.
     std::unique_ptr<HostWorker> ownWorker(const Node& node) const;
     /// A connection of the caller's thread alone, for what takes two nodes at once.
     Result<NodeSession> open(const Node& node, std::stop_token stop,
                              const OnConnectPause& onPause = {}) const;
-    const CredentialSource& credentials() const { return m_credentials; }
     /// HostWorker::close() of all of worker(), the future ones too.
     void close();
     bool isClosed() const;
 
 private:
+    struct Host {
+        std::shared_ptr<NodeLogin> login;
+        std::shared_ptr<HostWorker> worker; ///< null: nobody asked for it
+    };
+    Host& host(const Node& node);
+
     CredentialSource m_credentials;
     mutable std::mutex m_mutex;
     bool m_isClosed = false;
-    std::map<std::string, std::shared_ptr<HostWorker>> m_workers;
+    std::map<std::string, Host> m_hosts;
 };
 
 } // namespace rm

@@ -9,6 +9,7 @@ target_sources(rm_core PRIVATE
     launch/link_test.cpp
     launch/memory_estimate.cpp
     launch/network_survey.cpp
+    launch/node_login.cpp
     launch/node_outlook.cpp
     launch/plan.cpp
     launch/recipes.cpp

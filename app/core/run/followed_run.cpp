@@ -49,14 +49,14 @@ bool allHeld(const LiveState& live) {
 } // namespace
 
 FollowedRun::FollowedRun(const RunSummary& run, std::vector<Part> parts,
-                         std::shared_ptr<WriterThread> writer, CredentialSource credentials,
+                         std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
                          QString database)
     : m_run(run.id)
     , m_parts(std::move(parts))
     , m_attempt(run.attempt)
     , m_lostNodes(run.lostNodes)
     , m_writer(std::move(writer))
-    , m_credentials(std::move(credentials))
+    , m_hosts(std::move(hosts))
     , m_database(std::move(database))
     , m_nodeEnded(m_parts.size(), false) {
     m_clock.setInterval(kLookForOld);
@@ -101,7 +101,7 @@ void FollowedRun::start() {
         m_followers.push_back(
             node ? std::make_unique<NodeFollower>(
                        FollowTarget{*node, m_run, static_cast<int>(i), m_attempt, wasLost},
-                       m_credentials, m_database, sinkFor(i))
+                       m_hosts->login(*node), m_database, sinkFor(i))
                  : nullptr);
     }
 }

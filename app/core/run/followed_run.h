@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/launch/host_worker.h"
 #include "app/core/run/engine.h"
 #include "app/core/run/node_follower.h"
 #include "app/core/run/writer_thread.h"
@@ -44,7 +45,7 @@ public:
 
     /// `parts` in the order of the run's nodes. `writer` null: nothing is ingested.
     FollowedRun(const RunSummary& run, std::vector<Part> parts,
-                std::shared_ptr<WriterThread> writer, CredentialSource credentials,
+                std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
                 QString database);
     ~FollowedRun() override;
 
@@ -114,7 +115,7 @@ private:
     int m_attempt;
     std::vector<LostNode> m_lostNodes; ///< as stored at the beginning
     std::shared_ptr<WriterThread> m_writer;
-    CredentialSource m_credentials;
+    std::shared_ptr<HostPool> m_hosts;
     QString m_database;
     LiveState m_live;
     std::map<std::string, InFlight> m_inFlight;

@@ -99,8 +99,8 @@ struct LocalEngine::Impl {
     std::set<QString> leaving; ///< nodes that Ringmaster is being removed from
     Fleet* fleet = nullptr;
     std::shared_ptr<WriterThread> writer; ///< null: another instance writes
-    CredentialSource credentials = [](const Node&) { return Credentials{}; };
-    std::shared_ptr<HostPool> hosts;
+    std::shared_ptr<HostPool> hosts =
+        std::make_shared<HostPool>([](const Node&) { return Credentials{}; });
     std::unique_ptr<StoreReader> reader; ///< the engine thread's, for single rows
     std::map<QString, std::unique_ptr<FollowedRun>> followed;
     std::vector<std::unique_ptr<FollowedRun>> over; ///< gone at the next turn of the event loop
@@ -125,7 +125,6 @@ struct LocalEngine::Impl {
     std::map<std::string, Unreached> unreached; ///< nodes where that was tried
     QTimer givenUpTimer;
 
-    Credentials credentialsFor(const Node& node) const { return credentials(node); }
     QString runOf(const QString& asked) const {
         const auto earlier = goesOnAs.find(asked);
         return earlier == goesOnAs.end() ? asked : earlier->second;
@@ -153,7 +152,6 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
     m_impl->pool.setMaxThreadCount(kProcedureThreads);
     if (auto reader = StoreReader::open(m_impl->database))
         m_impl->reader = std::move(*reader);
-    setCredentialSource(m_impl->credentials);
     connect(&fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
         m_impl->unreached.erase(node.toStdString());
         for (const auto& [run, followed] : m_impl->followed)
@@ -237,8 +235,7 @@ QString LocalEngine::databasePath() const {
 }
 
 void LocalEngine::setCredentialSource(CredentialSource source) {
-    m_impl->credentials = std::move(source);
-    m_impl->hosts = std::make_shared<HostPool>(m_impl->credentials);
+    m_impl->hosts = std::make_shared<HostPool>(std::move(source));
 }
 
 Result<std::vector<PlacedParty>>
@@ -1104,7 +1101,7 @@ Result<void> LocalEngine::follow(const QString& run) {
         parts.push_back(
             {part.nodeName, m_impl->fleet->find(QString::fromStdString(part.nodeName))});
     auto followed = std::make_unique<FollowedRun>(found, std::move(parts), m_impl->writer,
-                                                  m_impl->credentials, m_impl->database);
+                                                  m_impl->hosts, m_impl->database);
     wireFollowed(run, *followed);
     followed->start();
     const auto unanswered =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/node_follower.h"
 
-#include "app/core/deploy/deploy.h"
 #include "app/core/ingest/node_ingest.h"
 #include "app/core/remote/back_off.h"
 #include "app/core/run/attach_stream.h"
@@ -20,7 +19,8 @@ using Clock = AttachStream::Clock;
 
 constexpr auto kReadTimeout = 250ms;
 constexpr auto kExitTimeout = 2000ms;
-constexpr auto kGather = 20ms; ///< bytes that arrive within this time share a transaction
+constexpr auto kNoPatience = 0ms; ///< as it comes again by itself
+constexpr auto kGather = 20ms;    ///< bytes that arrive within this time share a transaction
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kLongestPause = 10000ms;
 constexpr int64_t kBriefLossNs = 3'000'000'000;
@@ -41,6 +41,7 @@ public:
     Result<bool> run(std::stop_token stop);
 
 private:
+    Result<bool> follow(std::stop_token stop);
     Result<void> open(std::stop_token stop);
     Result<std::vector<FileCursor>> readCursors();
     Result<bool> readOnce();
@@ -51,7 +52,7 @@ private:
     void onRunState(const RunState& state);
 
     NodeFollower& m_owner;
-    std::unique_ptr<HostSession> m_session;
+    NodeLogin::Shared m_session;
     std::unique_ptr<HostProcess> m_process;
     std::optional<NodeIngest> m_ingest;
     std::optional<AttachStream> m_stream;
@@ -71,20 +72,19 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
 }
 
 Result<void> NodeFollower::Connection::open(std::stop_token stop) {
-    const Node& node = m_owner.m_target.node;
-    auto session = openSession(node, m_owner.m_credentials(node), stop);
+    auto session = m_owner.m_login->get(stop, kNoPatience);
     if (!session) {
-        if (session.error().error.code == ErrorCode::kDenied)
+        if (session.error().isRefusal())
             m_owner.m_refused = session.error().need;
         return tl::unexpected(session.error().error);
     }
     m_session = std::move(*session);
-    RM_ASSIGN_OR_RETURN(const auto agent, deployAgent(*m_session, node, stop));
     RM_ASSIGN_OR_RETURN(auto cursors, readCursors());
     const std::string run = m_owner.m_target.run.toStdString();
     RM_ASSIGN_OR_RETURN(
         auto process,
-        m_session->start(agent, {"attach", run, std::to_string(m_owner.m_target.nodeIndex)}, stop));
+        m_session->session->start(
+            m_session->agent, {"attach", run, std::to_string(m_owner.m_target.nodeIndex)}, stop));
     m_process = std::move(process);
     AttachStream::Handlers handlers;
     handlers.slice = [this](const Slice& slice) {
@@ -169,6 +169,13 @@ Result<void> NodeFollower::Connection::sendDue() {
 }
 
 Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
+    auto over = follow(stop);
+    if (!over && !m_owner.m_isFinal && m_session)
+        m_owner.m_login->drop(m_session);
+    return over;
+}
+
+Result<bool> NodeFollower::Connection::follow(std::stop_token stop) {
     RM_RETURN_IF_ERROR(open(stop));
     while (!stop.stop_requested()) {
         RM_ASSIGN_OR_RETURN(const auto closed, readOnce());
@@ -189,10 +196,10 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
     return false;
 }
 
-NodeFollower::NodeFollower(FollowTarget target, CredentialSource credentials, QString database,
+NodeFollower::NodeFollower(FollowTarget target, std::shared_ptr<NodeLogin> login, QString database,
                            Sink sink)
     : m_target(std::move(target))
-    , m_credentials(std::move(credentials))
+    , m_login(std::move(login))
     , m_database(std::move(database))
     , m_sink(std::move(sink))
     , m_isStoredAsLost(m_target.wasLost)

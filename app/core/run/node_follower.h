@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/launch/host_worker.h"
+#include "app/core/launch/node_login.h"
 #include "app/core/run/engine.h"
 
 #include <QString>
@@ -25,11 +25,11 @@ struct FollowTarget {
     bool tellsOfLink = true; ///< whether events say that the link is down and back
 };
 
-/// Follows one node's part of one run on its own thread and connection: attaches from the cursors
-/// in the database, commits what arrives, and after a lost link reconnects (after 0.2 to 10 s,
-/// jittered) and continues from the cursors. A refused login is repeated only after retry(), as
-/// accounts may be locked after a few failures. A link that is down for some seconds and its return
-/// are stored as events of the node.
+/// Follows one node's part of one run on its own thread, by the login that it shares with others:
+/// attaches from the cursors in the database, commits what arrives, and after a lost link
+/// reconnects (after 0.2 to 10 s, jittered) and continues from the cursors. A refused login is
+/// repeated only after retry(), as accounts may be locked after a few failures. A link that is down
+/// for some seconds and its return are stored as events of the node.
 class NodeFollower {
 public:
     /// Called on the follower's thread.
@@ -47,7 +47,8 @@ public:
         std::function<void(Result<void>)> ended;
     };
 
-    NodeFollower(FollowTarget target, CredentialSource credentials, QString database, Sink sink);
+    NodeFollower(FollowTarget target, std::shared_ptr<NodeLogin> login, QString database,
+                 Sink sink);
     ~NodeFollower(); ///< hangUp(), and joins; the run goes on
 
     /// Ends the following soon. Thread-safe.
@@ -79,7 +80,7 @@ private:
     void onAnswer(const CommandState& state);
 
     FollowTarget m_target;
-    CredentialSource m_credentials;
+    std::shared_ptr<NodeLogin> m_login;
     QString m_database;
     Sink m_sink;
     LiveState::NodeLink m_link;
