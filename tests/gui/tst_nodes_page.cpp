@@ -535,6 +535,7 @@ void TestNodesPage::oneKeyOfTwoNodesIsAskedAboutOnce() {
         click("checkNode");
     }
     QTRY_COMPARE(checks.size(), size_t{2});
+    QTRY_VERIFY(find<QLabel>("sameKey"));
     QTRY_VERIFY(find<QLabel>("sameKey")->text().contains("twin (twin.invalid)"));
     QCOMPARE(m_demo->window().findChildren<QDialog*>("hostKeyDialog").size(), 1);
     click("trustKey");
