@@ -766,10 +766,9 @@ void TestNodesPage::dialogsOfManyNodesFitTheScreen() {
                          0,
                          {}});
     QVERIFY(m_demo->fleet().addAll(nodes));
-    MainWindow& window = m_demo->window();
-    window.resize(1000, 700);
-    window.nodesPage().select(QString::fromStdString(nodes[7].name));
-    QTRY_COMPARE(clippedTexts(window.nodesPage()), QStringList());
+    NodesPage& page = m_demo->window().nodesPage();
+    page.select(QString::fromStdString(nodes[7].name));
+    QTRY_COMPARE(clippedTexts(page), QStringList());
     click(button.toLatin1());
     auto* sheet = find<QDialog>(dialog.toLatin1());
     QVERIFY(sheet);
