@@ -20,6 +20,7 @@
 #include <QtConcurrent>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -79,10 +80,13 @@ struct Fleet::Impl {
 
 namespace {
 
-/// This computer first, then by name.
+/// This computer first, then by name: gpu-2 before gpu-10.
 void order(std::vector<Node>& nodes) {
-    std::ranges::sort(nodes, {},
-                      [](const Node& node) { return std::pair(!isThisComputer(node), node.name); });
+    std::ranges::sort(nodes, [](const Node& a, const Node& b) {
+        if (isThisComputer(a) != isThisComputer(b))
+            return isThisComputer(a);
+        return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
+    });
 }
 
 Node& localIn(std::vector<Node>& nodes) {

@@ -30,6 +30,7 @@ private Q_SLOTS:
     void brokenFilesAreNamedByLine_data();
     void brokenFilesAreNamedByLine();
     void localNodeIsAlwaysFirst();
+    void numbersInNamesAreSortedAsNumbers();
     void aClusterOnThisComputerIsANodeLikeOthers();
     void addedNodeIsThereForTheNextOne();
     void badNodesAreNotAdded_data();
@@ -216,6 +217,16 @@ void FleetTest::localNodeIsAlwaysFirst() {
     QCOMPARE(fleet.nodes().size(), size_t{2});
     QVERIFY(fleet.nodes().front() == localNode());
     QVERIFY(fleet.find(kLocalNodeName)->isLocal);
+}
+
+void FleetTest::numbersInNamesAreSortedAsNumbers() {
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.load());
+    QVERIFY(fleet.addAll({sample("gpu-10"), sample("gpu-2"), sample("gpu-1")}));
+    std::vector<std::string> names;
+    for (const Node& node : fleet.nodes())
+        names.push_back(node.name);
+    QCOMPARE(names, (std::vector<std::string>{kLocalNodeName, "gpu-1", "gpu-2", "gpu-10"}));
 }
 
 void FleetTest::aClusterOnThisComputerIsANodeLikeOthers() {
