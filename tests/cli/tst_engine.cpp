@@ -486,7 +486,7 @@ void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
     QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}));
     FollowedRun followed(
         stored("unseen-000001"), {{kLocalNodeName, m_fleet->find(kLocalNodeName)}}, nullptr,
-        [](const Node&) { return Credentials{}; }, m_paths.database());
+        std::make_shared<HostPool>([](const Node&) { return Credentials{}; }), m_paths.database());
     followed.start();
     auto known = followed.send({"known", CommandKind::kPause, {}}, wallNowNs());
     auto unknown = followed.send({"unknown", CommandKind::kPause, {}}, wallNowNs());
