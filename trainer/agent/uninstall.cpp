@@ -29,9 +29,13 @@ bool isOurs(const std::string& kind, const std::string& name) {
            name.starts_with(".staging-");
 }
 
+std::string lockOf(const Folders& folders) {
+    return folders.home + "/blobs.lock";
+}
+
 /// Our small files that are there.
 std::vector<std::string> notesOf(const Folders& folders) {
-    std::vector<std::string> notes = {folders.home + "/home-id", folders.home + "/blobs.lock",
+    std::vector<std::string> notes = {folders.home + "/home-id", lockOf(folders),
                                       folders.stateDir + "/state-id"};
     std::error_code error;
     for (fs::directory_iterator at(folders.home + "/" + kSelfTests, error), end;
@@ -135,6 +139,11 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
     for (DeployedItem& item : report.items)
         if (item.kind == "runs" || item.kind == "checkpoints")
             item.keptFor = order.withRuns ? "" : "runs were not to be removed";
+    // The lock makes its folders also where another has just removed them all.
+    if (report.items.empty() && notesOf(folders) == std::vector{lockOf(folders)}) {
+        removeRest(folders);
+        return report;
+    }
     appendNotes(folders, report);
     appendOthers(folders, report);
     if (order.preview)

@@ -356,6 +356,16 @@ private Q_SLOTS:
         QVERIFY(!QFile::exists(f.home()) && !QFile::exists(f.runDir()));
     }
 
+    /// As of one that waited until another had removed all.
+    void aPreviewOfNothingLeavesNothing() {
+        AgentFixture f;
+        QVERIFY(QDir().mkpath(f.home()));
+        const auto preview = f.agent({"uninstall", "--preview"});
+        QCOMPARE(preview.exitCode, 0);
+        QVERIFY(reportOf(preview).items.empty());
+        QVERIFY(!QFile::exists(f.home()));
+    }
+
     void nothingIsUninstalledUnderWhatRuns() {
         AgentFixture f;
         deploy(f, "data", sha('3'), 'b');
