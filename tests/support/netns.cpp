@@ -2,6 +2,7 @@
 #include "tests/support/netns.h"
 
 #include "shared/return_if_error.h"
+#include "tests/support/task_state.h"
 
 #include <QDeadlineTimer>
 #include <QDir>
@@ -98,14 +99,6 @@ QString commandLineOf(pid_t pid) {
     if (!file.open(QIODevice::ReadOnly))
         return {};
     return QString::fromLocal8Bit(file.readAll().replace('\0', ' ')).trimmed();
-}
-
-bool isZombie(pid_t pid) {
-    QFile file(QStringLiteral("/proc/%1/stat").arg(pid));
-    if (!file.open(QIODevice::ReadOnly))
-        return true;
-    const QByteArray text = file.readAll();
-    return text.mid(text.lastIndexOf(')') + 2, 1) == "Z";
 }
 
 void removeNamespace(const QString& space) {
@@ -381,7 +374,7 @@ std::vector<SeenProcess> NetworkLab::processesIn(const QString& space) {
         struct stat found = {};
         const pid_t pid = name.toInt();
         if (::stat(qPrintable("/proc/" + name + "/ns/net"), &found) == 0 &&
-            found.st_ino == wanted.st_ino && found.st_dev == wanted.st_dev && !isZombie(pid))
+            found.st_ino == wanted.st_ino && found.st_dev == wanted.st_dev && !isGone(pid))
             seen.push_back({pid, commandLineOf(pid)});
     }
     return seen;

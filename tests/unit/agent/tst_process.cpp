@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/task_state.h"
 #include "trainer/agent/posix/process.h"
 
-#include <QFile>
 #include <QTest>
 
 #include <pthread.h>
@@ -35,11 +35,6 @@ pid_t forkWithoutFirstThread() {
     ::_exit(1);
 }
 
-bool isZombie(pid_t pid) {
-    QFile stat(QString("/proc/%1/stat").arg(pid));
-    return stat.open(QIODevice::ReadOnly) && stat.readAll().contains(") Z ");
-}
-
 } // namespace
 
 class TestProcess : public QObject {
@@ -49,7 +44,7 @@ private Q_SLOTS:
     void aProcessLivesAsLongAsAnyThreadOfIt() {
         const pid_t child = forkWithoutFirstThread();
         QVERIFY(child > 0);
-        QTRY_VERIFY_WITH_TIMEOUT(isZombie(child), kLongMs);
+        QTRY_VERIFY_WITH_TIMEOUT(taskState("/proc/" + std::to_string(child)) == 'Z', kLongMs);
         const ProcessId id = identify(child);
         QVERIFY(isAlive(id));
         const Descriptor process = openProcess(id);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/task_state.h"
 #include "trainer/agent/posix/stack.h"
 
 #include <QTest>
@@ -7,7 +8,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 
 using namespace rm;
 
@@ -41,12 +41,7 @@ public:
     }
     pid_t pid() const { return m_pid; }
     /// 'S' in a wait, 'T' stopped.
-    char state() const {
-        std::ifstream file("/proc/" + std::to_string(m_pid) + "/stat");
-        std::string word;
-        file >> word >> word >> word;
-        return word.empty() ? '?' : word.front();
-    }
+    char state() const { return taskState("/proc/" + std::to_string(m_pid)); }
 
 private:
     pid_t m_pid;
