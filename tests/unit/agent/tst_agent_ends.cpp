@@ -6,10 +6,13 @@
 #include "tests/support/requirement.h"
 #include "tests/unit/agent/agent_fixture.h"
 #include "tests/unit/shared/small_disk.h"
+#include "trainer/agent/posix/process.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 #include <QFile>
 #include <QJsonArray>
 
+#include <poll.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,10 +40,10 @@ public:
             for (;;)
                 ::pause();
         }
+        ::close(ends[1]);
         char answer = 0;
         m_isAttached = m_pid > 0 && ::read(ends[0], &answer, 1) == 1 && answer;
         ::close(ends[0]);
-        ::close(ends[1]);
     }
     ~Tracer() { end(); }
     bool isAttached() const { return m_isAttached; }
@@ -55,6 +58,46 @@ public:
 private:
     pid_t m_pid = 0;
     bool m_isAttached = false;
+};
+
+/// The agent of an attempt that has ended, for a moment in which it still holds the run.
+class LastWords {
+public:
+    explicit LastWords(const std::string& part) {
+        constexpr int kMomentMs = 1500; // in which the removal begins
+        int ends[2];
+        if (::pipe(ends) != 0)
+            return;
+        m_pid = ::fork();
+        if (m_pid == 0) {
+            const auto lock = RunLock::take(part);
+            auto state = loadAgentState(part);
+            const auto is = identify(::getpid());
+            const char isHeld = lock && state && state->ended;
+            if (isHeld) {
+                state->supervisor = is;
+                static_cast<void>(saveAgentState(part, *state));
+            }
+            static_cast<void>(::write(ends[1], &isHeld, 1) == 1);
+            ::poll(nullptr, 0, kMomentMs);
+            ::_exit(0);
+        }
+        ::close(ends[1]);
+        char answer = 0;
+        m_isHeld = m_pid > 0 && ::read(ends[0], &answer, 1) == 1 && answer;
+        ::close(ends[0]);
+    }
+    ~LastWords() {
+        if (m_pid > 0)
+            ::waitpid(m_pid, nullptr, 0);
+    }
+    LastWords(const LastWords&) = delete;
+    LastWords& operator=(const LastWords&) = delete;
+    bool holdTheRun() const { return m_isHeld; }
+
+private:
+    pid_t m_pid = 0;
+    bool m_isHeld = false;
 };
 
 } // namespace
@@ -217,6 +260,16 @@ private Q_SLOTS:
         QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
         QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
         QVERIFY(!QFile::exists(f.runFolder()));
+    }
+
+    void removalWaitsForAnAgentsLastWords() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
+        const LastWords words(f.runDir().toStdString());
+        QVERIFY(words.holdTheRun());
+        const auto removed = f.agent({"remove", "r1"});
+        QVERIFY2(removed.exitCode == 0, removed.err);
     }
 
     void removalIsForetoldAndComesOnce() {

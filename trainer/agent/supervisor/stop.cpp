@@ -177,6 +177,16 @@ Result<void> checkNoRankRuns(const std::string& part) {
     return {};
 }
 
+/// An agent whose ranks have ended still writes that down: who removes
+/// the run as soon as it hears of the end waits a moment.
+void awaitLastWords(const std::string& part) {
+    constexpr int64_t kLongMs = 5000;
+    const Result<AgentState> state = loadAgentState(part);
+    if (state && state->ended && !state->isElsewhere() && state->boot == bootId() &&
+        RunLock::isHeld(part))
+        waitGone(openProcess(state->supervisor), kLongMs);
+}
+
 /// Those of a run that no job of Slurm runs; none: the rest of a removal, or of a failed start.
 Result<std::vector<std::string>> partsWithoutJob(const Folders& folders, const std::string& runId) {
     auto parts = folders.partDirs(runId);
@@ -193,6 +203,7 @@ Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& 
     RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
     std::vector<RunLock> locks;
     for (const std::string& part : parts) {
+        awaitLastWords(part);
         RM_ASSIGN_OR_RETURN(auto lock, RunLock::take(part));
         locks.push_back(std::move(lock));
         RM_RETURN_IF_ERROR(checkNoRankRuns(part));
@@ -248,6 +259,7 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
 Result<void> checkIsOver(const Folders& folders, const std::string& runId) {
     RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
     for (const std::string& part : parts) {
+        awaitLastWords(part);
         if (RunLock::isHeld(part))
             return fail(ErrorCode::kUnavailable,
                         "lock " + part + "/agent.pid: an agent supervises this run");
