@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CTest)
 
-# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s] [ALONE]
-#             [XVFB [FUNCTION...]])
+# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s]
+#             [NODES | ALONE] [XVFB [FUNCTION...]])
 # TIMEOUT: see rm_limit_test(); 180 s.
-# ALONE: no other test runs meanwhile, as its deadlines are those of normal use.
+# NODES: it runs several nodes, whose deadlines are those of normal use, and leaves a processor to
+#   others now and then. No second one runs meanwhile; they begin first, as others fill them up.
+# ALONE: no other test runs meanwhile, as it measures.
 # XVFB: runs these functions, or all, on an X server, as for a person; otherwise windows are drawn offscreen.
 # One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry. The tests see
 # RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
 function(rm_add_test)
-    cmake_parse_arguments(T "ALONE" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
+    cmake_parse_arguments(T "ALONE;NODES" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 180)
     endif()
@@ -35,10 +37,29 @@ function(rm_add_test)
     if(T_ALONE)
         set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
     endif()
+    if(T_NODES)
+        set_tests_properties(${T_NAME} PROPERTIES
+            RESOURCE_LOCK nodes PROCESSORS 2 COST ${T_TIMEOUT})
+    endif()
     rm_test_environment(${T_NAME})
     # Threads that spin while they wait would take cores from other tests.
     if("unit" IN_LIST T_LABELS)
         set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
+    endif()
+endfunction()
+
+# For the folders that are added after it: a test is built about as often as it runs, and most of a
+# first build is theirs. So they are optimized less, unless the target says RM_OPTIMIZED, and lld
+# links them, where it is, in a fifth of the time. Programs and their libraries are not concerned.
+# GCC 12 warns at -O1, as it does not at -O2, of constants of an initializer list.
+function(rm_build_tests_fast)
+    set(_optimized $<BOOL:$<TARGET_PROPERTY:RM_OPTIMIZED>>)
+    set(_fast "$<AND:$<CONFIG:RelWithDebInfo>,$<NOT:${_optimized}>>")
+    rm_add_cxx_options("$<${_fast}:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
+    find_program(RINGMASTER_LLD ld.lld)
+    mark_as_advanced(RINGMASTER_LLD)
+    if(RINGMASTER_LLD)
+        add_link_options(-fuse-ld=lld)
     endif()
 endfunction()
 
@@ -54,6 +75,7 @@ endfunction()
 # parsing for each source.
 function(rm_reuse_train_pch target)
     target_precompile_headers(${target} REUSE_FROM rm_train)
+    set_target_properties(${target} PROPERTIES RM_OPTIMIZED ON) # as rm_train, too
     target_compile_options(${target} PRIVATE -fPIC) # as rm_train: GCC takes it from no other code
 endfunction()
 

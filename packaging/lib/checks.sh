@@ -15,7 +15,8 @@ sanitizedTests() {
     local build=$RM_ROOT/build/$1 programs
     stage "sanitizers, preset $1: configure and build the tests of shared, agent and store"
     (cd "$RM_ROOT" && logged "configure-$1" cmake --preset "$1" \
-        "-DRINGMASTER_TORCH=$(torchFolder cpu)" -DRINGMASTER_UNITY=ON)
+        "-DRINGMASTER_TORCH=$(torchFolder cpu)" -DRINGMASTER_UNITY=ON \
+        ${CI:+-DCMAKE_CXX_FLAGS_DEBUG=-g1})
     mapfile -t programs < <(ctest --test-dir "$build" -N -L '^tsan$' |
         awk '$1 == "Test" && $2 ~ /^#/ { print $NF }')
     cmake --build "$build" --target ringmaster-agent "${programs[@]}"
@@ -57,5 +58,6 @@ holdSummary() {
 releaseTests() {
     local build=$RM_ROOT/build/release
     stage "run the tests of build/release"
-    ctest --test-dir "$build" --output-on-failure -j2 "$@" 2>&1 | holdSummary listSkips "$build"
+    # One more than there are processors, as tests wait now and then.
+    ctest --test-dir "$build" --output-on-failure "-j$(($(nproc) + 1))" "$@" 2>&1 | holdSummary listSkips "$build"
 }

@@ -46,8 +46,10 @@ void addPayloads(Corpus& corpus) {
         corpus.add("record", numbered("record", number++), encodeRecord(record));
     corpus.add("record", "future", example::futureRecord());
     number = 0;
-    for (const Message& message : example::messages())
+    for (const Message& message : example::messages()) {
+        corpus.add("job_files", numbered("relay", number), frameMessage(message));
         corpus.add("message", numbered("message", number++), encodeMessage(message));
+    }
     corpus.add("message", "future", example::futureMessage());
     number = 0;
     for (const Transfer& transfer : example::transfers())

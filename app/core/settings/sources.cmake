@@ -2,5 +2,4 @@
 target_sources(rm_core PRIVATE
     settings/paths.cpp
     settings/paths.h
-    settings/private_files.cpp
     settings/user_name.cpp)

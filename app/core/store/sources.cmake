@@ -18,8 +18,10 @@ endforeach()
 configure_file(${CMAKE_CURRENT_SOURCE_DIR}/store/schema_steps.cpp.in
                ${CMAKE_CURRENT_BINARY_DIR}/schema_steps.cpp @ONLY)
 
-target_sources(rm_core PRIVATE
+# A library of its own, as the tests under TSan need nothing else of the engine.
+add_library(rm_store STATIC
     ${CMAKE_CURRENT_BINARY_DIR}/schema_steps.cpp
+    settings/private_files.cpp
     store/asked_rows.cpp
     store/attempt_outcome.cpp
     store/column_codec.cpp
@@ -41,7 +43,10 @@ target_sources(rm_core PRIVATE
     store/stream_reader.cpp
     store/stream_rows.cpp
     store/stream_writer.cpp)
-target_link_libraries(rm_core PUBLIC SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)
+target_compile_definitions(rm_store PRIVATE RINGMASTER_RELEASE="${PROJECT_VERSION}")
+target_link_libraries(rm_store PUBLIC Qt6::Core rm_shared SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)
+rm_unity(rm_store)
+target_link_libraries(rm_core PUBLIC rm_store)
 # The loops over byte planes need vectorizing, which -O2 does not do for loops of unknown length.
 set_source_files_properties(store/column_codec.cpp PROPERTIES COMPILE_OPTIONS
     $<$<NOT:$<CONFIG:Debug>>:-O3>)

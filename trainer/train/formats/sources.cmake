@@ -3,8 +3,6 @@ target_sources(rm_train PRIVATE
     formats/dtypes.cpp
     formats/folder_texts.cpp
     formats/own_process.cpp
-    formats/pickle_stack.cpp
-    formats/plain_pickle.cpp
     formats/torch_archive.cpp
     formats/torch_file.cpp
     formats/unpickle.cpp

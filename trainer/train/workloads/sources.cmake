@@ -13,15 +13,11 @@ target_sources(rm_train PRIVATE
     workloads/llama/llama.cpp
     workloads/llama/llama_ops.cpp
     workloads/llama/rotary.cpp
-    workloads/llama/settings.cpp
     workloads/llama/workload.cpp
     workloads/registry.cpp
     workloads/resnet/batch_norm.cpp
-    workloads/resnet/image.cpp
     workloads/resnet/image_batches.cpp
     workloads/resnet/image_folder.cpp
-    workloads/resnet/image_jpeg.cpp
-    workloads/resnet/image_png.cpp
     workloads/resnet/image_task.cpp
     workloads/resnet/image_view.cpp
     workloads/resnet/resnet.cpp
@@ -29,21 +25,15 @@ target_sources(rm_train PRIVATE
     workloads/start_weights.cpp
     workloads/task.cpp
     workloads/translation/beam_search.cpp
-    workloads/translation/pairs/catalogue.cpp
-    workloads/translation/pairs/catalogue_pairs.cpp
-    workloads/translation/pairs/pair.cpp
     workloads/translation/pairs/pair_batch.cpp
     workloads/translation/pairs/pair_batches.cpp
     workloads/translation/pairs/pair_corpus.cpp
     workloads/translation/pairs/pair_data.cpp
     workloads/translation/pairs/pair_deduplicator.cpp
-    workloads/translation/pairs/pair_file.cpp
     workloads/translation/pairs/pair_learning.cpp
     workloads/translation/pairs/pair_shape.cpp
     workloads/translation/pairs/pair_tokenizer.cpp
-    workloads/translation/pairs/pair_writer.cpp
     workloads/translation/pairs/prepare_pairs.cpp
-    workloads/translation/pairs/tsv.cpp
     workloads/translation/translation.cpp
     workloads/translation/translation_cache.cpp
     workloads/translation/translation_config.cpp
