@@ -36,10 +36,20 @@ int64_t bytesOf(const Batch& batch) {
     return bytes;
 }
 
-/// Multiplications in a step with one sample.
-double workOfOne(int64_t parameters, const RunSpec& spec) {
+/// How many multiplications of 32 bits take as long as one of the spec's: on a CPU without
+/// instructions for it ATen multiplies numbers of 16 bits one by one.
+double workPerProduct(const RunSpec& spec, const Device& device) {
+    constexpr double kOneByOne = 30; // measured: 3 to 4 against 100 GFLOP/s a core
+    const std::string& precision = spec.train.precision;
+    const bool isFast = !device.isCpu() || precision == "float32" ||
+                        (precision == "bfloat16" && __builtin_cpu_supports("avx512bf16"));
+    return isFast ? 1 : kOneByOne;
+}
+
+/// Multiplications of 32 bits that take as long as a step with one sample.
+double workOfOne(int64_t parameters, const RunSpec& spec, const Device& device) {
     return kPasses * static_cast<double>(parameters) *
-           static_cast<double>(workloadOf(spec).usesPerSample(spec));
+           static_cast<double>(workloadOf(spec).usesPerSample(spec)) * workPerProduct(spec, device);
 }
 
 /// As many of the `samples` as the device computes quickly.
@@ -57,7 +67,9 @@ RunSpec smallTwin(RunSpec spec, const DataSizes& sizes, const Device& device) {
     const auto parameters = [&] {
         return modelSizeOf(spec, sizes, device).parameters / static_cast<int64_t>(sizeof(float));
     };
-    const auto isLarge = [&] { return workOfOne(parameters(), spec) * kLeast > kWorkOnCpu; };
+    const auto isLarge = [&] {
+        return workOfOne(parameters(), spec, device) * kLeast > kWorkOnCpu;
+    };
     if (parameters() * static_cast<int64_t>(sizeof(float)) > kMostWeights)
         spec.model.layers = std::min(spec.model.layers, kFewLayers);
     spec.train.accumulation = 1;
@@ -99,7 +111,7 @@ int64_t growthBeside(const RunSpec& spec, const DataSizes& sizes, int ranks, con
                      int64_t samples, int64_t before) {
     const RunSpec twin = smallTwin(spec, sizes, device);
     Rehearsal rehearsal(twin, sizes, ranks, device, RehearsedWork::kDone);
-    const double work = workOfOne(parameterCount(rehearsal.model()), twin);
+    const double work = workOfOne(parameterCount(rehearsal.model()), twin, device);
     const int64_t rehearsed = affordable(samples, work, twin, device);
     const int64_t peak = peakOf(rehearsal.step(rehearsed));
     const auto shapes =
@@ -113,7 +125,8 @@ int64_t rehearsedOf(int64_t samples, const Rehearsal& rehearsal, const RunSpec& 
                     const Device& device) {
     if (device.isCpu())
         return std::max<int64_t>(2, samples);
-    return affordable(samples, workOfOne(parameterCount(rehearsal.model()), spec), spec, device);
+    return affordable(samples, workOfOne(parameterCount(rehearsal.model()), spec, device), spec,
+                      device);
 }
 
 } // namespace
