@@ -17,7 +17,9 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 using namespace rm;
@@ -25,6 +27,7 @@ using namespace rm;
 namespace {
 
 constexpr int kLimitMs = 240000;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
 
 /// 12 MB of weights: so large that a slow link takes longer than the computing.
@@ -208,18 +211,20 @@ void tst_links::selfTestOfANodeShowsItsProofs() {
 
 void tst_links::aNodeThatFailsEndsTheTestOfAllAtOnce() {
     constexpr int kMuchLessThanTheOthersWouldWait = 60000; // of five minutes
-    const auto setVariables = [this](const QString& variables) {
-        const CliResult set = cli().run({"nodes", "edit", "node-b", "--env", variables});
-        QVERIFY2(set.exitCode == 0, set.whole());
+    const auto app = cli().start({"nodes", "all-reduce", "node-a", "node-b"});
+    std::vector<pid_t> ranks;
+    const auto areThere = [&] {
+        ranks = m_bed->processes(1, "ringmaster-trainer", "all-reduce");
+        return !ranks.empty() || app->state() == QProcess::NotRunning;
     };
-    setVariables("GLOO_SOCKET_IFNAME=nothing");
-    QElapsedTimer timer;
-    timer.start();
-    const CliResult told = cli().run({"nodes", "all-reduce", "node-a", "node-b"}, kLimitMs);
-    setVariables("");
-    QVERIFY(told.exitCode != 0);
-    QVERIFY2(told.err.contains("nothing"), told.whole()); // the interface's name
-    QVERIFY2(timer.elapsed() < kMuchLessThanTheOthersWouldWait, told.whole());
+    QTRY_VERIFY_WITH_TIMEOUT(areThere(), kLimitMs);
+    QVERIFY2(!ranks.empty(), app->readAllStandardError());
+    for (const pid_t rank : ranks)
+        QCOMPARE(::kill(rank, SIGKILL), 0);
+    QVERIFY(app->waitForFinished(kMuchLessThanTheOthersWouldWait));
+    const QByteArray told = app->readAllStandardError();
+    QVERIFY2(app->exitCode() != 0, app->readAllStandardOutput());
+    QVERIFY2(told.contains("node-b"), told);
 }
 
 void tst_links::aForecastNeedsNeitherDataNorAFreeFolder() {
@@ -252,7 +257,9 @@ void tst_links::forecastIsWhatThenHappens() {
     QFETCH(bool, helps);
     const int steps = helps ? 12 : 8; // which take seconds
     QVERIFY(m_bed->lab().setDataRate(rate));
-    std::vector<double> ratios; // of the forecast to what happened, in turn, as machines differ
+    // Whatever else a machine does makes steps longer, never shorter, and for a while: the shortest
+    // of each is what network and processor can do.
+    double forecastMs = kNever, happenedMs = kNever;
     QByteArray all;
     for (int round = 1; round <= 3; ++round) {
         const QString name = QString("forecast-%1-%2").arg(rate).arg(round);
@@ -266,12 +273,13 @@ void tst_links::forecastIsWhatThenHappens() {
         QVERIFY2(words.contains("makes training slower") != helps, qPrintable(words));
         const double happened = stepMs(name, steps, kBothNodes);
         QVERIFY(happened > 0);
-        ratios.push_back(forecast["step_ms"].toDouble() / happened);
+        forecastMs = std::min(forecastMs, forecast["step_ms"].toDouble());
+        happenedMs = std::min(happenedMs, happened);
         all += QByteArray::number(forecast["step_ms"].toDouble()) + " ms forecast, " +
                QByteArray::number(happened) + " ms happened; ";
     }
     qInfo("%s", all.constData());
-    QVERIFY2(std::abs(medianOf(ratios) - 1) < 0.2, all.constData());
+    QVERIFY2(std::abs(forecastMs / happenedMs - 1) < 0.2, all.constData());
 }
 
 QTEST_GUILESS_MAIN(tst_links)

@@ -231,6 +231,7 @@ Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string&
     if (!outlook.problems.empty())
         return fail(ErrorCode::kNotFound, outlook.problems.front());
     LaunchFacts::OnNode facts;
+    facts.node = node;
     facts.bytesToSend = outlook.bytesToSend;
     facts.report = std::move(outlook.report);
     RM_ASSIGN_OR_RETURN(facts.home, look(facts.report.home));
@@ -258,8 +259,6 @@ Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
                     &placed = m_request.nodes[node].node, name = nodeName(node)](
                        HostSession& session, const std::string& agent, std::stop_token stop) {
                 auto facts = factsOfNode(session, agent, placed, spec, checkpoints, mark, stop);
-                if (facts)
-                    facts->name = name;
                 return facts ? facts : failAs("look at " + name, facts.error());
             };
         });
@@ -480,9 +479,12 @@ DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& ca
     report(QStringLiteral("Measure"));
     FirstError first(m_stop);
     const auto taskOf = [&](size_t node) -> Task<std::string> {
-        return [&plan = plans[node], call = callOf(plans[node]),
-                timeout](HostSession& session, const std::string&, std::stop_token stop) {
-            return runTrainerOf(plan, session, call, timeout, stop);
+        return [&plan = plans[node], call = callOf(plans[node]), timeout, name = nodeName(node)](
+                   HostSession& session, const std::string&, std::stop_token stop) {
+            return runTrainerOf(plan, session, call, timeout, stop).map_error([&name](Error error) {
+                error.message = name + ": " + error.message;
+                return error;
+            });
         };
     };
     auto told = onEveryNode<std::string>(first.endsOthers(), taskOf,
@@ -498,7 +500,8 @@ std::string DirectLauncher::meeting() const {
         names.push_back(nodeName(i));
     return "ranks meet at " + m_rendezvous.masterAddr + ":" +
            std::to_string(m_rendezvous.masterPort) + ", by " +
-           byInterface(m_rendezvous.interfaces, names);
+           byInterface(m_rendezvous.interfaces, names) +
+           (m_target.idleGpus.empty() ? "" : "; " + m_target.idleGpus);
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {

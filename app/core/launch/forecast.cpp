@@ -4,6 +4,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -39,10 +40,12 @@ void travel(std::vector<Sent>& sent, size_t atOnce) {
         double least = kNever;
         for (const size_t i : active)
             least = std::min(least, left[i]);
-        const double until = std::min(joins, now + least * share);
+        // Not by the difference of two moments: far from 0 that may be nothing.
+        const bool ends = now + least * share <= joins;
+        const double passed = ends ? least : (joins - now) / share;
         for (const size_t i : active)
-            left[i] -= (until - now) / share;
-        now = until;
+            left[i] -= passed;
+        now = ends ? now + least * share : joins;
         std::erase_if(active, [&](size_t i) {
             if (left[i] > 1e-9)
                 return false;
@@ -63,14 +66,13 @@ public:
         , m_link(link)
         , m_ranks(static_cast<double>(ranks))
         , m_atOnce(isCpu(profile) ? 4 : 1) {
-        const int64_t all = std::accumulate(
-            profile.buckets.begin(), profile.buckets.end(), int64_t{0},
-            [](int64_t sum, const BucketTimes& bucket) { return sum + bucket.bytes; });
-        int64_t before = 0;
+        double all = 0, before = 0; // whole bytes up to 2^53, and no overflow beyond
+        for (const BucketTimes& bucket : profile.buckets)
+            all += static_cast<double>(bucket.bytes);
         for (const BucketTimes& bucket : profile.buckets) { // as GradientBuckets does
-            m_isWhole.push_back(!profile.sharded && before >= all * 2 / 3);
-            m_share.push_back(static_cast<double>(bucket.bytes) / static_cast<double>(all));
-            before += bucket.bytes;
+            m_isWhole.push_back(!profile.sharded && before >= std::floor(all * 2 / 3));
+            m_share.push_back(static_cast<double>(bucket.bytes) / all);
+            before += static_cast<double>(bucket.bytes);
         }
         m_here.assign(profile.buckets.size(), 0);
         for (size_t i = 0; i < profile.buckets.size(); ++i) {
@@ -91,19 +93,17 @@ public:
 
 private:
     void step() {
-        for (int64_t micro = 1; micro < m_profile.accumulation; ++micro) {
-            forward(micro == 1);
-            m_now += m_profile.backwardMs;
-        }
-        forward(m_profile.accumulation == 1);
+        forward();
+        m_now += static_cast<double>(m_profile.accumulation - 1) *
+                 (m_profile.backwardMs + m_profile.forwardMs);
         backward();
         m_now += m_link.latencyMs; // the norm of the gradients
         update();
     }
 
-    /// Waits for each bucket before its first weight is read; then that is updated. `isFirst`: sums
-    /// of the step before are under way.
-    void forward(bool isFirst) {
+    /// The first of a step, under which sums of the step before are under way. Waits for each
+    /// bucket before its first weight is read; then that is updated.
+    void forward() {
         std::vector<size_t> order(m_here.size());
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, {},
@@ -116,7 +116,7 @@ private:
             shift += m_profile.updateMs * m_share[i];
             m_here[i] = 0;
         }
-        m_now = shift + m_profile.forwardMs + (isFirst ? m_sumsInForward : 0);
+        m_now = shift + m_profile.forwardMs + m_sumsInForward;
     }
 
     void backward() {
@@ -332,7 +332,8 @@ std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTes
                 rateWords(test, *group)};
     const auto forecasts = forecastNodes(profile, test);
     if (forecasts.size() < 2)
-        return {};
+        return {"no forecast: no sums between nodes were measured" +
+                (test.report.fault.empty() ? "" : ": " + test.report.fault)};
     std::vector<std::string> words{verdictOf(forecasts)};
     if (speedUp(forecasts, forecasts.size() - 1) > kWell * static_cast<double>(forecasts.size()))
         return words;

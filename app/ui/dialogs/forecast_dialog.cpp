@@ -58,7 +58,7 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
     m_rows->setHorizontalHeaderLabels(
         {tr("Nodes"), tr("Ranks"), tr("Step"), tr("Waits"), tr("Samples/s"), tr("Speed-up")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({56, 56, 72, 72, 84, 0});
+    m_table->setColumnWidths({56, 56, 72, 72, 80, 0});
     m_table->setRowsInSight(kForecastRows);
     m_table->hide();
     m_text->setObjectName("forecastText");

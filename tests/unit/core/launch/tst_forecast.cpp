@@ -144,6 +144,25 @@ private Q_SLOTS:
         QVERIFY(speedUp(forecasts, 2) < 0.1);
     }
 
+    /// A node says what it likes; no sum is too far from 0 to end, no loop as long as a number.
+    void numbersThatMakeNoSenseEndAsWell() {
+        StepProfile many = profileOf();
+        many.accumulation = int64_t{1} << 50;
+        QVERIFY(forecastNodes(many, testOf(1e6)).back().stepMs > 1e15);
+        StepProfile far = profileOf();
+        far.forwardMs = far.backwardMs = 3e10;
+        QVERIFY(forecastNodes(far, testOf(1e18)).back().stepMs >= 6e10);
+    }
+
+    void withoutSumsBetweenNodesThereIsNoForecast() {
+        LinkTest test = testOf(1e6);
+        test.report.groups.clear();
+        test.report.fault = "node-b is gone";
+        QCOMPARE(forecastWords(profileOf(), test),
+                 std::vector<std::string>{
+                     "no forecast: no sums between nodes were measured: node-b is gone"});
+    }
+
     void latenciesAloneMakeNoRateAndNoForecast() {
         LinkTest test = testOf(1e6);
         test.nodes.push_back({"node-c", "eth0", 1000});
