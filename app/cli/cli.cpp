@@ -132,7 +132,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
         "Launch nothing; say what the nodes say of it: disks, checkpoints, data, address");
     run->add_flag("--print-sbatch", a.run.printSbatch,
                   "Launch nothing; print the script that a Slurm cluster would get. Lines of your "
-                  "own come from --set 'launch.sbatch=[\"--account=NAME\"]'")
+                  "own come from --set 'launch.sbatch=[\"--account=NAME\"]' and "
+                  "'launch.job_setup=[\"module load NAME\"]'")
         ->excludes(justCheck);
     auto* forecast =
         addCommand(parser, a, "forecast",
@@ -331,7 +332,8 @@ void addKeeping(CLI::App& parser, Arguments& a) {
 
 CLI::Option* addReaching(CLI::App& command, Arguments& a, const char* ssh) {
     auto* address = command.add_option("--ssh", a.node.ssh, ssh);
-    command.add_option("--key", a.node.key, "Private key file");
+    command.add_option("--key", a.node.key,
+                       "Private key file; \"\": that of ssh_config, or the usual ones");
     command.add_option("--fingerprint", a.node.fingerprint,
                        "SHA256:... of the host key; another one is refused");
     command.add_flag("!--no-check", a.node.check, "Do not connect to it");

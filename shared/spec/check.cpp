@@ -206,6 +206,10 @@ void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
         if (const std::string mistake = sbatchMistake(option); !mistake.empty())
             mistakes.push_back("launch.sbatch holds \"" + option + "\", but an option for sbatch " +
                                mistake);
+    for (const std::string& line : spec.launch.jobSetup)
+        if (const std::string mistake = jobSetupMistake(line); !mistake.empty())
+            mistakes.push_back("launch.job_setup holds \"" + line + "\", but a line of it " +
+                               mistake);
 }
 
 } // namespace

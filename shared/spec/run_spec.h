@@ -155,10 +155,11 @@ struct RunSpec {
         int64_t masterPort = 0;       ///< 0: a free port
         std::vector<std::string>
             environment; ///< "NAME=value"; NCCL_*, GLOO_*, TORCH_*, OMP_*, MKL_* only
-        std::vector<std::string> sbatch; ///< options for the job on a Slurm cluster
-        int64_t maxRestarts = 3;         ///< in a row without a new step; 0: none
-        int64_t minNodes = 0;            ///< with which a restart is fine; 0: all
-        std::string onHang = "restart";  ///< "restart" | "stop" | "wait"
+        std::vector<std::string> sbatch;   ///< options for the job on a Slurm cluster
+        std::vector<std::string> jobSetup; ///< shell lines of its script, before the ranks start
+        int64_t maxRestarts = 3;           ///< in a row without a new step; 0: none
+        int64_t minNodes = 0;              ///< with which a restart is fine; 0: all
+        std::string onHang = "restart";    ///< "restart" | "stop" | "wait"
         bool operator==(const Launch&) const = default;
     } launch;
 

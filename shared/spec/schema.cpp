@@ -484,6 +484,11 @@ Rows launchFields() {
               "they replace Ringmaster's own.",
               RM_FIELD(launch.sbatch))
             .alsoCalled({"slurm", "slurm_options", "srun", "time_limit"}),
+        plain("launch.job_setup", "Setup of the job",
+              "Lines of the job's script on a Slurm cluster before the ranks start, such as module "
+              "load cuda.",
+              RM_FIELD(launch.jobSetup))
+            .alsoCalled({"setup", "slurm_setup", "modules", "module_load", "prologue"}),
         number("launch.max_restarts", "Restarts", "restarts",
                "How often in a row, without a new step in between, a run that failed goes on by "
                "itself from its newest checkpoint.",

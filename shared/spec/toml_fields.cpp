@@ -334,6 +334,14 @@ std::string plainNumber(double number) {
                       .ptr};
 }
 
+std::string jobSetupMistake(std::string_view line) {
+    if (!isPlainText(line) || line.find('\n') != line.npos ||
+        line.find_first_not_of(" \t") == line.npos)
+        return "must be one line of bash";
+    return line.starts_with("#SBATCH") ? "must not be for sbatch; launch.sbatch holds its options"
+                                       : "";
+}
+
 std::string sbatchMistake(std::string_view entry) {
     const bool isLine =
         entry.size() > 1 && entry.front() == '-' &&

@@ -45,6 +45,9 @@ bool isEnvironmentEntry(std::string_view entry);
 /// of Ringmaster, as scripts have them: "--time=4:00:00". Empty: it is one.
 std::string sbatchMistake(std::string_view entry);
 
+/// The same of a line of bash that a person adds to the script of such a job.
+std::string jobSetupMistake(std::string_view line);
+
 /// Valid UTF-8 without control characters but line breaks and tabs: what TOML can carry.
 bool isPlainText(std::string_view text);
 

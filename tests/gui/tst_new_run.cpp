@@ -421,7 +421,7 @@ void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
     auto* dialog = own.window().findChild<QDialog*>("jobScriptDialog");
     QVERIFY(dialog);
     auto* script = dialog->findChild<QPlainTextEdit*>("jobScript");
-    auto* use = dialog->findChild<QPushButton*>("useOptions");
+    auto* use = dialog->findChild<QPushButton*>("useLines");
     const auto* problem = dialog->findChild<QLabel*>("jobProblem");
     const auto hasLine = [script](const QString& line) {
         return script->toPlainText().split('\n').contains(line);
@@ -430,20 +430,25 @@ void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
                               qPrintable(problem->text() + script->toPlainText()), 20'000);
     QVERIFY(hasLine("#SBATCH --partition=main"));
     QVERIFY(script->isReadOnly());
-    auto* options = dialog->findChild<QPlainTextEdit*>("jobOptions");
-    options->setPlainText("account=mine");
+    auto* lines = dialog->findChild<QPlainTextEdit*>("jobLines");
+    lines->setPlainText("#SBATCH account=mine");
     QTRY_VERIFY_WITH_TIMEOUT(
         problem->text().contains("launch.sbatch holds \"account=mine\", but an option for sbatch "
                                  "must be one line that begins with -"),
         20'000);
     QVERIFY(!use->isEnabled());
-    options->setPlainText("--account=mine\n#SBATCH --qos=high\n");
+    lines->setPlainText(
+        "#!/bin/bash\n--account=mine\n#SBATCH --qos=high\n\nmodule load cuda\n  ulimit -l\n");
     QTRY_VERIFY_WITH_TIMEOUT(use->isEnabled(), 20'000);
     QVERIFY(hasLine("#SBATCH --account=mine") && hasLine("#SBATCH --qos=high"));
+    QCOMPARE(script->toPlainText().count("#!"), 1);
+    QVERIFY(script->toPlainText().indexOf("module load cuda\n  ulimit -l\n") <
+            script->toPlainText().indexOf("srun"));
     QVERIFY(!problem->isVisible());
     use->click();
     QTRY_VERIFY2(
-        spec->toPlainText().endsWith("[launch]\nsbatch = [ \"--account=mine\", \"--qos=high\" ]\n"),
+        spec->toPlainText().endsWith("[launch]\nsbatch = [ \"--account=mine\", \"--qos=high\" ]\n"
+                                     "job_setup = [ \"module load cuda\", \"  ulimit -l\" ]\n"),
         qPrintable(spec->toPlainText()));
     qputenv("PATH", path);
 }

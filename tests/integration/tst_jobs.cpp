@@ -67,6 +67,7 @@ private Q_SLOTS:
     void aCrashedRunIsResumedByOneKey();
     void otherSettingsMakeARunThatGoesOnFromThere();
     void aRunThatIsNotKnownHereIsGoneOnFrom();
+    void aTranslationTakesAFixedNumberOfSentencesAsWell();
     void aResNetTrainsOnStagedPicturesWithSynchronizedNorms();
     void languageModelsTrain_data();
     void languageModelsTrain();
@@ -256,6 +257,22 @@ void tst_jobs::aRunThatIsNotKnownHereIsGoneOnFrom() {
              QByteArray());
     QVERIFY2(toldOfEarlier(other.database(), run->id).contains("which is not known here"),
              toldOfEarlier(other.database(), run->id));
+}
+
+/// In place of as many as make a number of tokens.
+void tst_jobs::aTranslationTakesAFixedNumberOfSentencesAsWell() {
+    constexpr int64_t kSentences = 8; // of a rank
+    const CliResult done =
+        runToEnd(cli(), translation({"name=fixed", "train.batch_tokens=0", "train.epochs=1",
+                                     "train.batch_size=" + QString::number(kSentences),
+                                     "checkpoint.directory=" + folder() + "-3"}));
+    QVERIFY2(done.exitCode == 0, done.whole());
+    const auto run = newestRun(database());
+    verifyWhole(run->id, 1, run->totalSteps);
+    QCOMPARE(stepsOf(database(), run->id, "validation/loss"), std::set{run->totalSteps});
+    const CliResult logs = cli().run({"logs", run->id});
+    const QByteArray told = QByteArray::number(kRanks * kSentences) + " samples a step";
+    QVERIFY2(logs.out.contains(told), logs.whole());
 }
 
 void tst_jobs::aResNetTrainsOnStagedPicturesWithSynchronizedNorms() {

@@ -209,12 +209,16 @@ void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
 
 void TestSlurm::theScriptIsPrintedAsItIsSubmitted() {
     const QStringList words = longRunWords("printed", 40, "cluster:2") + kOnePerNode +
-                              QStringList{"--set", "launch.sbatch=['--comment=mine']"};
+                              QStringList{"--set", "launch.sbatch=['--comment=mine']", "--set",
+                                          "launch.job_setup=['export MKL_VERBOSE=0', "
+                                          "'echo set up \"on $SLURM_NNODES\" >&2']"};
     const Answer printed = m_own.run(words + QStringList{"--print-sbatch"});
     QVERIFY2(printed.exitCode == 0, printed.whole());
     QVERIFY2(printed.out.startsWith("#!/bin/bash\n"), printed.whole());
     QVERIFY2(printed.out.contains("\n#SBATCH --nodes=2\n"), printed.whole());
     QVERIFY2(printed.out.contains("\n#SBATCH --comment=mine\n"), printed.whole());
+    QVERIFY2(printed.out.contains("\nexport MKL_VERBOSE=0\necho set up \"on $SLURM_NNODES\" >&2\n"),
+             printed.whole());
     QVERIFY2(printed.out.contains("by default; its nodes have up to 4000 MB.\n"), printed.whole());
     QVERIFY(!find("printed"));
     QVERIFY(m_cluster->jobs().isEmpty());

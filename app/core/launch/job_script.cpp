@@ -58,6 +58,10 @@ std::string jobScript(const JobOrder& order) {
                          memoryLine(order);
     for (const std::string& option : options)
         script += "#SBATCH " + option + "\n";
+    for (const std::string& line : order.setup)
+        script += line + "\n";
+    if (!order.setup.empty())
+        script += "\n"; // ends a line that a backslash continues
     // The shell waits for the agents, which Slurm signals as well: they write a checkpoint.
     script += "trap : TERM USR1\n"
               "srun --ntasks-per-node=1 --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-" +

@@ -20,6 +20,7 @@ struct JobOrder {
     int gpusPerNode = 0;              ///< the same
     int64_t memoryMb = 0;             ///< the same
     std::vector<std::string> options; ///< of sbatch, of the cluster and then of the run
+    std::vector<std::string> setup;   ///< lines of bash before the agents start
     bool operator==(const JobOrder&) const = default;
 };
 

@@ -91,8 +91,8 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
                                                                        : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
             const std::string words =
-                node.name + ": " + sizeWords(room.freeBytes) + " free at " + room.folder + ", " +
-                sizeWords(room.sent) + " to be sent" +
+                node.node.name + ": " + sizeWords(room.freeBytes) + " free at " + room.folder +
+                ", " + sizeWords(room.sent) + " to be sent" +
                 (room.checkpoints > 0 ? ", checkpoints at most " + sizeWords(room.checkpoints)
                                       : "");
             if (!room.isTooLittle()) {
@@ -102,13 +102,13 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
             tight += (tight.empty() ? "" : "; ") + words;
             if (room.isTooLittleForSent())
                 warn(row, State::kBad, "what is sent does not fit there",
-                     "make room on " + node.name + " (ringmaster clean --node " + node.name +
-                         " removes what no run needs)");
+                     "make room on " + node.node.name + " (ringmaster clean --node " +
+                         node.node.name + " removes what no run needs)");
             else
                 warn(row, State::kWarning,
                      "the disk may fill up while it trains; the run then waits for room with its "
                      "next checkpoint",
-                     "make room on " + node.name +
+                     "make room on " + node.node.name +
                          ", keep fewer (checkpoint.keep_last), or name another folder "
                          "(checkpoint.directory)");
         }
@@ -121,8 +121,8 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
     CheckRow row = goodRow("launch-checkpoints", "Checkpoints", {});
     const std::string folder = spec.checkpoint.directory.empty()
-                                   ? "the run's folder on " + first.name
-                                   : spec.checkpoint.directory + " on " + first.name;
+                                   ? "the run's folder on " + first.node.name
+                                   : spec.checkpoint.directory + " on " + first.node.name;
     if (first.checkpoints && !first.checkpoints->problem.empty()) {
         row.evidence = folder + ": " + first.checkpoints->problem;
         warn(row, State::kBad, "rank 0 cannot write checkpoints there",
@@ -149,7 +149,7 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
             "; a copy of the newest two comes to this computer while it follows the run";
         return row;
     }
-    warn(row, State::kWarning, "if " + first.name + " is lost, so is all that was trained",
+    warn(row, State::kWarning, "if " + first.node.name + " is lost, so is all that was trained",
          "set checkpoint.copies = \"auto\", or name a folder that all nodes share");
     return row;
 }
@@ -171,7 +171,7 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
         auto kind = std::ranges::find(kinds, data, &decltype(kinds)::value_type::first);
         if (kind == kinds.end())
             kind = kinds.insert(kind, {data, {}});
-        kind->second.push_back(node.name);
+        kind->second.push_back(node.node.name);
     }
     for (const auto& [data, nodes] : kinds)
         row.evidence += (row.evidence.empty() ? "" : "; ") +
@@ -193,20 +193,49 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
     return row;
 }
 
+/// Whose ranks live there already; nullopt: nobody's.
+std::optional<CheckRow> othersRow(const LaunchFacts& facts) {
+    std::map<std::string, std::vector<std::string>> nodesOf;
+    for (const OnNode& each : facts.nodes)
+        for (const RunReport& run : each.report.runs)
+            if (run.ranks > 0)
+                nodesOf[run.runId].push_back(each.node.name);
+    if (nodesOf.empty())
+        return std::nullopt;
+    std::string others;
+    for (const auto& [run, nodes] : nodesOf)
+        others += (others.empty() ? "" : "; ") + run + " on " + someOf(nodes);
+    CheckRow row = goodRow("launch-others", "Others there", others);
+    warn(row, State::kWarning,
+         "what trains there may share processors, GPUs and memory with this run",
+         "wait for its end, pause it if it is yours, or choose other nodes or GPUs");
+    return row;
+}
+
 CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
+    std::vector<PlacedNode> placed;
+    for (const OnNode& each : facts.nodes)
+        placed.push_back({each.node, each.report, 0});
+    if (const auto candidates = rendezvousCandidates(placed, spec); !candidates)
+        return {"launch-address",
+                CheckRow::State::kBad,
+                "Where ranks meet",
+                candidates.error().message,
+                "no rank would reach the others: the launch is refused",
+                "name an interface that is there, or leave that to Ringmaster"};
     std::string open;
     std::string closed;
-    for (const InterfaceReport& each : meetingAddresses(first.report, spec.launch.interface))
+    for (const InterfaceReport& each : meetingAddresses(placed.front(), spec))
         if (isPublic(each.address))
             open += (open.empty() ? "" : ", ") + each.address + " (" + each.name + ')';
         else if (closed.empty())
             closed = each.name;
     CheckRow row =
-        goodRow("launch-address", "Where ranks meet", "at a private address of " + first.name);
+        goodRow("launch-address", "Where ranks meet", "at a private address of " + first.node.name);
     if (open.empty())
         return row;
-    row.evidence = "perhaps at " + open + " of " + first.name + ", which is public";
+    row.evidence = "perhaps at " + open + " of " + first.node.name + ", which is public";
     warn(row, State::kWarning,
          "anybody who reaches it can connect: PyTorch's rendezvous, Gloo and NCCL know no password",
          closed.empty() ? "let a firewall admit the other nodes alone"
@@ -222,6 +251,8 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) 
         return {};
     std::vector<CheckRow> rows = {roomRow(spec, facts), checkpointsRow(spec, facts),
                                   dataRow(spec, facts)};
+    if (const auto others = othersRow(facts))
+        rows.push_back(*others);
     if (facts.nodes.size() > 1)
         rows.push_back(addressRow(spec, facts));
     return rows;

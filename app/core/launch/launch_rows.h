@@ -14,7 +14,7 @@ namespace rm {
 /// What the nodes of a launch said of it; the first has rank 0.
 struct LaunchFacts {
     struct OnNode {
-        std::string name;
+        Node node;
         NodeReport report;
         int64_t bytesToSend = 0; ///< trainer and staged data
         FolderOnNode home;       ///< where that goes

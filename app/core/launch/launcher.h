@@ -91,8 +91,8 @@ public:
     /// After deploy(). When it fails, nothing of the attempt runs, unless mayHaveLeftRanks().
     virtual Result<void> start() = 0;
 
-    /// After start(): a sentence on where ranks of several nodes meet and by which interfaces, for
-    /// the run's events. Empty: on one node, or not known.
+    /// After start(): a sentence on where ranks of several nodes meet and by which interfaces, and
+    /// on GPUs that stay idle, for the run's events. Empty: on one node, or not known.
     virtual std::string meeting() const { return {}; }
 
     /// After start(): ends what it began, wherever that can be reached.

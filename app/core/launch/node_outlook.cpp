@@ -117,6 +117,9 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
 Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const Node& node,
                                 const RunSpec& spec, std::stop_token stop) {
     auto outlook = lookAtNode(session, agent, node, spec, stop);
+    if (outlook && node.isSlurm)
+        if (const auto slurm = slurmOnNode(session, agent, stop); !slurm)
+            outlook->problems.push_back(slurm.error().message);
     if (!outlook || !outlook->problems.empty())
         return outlook;
     RM_ASSIGN_OR_RETURN(const auto bytes, bytesToSend(session, agent, spec, outlook->report, stop));

@@ -60,17 +60,21 @@ std::string nameOf(const std::string& entry) {
     return entry.substr(0, entry.find('='));
 }
 
-/// "NAME=value" of the node and then of the spec, each name once: the last of it.
+/// Adds them to `all`, in which each name is then once: the last of it.
+void setAll(std::vector<std::string>& all, const std::vector<std::string>& variables) {
+    for (const std::string& variable : variables) {
+        std::erase_if(all, [&](const auto& old) { return nameOf(old) == nameOf(variable); });
+        all.push_back(variable);
+    }
+}
+
+/// Of the ranks there.
 std::vector<std::string> environmentOn(const PlacedNode& placed, const RunSpec& spec,
                                        const std::string& device) {
     std::vector<std::string> all;
     if (device == "cuda")
         all = visibleGpus(placed.node, placed.report);
-    for (const auto* more : {&placed.node.environment, &spec.launch.environment})
-        for (const std::string& entry : *more) {
-            std::erase_if(all, [&](const auto& old) { return nameOf(old) == nameOf(entry); });
-            all.push_back(entry);
-        }
+    setAll(all, ownVariables(placed, spec));
     return all;
 }
 
@@ -80,6 +84,18 @@ std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>&
         if (const std::string obstacle = obstacleTo(runtime, placed.report); !obstacle.empty())
             return runtime.name + " does not run on " + placed.node.name + ", as " + obstacle;
     return {};
+}
+
+using PlacedAt = std::vector<PlacedNode>::const_iterator;
+
+/// Where nobody asked for CPUs and one of several nodes decides.
+std::string idleGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes, PlacedAt without) {
+    const bool haveSome = std::ranges::any_of(
+        nodes, [](const PlacedNode& node) { return whyNoRuntime(node.report).empty(); });
+    if (spec.launch.device != "auto" || without == nodes.end() || !haveSome)
+        return {};
+    return "all ranks train on CPUs, and GPUs stay idle: " + without->node.name +
+           " cannot train on GPUs, as " + whyNoRuntime(without->report);
 }
 
 } // namespace
@@ -100,12 +116,22 @@ Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& 
     return {};
 }
 
+Result<void> checkClusterIsAlone(const std::vector<Node>& nodes) {
+    const auto cluster = std::ranges::find_if(nodes, &Node::isSlurm);
+    if (cluster == nodes.end() || nodes.size() == 1)
+        return {};
+    return fail(ErrorCode::kInvalid,
+                "launch on " + cluster->name +
+                    ": a run on a Slurm cluster has no other nodes; name the cluster alone, "
+                    "with the number of ranks");
+}
+
 Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                             const std::function<bool(const Runtime&)>& isHere) {
     const auto without = std::ranges::find_if(
         nodes, [](const PlacedNode& n) { return !whyNoRuntime(n.report).empty(); });
     if (spec.launch.device == "cpu" || (spec.launch.device == "auto" && without != nodes.end()))
-        return Target{"cpu", "cpu"};
+        return Target{"cpu", "cpu", idleGpus(spec, nodes, without)};
     if (without != nodes.end())
         return fail(ErrorCode::kInvalid,
                     "launch on " + without->node.name + ": launch.device is \"cuda\", but " +
@@ -180,6 +206,13 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         firstRank += ranks[i];
     }
     return plans;
+}
+
+std::vector<std::string> ownVariables(const PlacedNode& placed, const RunSpec& spec) {
+    std::vector<std::string> all;
+    setAll(all, placed.node.environment);
+    setAll(all, spec.launch.environment);
+    return all;
 }
 
 RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& stagedData) {

@@ -51,8 +51,13 @@ struct PlanRequest {
 struct Target {
     std::string device;  ///< "cpu" or "cuda"
     std::string runtime; ///< "cpu" or a Runtime's name
+    /// Why GPUs of some nodes stay idle, as the others have none that serves: a sentence, or empty.
+    std::string idleGpus = {};
     bool operator==(const Target&) const = default;
 };
+
+/// kInvalid, naming it: one of several nodes is a Slurm cluster, which gives its job nodes itself.
+Result<void> checkClusterIsAlone(const std::vector<Node>& nodes);
 
 /// What the spec asks for, or CUDA when every node has GPUs that some runtime serves; then with the
 /// newest runtime that serves all nodes, one that is installed here before one that is not.
@@ -76,6 +81,9 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
                                 const Rendezvous& rendezvous,
                                 const std::vector<std::string>& bundles,
                                 const PlanRequest& request);
+
+/// "NAME=value" of the node and then of the spec, which wins: each name once.
+std::vector<std::string> ownVariables(const PlacedNode& placed, const RunSpec& spec);
 
 /// The spec as the nodes get it: staged data replaced by its folder there, and a checkpoint
 /// directory that belongs to this run, so that no run overwrites another's checkpoints.

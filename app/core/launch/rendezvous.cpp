@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
+#include <string_view>
 
 namespace rm {
 
@@ -17,10 +19,49 @@ constexpr const char* kAttempt = "find an address where all ranks can meet: ";
 /// After a node was reached at one address: longer than an answer takes that comes at all.
 constexpr int64_t kSettleMs = 250;
 
-tl::unexpected<Error> noCandidate(const std::string& node, const std::string& interface) {
-    const std::string which = interface.empty() ? "" : " of the name " + interface;
-    return fail(ErrorCode::kInvalid, kAttempt + node + " has no network interface" + which +
-                                         " that is up and that other machines could reach");
+/// Whether ranks use the interface by this value: names, of which NCCL takes the beginnings, too;
+/// with "^" before them all but these, with "=" by whole names alone.
+/// https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
+bool isTaken(std::string_view value, std::string_view interface, bool isNccl) {
+    const auto cut = [&](char sign) {
+        const bool isThere = isNccl && value.starts_with(sign);
+        value.remove_prefix(isThere ? 1 : 0);
+        return isThere;
+    };
+    const bool isExcluding = cut('^');
+    const bool isWhole = cut('=') || !isNccl;
+    const auto isIt = [&](const auto& part) {
+        const std::string_view name(part.begin(), part.end());
+        return isWhole ? interface == name : interface.starts_with(name);
+    };
+    const bool isListed = std::ranges::any_of(value | std::views::split(','), isIt);
+    return isListed != isExcluding;
+}
+
+/// "NCCL_SOCKET_IFNAME=eth1": such variables of the node's ranks that the spec or the node sets.
+std::vector<std::string> interfaceVariables(const PlacedNode& placed, const RunSpec& spec) {
+    std::vector<std::string> all = ownVariables(placed, spec);
+    std::erase_if(all, [](const std::string& variable) {
+        const size_t end = variable.find('=') + 1;
+        const std::string_view name = std::string_view(variable).substr(0, end);
+        const bool isOne = name == "NCCL_SOCKET_IFNAME=" || name == "GLOO_SOCKET_IFNAME=";
+        return !isOne || end == variable.size(); // NCCL and Gloo take an empty one for none
+    });
+    return all;
+}
+
+tl::unexpected<Error> noCandidate(const PlacedNode& placed, const RunSpec& spec) {
+    std::string which, has;
+    for (const std::string& variable : interfaceVariables(placed, spec))
+        which += (which.empty() ? " of its " : " or ") + variable;
+    if (which.empty() && !spec.launch.interface.empty())
+        which = " of the name " + spec.launch.interface;
+    for (const InterfaceReport& item : placed.report.interfaces)
+        if (isForOthers(item) && has.find(item.name) == has.npos)
+            has += (has.empty() ? "; it has " : ", ") + item.name;
+    return fail(ErrorCode::kInvalid, kAttempt + placed.node.name + " has no network interface" +
+                                         which + " that is up and that other machines could reach" +
+                                         has);
 }
 
 /// With these every address is tried in both directions, and each node with several others, by
@@ -37,24 +78,31 @@ std::vector<ListenOrder> listenOrders(size_t nodes, int64_t masterPort) {
 
 } // namespace
 
-std::vector<InterfaceReport> meetingAddresses(const NodeReport& report,
-                                              const std::string& interface) {
+std::vector<InterfaceReport> meetingAddresses(const PlacedNode& placed, const RunSpec& spec) {
     std::vector<InterfaceReport> all, named;
-    std::ranges::copy_if(report.interfaces, std::back_inserter(all), isForOthers);
-    std::ranges::copy_if(all, std::back_inserter(named),
-                         [&](const InterfaceReport& item) { return item.name == interface; });
-    return interface.empty() || named.empty() ? all : named;
+    std::ranges::copy_if(placed.report.interfaces, std::back_inserter(all), isForOthers);
+    const auto variables = interfaceVariables(placed, spec);
+    std::ranges::copy_if(all, std::back_inserter(named), [&](const InterfaceReport& item) {
+        if (variables.empty())
+            return item.name == spec.launch.interface;
+        return std::ranges::any_of(variables, [&](const std::string& variable) {
+            return isTaken(std::string_view(variable).substr(variable.find('=') + 1), item.name,
+                           variable.starts_with("NCCL"));
+        });
+    });
+    return variables.empty() && named.empty() ? all : named;
 }
 
 Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
-                                           const std::string& interface) {
+                                           const RunSpec& spec) {
     NetworkMatrix matrix;
     for (const PlacedNode& placed : nodes) {
-        auto addresses = meetingAddresses(placed.report, interface);
-        const bool lacksIt = matrix.nodes.empty() && !interface.empty() && !addresses.empty() &&
-                             addresses.front().name != interface;
+        auto addresses = meetingAddresses(placed, spec);
+        const bool lacksIt = matrix.nodes.empty() && !spec.launch.interface.empty() &&
+                             interfaceVariables(placed, spec).empty() && !addresses.empty() &&
+                             addresses.front().name != spec.launch.interface;
         if (addresses.empty() || lacksIt)
-            return noCandidate(placed.node.name, matrix.nodes.empty() ? interface : "");
+            return noCandidate(placed, spec);
         matrix.nodes.push_back({placed.node.name, std::move(addresses), {}, {}});
     }
     return matrix;
@@ -79,7 +127,7 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     const bool isOneNode = nodes.size() == 1;
     NetworkMatrix matrix;
     if (!isOneNode) {
-        RM_ASSIGN_OR_RETURN(matrix, rendezvousCandidates(nodes, spec.launch.interface));
+        RM_ASSIGN_OR_RETURN(matrix, rendezvousCandidates(nodes, spec));
     }
     OpenListeners listeners(workers);
     const auto opened =

@@ -10,16 +10,15 @@
 
 namespace rm {
 
-/// The addresses of a node at which other machines may reach it: those of `interface` alone, if it
-/// has one of that name.
-std::vector<InterfaceReport> meetingAddresses(const NodeReport& report,
-                                              const std::string& interface);
+/// The addresses of a node at which other machines may reach it: those of the interfaces that its
+/// ranks use by a NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME of the spec or of the node, which win;
+/// else those of the spec's launch.interface alone, if it has one of that name.
+std::vector<InterfaceReport> meetingAddresses(const PlacedNode& node, const RunSpec& spec);
 
-/// A matrix with the addresses at which the ranks of these nodes could meet, and no trials yet.
-/// Nodes that have `interface` offer those of it alone. kInvalid: the first has none of that name,
-/// or a node has no address that another machine could reach.
+/// A matrix with meetingAddresses() of these nodes, and no trials yet. kInvalid: a node has none,
+/// or the first has no launch.interface and no variable that wins.
 Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
-                                           const std::string& interface);
+                                           const RunSpec& spec);
 
 /// chooseNetwork() of what the nodes found. kUnavailable says which pair of them cannot talk, in
 /// which direction, and why.

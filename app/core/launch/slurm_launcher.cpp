@@ -39,11 +39,10 @@ std::vector<std::string> SlurmLauncher::sbatchOptions() const {
 }
 
 Result<std::vector<Placement>> SlurmLauncher::check() {
-    if (m_request.nodes.size() > 1)
-        return fail(ErrorCode::kInvalid,
-                    "launch on " + cluster().name +
-                        ": a run on a Slurm cluster has no other nodes; name the cluster alone, "
-                        "with the number of ranks");
+    std::vector<Node> nodes;
+    for (const PlacedParty& each : m_request.nodes)
+        nodes.push_back(each.node);
+    RM_RETURN_IF_ERROR(checkClusterIsAlone(nodes));
     report(QStringLiteral("Check nodes"));
     RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
     RM_RETURN_IF_ERROR(refuseProblems(outlooks));
@@ -94,6 +93,7 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
                         "; launch.ranks says how many a node has");
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
         RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, m_ranks));
+    m_order.setup = m_request.spec.launch.jobSetup;
     m_order.runId = m_request.attempt.runId;
     m_order.ranks = m_ranks;
     m_order.onGpus = onGpus;

@@ -19,7 +19,8 @@ const std::vector<KnownVariable>& knownVariables() {
     static const std::vector<KnownVariable> all = {
         {"GLOO_SOCKET_IFNAME",
          VariableWords::tr("The network interface that Gloo uses, which sums on the CPU and starts "
-                           "all runs. Ringmaster sets it to the one where the ranks meet.")},
+                           "all runs. Ringmaster sets it to the one where the ranks meet; what is "
+                           "set here wins, and the ranks meet there.")},
         {"MKL_NUM_THREADS",
          VariableWords::tr("Threads of one rank in Intel's mathematics on the CPU.")},
         {"NCCL_ALGO",
@@ -52,7 +53,7 @@ const std::vector<KnownVariable>& knownVariables() {
         {"NCCL_SOCKET_IFNAME",
          VariableWords::tr(
              "The network interface that NCCL uses for TCP. Ringmaster sets it to the "
-             "one where the ranks meet.")},
+             "one where the ranks meet; what is set here wins, and the ranks meet there.")},
         {"NCCL_SOCKET_NTHREADS",
          VariableWords::tr("Processor threads that NCCL sends with over TCP, 1 to 16.")},
         {"OMP_NUM_THREADS",

@@ -188,11 +188,15 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
                         placement.node.toStdString() + " has not answered");
         placed.push_back({*node, (*answer)->report, placement.ranks});
     }
+    std::vector<Node> nodes;
+    for (const PlacedNode& each : placed)
+        nodes.push_back(each.node);
+    RM_RETURN_IF_ERROR(checkClusterIsAlone(nodes));
     RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, placed));
     if (target.device == "cuda")
         RM_RETURN_IF_ERROR(checkPrecision(m_spec, placed));
     return countRanks(m_spec, placed, target.device).map([&](std::vector<int> ranks) {
-        return Ranks{std::move(ranks), target.device};
+        return Ranks{std::move(ranks), target.device, target.idleGpus};
     });
 }
 

@@ -38,6 +38,7 @@ public:
     struct Ranks {
         std::vector<int> byNode;
         std::string device;
+        std::string idleGpus; ///< Target::idleGpus
     };
     Result<Ranks> ranks() const;
     /// How long its steps would take, by the newest similar run; nullopt: there is none.

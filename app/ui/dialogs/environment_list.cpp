@@ -44,6 +44,9 @@ void EnvironmentList::addLine(const QString& name, const QString& value) {
     row->addWidget(names, 3);
     row->addWidget(values, 2);
     m_column->addLayout(row);
+    if (at > 0)
+        setTabOrder(m_lines.back().value, names);
+    setTabOrder(names, values);
     m_lines.push_back({names, values});
     const auto tell = [this, at] { onEdited(at); };
     connect(names, &QComboBox::editTextChanged, this, tell);

@@ -12,8 +12,9 @@ namespace rm {
 
 namespace {
 constexpr int kScriptHeight = 260;
-constexpr int kOptionsHeight = 84;
+constexpr int kLinesHeight = 84;
 constexpr int kSoonMs = 300;
+const QLatin1String kOption("#SBATCH");
 } // namespace
 
 JobScriptDialog::JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Placement> nodes,
@@ -26,21 +27,21 @@ JobScriptDialog::JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Place
     , m_spec(std::move(spec))
     , m_nodes(std::move(nodes))
     , m_script(new QPlainTextEdit)
-    , m_options(new QPlainTextEdit)
+    , m_lines(new QPlainTextEdit)
     , m_problem(makeText({}, "bad")) {
     setWantedWidth(size::kTableDialogWidth);
     buildUi();
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMs);
     connect(&m_soon, &QTimer::timeout, this, &JobScriptDialog::ask);
-    connect(m_options, &QPlainTextEdit::textChanged, this, [this] {
+    connect(m_lines, &QPlainTextEdit::textChanged, this, [this] {
         ++m_asked;
         m_use->setEnabled(false);
         m_soon.start();
     });
     connect(m_use, &QPushButton::clicked, this, [this] {
         accept();
-        Q_EMIT optionsChosen(options());
+        Q_EMIT linesChosen(m_spec.launch);
     });
     ask();
 }
@@ -52,39 +53,46 @@ void JobScriptDialog::buildUi() {
     m_script->setLineWrapMode(QPlainTextEdit::NoWrap);
     m_script->setAccessibleName(tr("The script for sbatch"));
     content()->addWidget(m_script);
-    content()->addWidget(makeLabel(tr("Your #SBATCH lines, one option a line"), "bodySecondary"));
+    content()->addWidget(makeLabel(
+        tr("Your lines: #SBATCH options, and commands before the ranks start"), "bodySecondary"));
     QStringList lines;
     for (const std::string& option : m_spec.launch.sbatch)
-        lines << QString::fromStdString(option);
-    m_options->setPlainText(lines.join('\n'));
-    m_options->setObjectName("jobOptions");
-    m_options->setPlaceholderText(tr("--time=4:00:00\n--account=NAME"));
-    m_options->setFixedHeight(kOptionsHeight);
-    m_options->setTabChangesFocus(true);
-    m_options->setAccessibleName(tr("Options for sbatch"));
-    content()->addWidget(m_options);
+        lines << kOption + ' ' + QString::fromStdString(option);
+    for (const std::string& line : m_spec.launch.jobSetup)
+        lines << QString::fromStdString(line);
+    m_lines->setPlainText(lines.join('\n'));
+    m_lines->setObjectName("jobLines");
+    m_lines->setPlaceholderText(
+        tr("#SBATCH --time=4:00:00\n#SBATCH --account=NAME\nmodule load cuda"));
+    m_lines->setFixedHeight(kLinesHeight);
+    m_lines->setTabChangesFocus(true);
+    m_lines->setAccessibleName(tr("Your lines of the script"));
+    content()->addWidget(m_lines);
     m_problem->setObjectName("jobProblem");
     m_problem->hide();
     content()->addWidget(m_problem);
     addCancel();
-    m_use = addButton(tr("Use these options"), "primary", "useOptions");
-    m_use->setToolTip(tr("They become launch.sbatch of the run spec"));
+    m_use = addButton(tr("Use these lines"), "primary", "useLines");
+    m_use->setToolTip(tr("They become launch.sbatch and launch.job_setup of the run spec"));
 }
 
-std::vector<std::string> JobScriptDialog::options() const {
-    std::vector<std::string> options;
-    for (QString line : m_options->toPlainText().split('\n')) {
-        line = line.trimmed();
-        if (line.startsWith("#SBATCH")) // as people have them in scripts
-            line = line.mid(7).trimmed();
-        if (!line.isEmpty())
-            options.push_back(line.toStdString());
+/// As people have them in scripts of their own, so that the head of one can be pasted.
+void JobScriptDialog::readLines() {
+    m_spec.launch.sbatch.clear();
+    m_spec.launch.jobSetup.clear();
+    for (const QString& line : m_lines->toPlainText().split('\n')) {
+        const QString text = line.trimmed();
+        if (text.startsWith(kOption))
+            m_spec.launch.sbatch.push_back(text.mid(kOption.size()).trimmed().toStdString());
+        else if (text.startsWith('-')) // the option alone
+            m_spec.launch.sbatch.push_back(text.toStdString());
+        else if (!text.isEmpty() && !text.startsWith("#!"))
+            m_spec.launch.jobSetup.push_back(line.toStdString());
     }
-    return options;
 }
 
 void JobScriptDialog::ask() {
-    m_spec.launch.sbatch = options();
+    readLines();
     const int question = ++m_asked;
     const auto checked = check(m_spec);
     if (!checked)
@@ -99,6 +107,7 @@ void JobScriptDialog::ask() {
 }
 
 void JobScriptDialog::showAnswer(const Result<QString>& script) {
+    m_script->setPlaceholderText({});
     m_script->setPlainText(script.value_or(QString()));
     m_problem->setText(script ? QString() : QString::fromStdString(script.error().message));
     m_problem->setVisible(!script);

@@ -14,8 +14,8 @@ class QPlainTextEdit;
 
 namespace rm {
 
-/// The script that a launch hands to Slurm, as it will be submitted, and the options for sbatch
-/// that a person adds to it (launch.sbatch), one a line.
+/// The script that a launch hands to Slurm, as it will be submitted, and the lines that a person
+/// adds to it: options for sbatch (launch.sbatch) and commands (launch.job_setup).
 class JobScriptDialog : public Sheet {
     Q_OBJECT
 public:
@@ -24,11 +24,11 @@ public:
                     const QString& command, QWidget* parent);
 
 Q_SIGNALS:
-    void optionsChosen(const std::vector<std::string>& options);
+    void linesChosen(const RunSpec::Launch& launch); ///< its sbatch and jobSetup
 
 private:
     void buildUi();
-    std::vector<std::string> options() const;
+    void readLines();
     void ask();
     void showAnswer(const Result<QString>& script);
 
@@ -36,7 +36,7 @@ private:
     RunSpec m_spec;
     std::vector<Placement> m_nodes;
     QPlainTextEdit* m_script;
-    QPlainTextEdit* m_options;
+    QPlainTextEdit* m_lines;
     QLabel* m_problem;
     QPushButton* m_use;
     QTimer m_soon;

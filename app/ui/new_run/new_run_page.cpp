@@ -140,7 +140,11 @@ void NewRunPage::wire() {
     connect(m_drawer, &TomlDrawer::edited, &m_parseTimer, qOverload<>(&QTimer::start));
     connect(m_drawer, &TomlDrawer::closeAsked, m_asFile, [this] { m_asFile->setChecked(false); });
     connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
-    connect(m_nodes, &PlacementList::changed, this, &NewRunPage::refreshChecks);
+    connect(m_nodes, &PlacementList::changed, this, [this] {
+        if (m_nodes->placements() != m_refused)
+            m_banner->hide(); // it was about others
+        refreshChecks();
+    });
     connect(m_checks, &CheckCard::againAsked, m_outlook, &LaunchOutlook::askAgain);
     connect(m_outlook, &LaunchOutlook::changed, this, &NewRunPage::refreshChecks);
     connect(&m_ageTimer, &QTimer::timeout, this, &NewRunPage::refreshChecks);
@@ -371,6 +375,8 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
     const auto ranks = m_outlook->ranks();
     if (haveAnswered && !ranks)
         lines.push_back({Tone::kBad, QString::fromStdString(ranks.error().message)});
+    if (ranks && !ranks->idleGpus.empty())
+        lines.push_back({Tone::kWarn, QString::fromStdString(ranks->idleGpus)});
     for (CheckLine& line : togetherLines())
         lines.push_back(std::move(line));
     return lines;
@@ -502,14 +508,18 @@ void NewRunPage::showScript() {
     auto* dialog = new JobScriptDialog(
         m_context.engine, m_form->spec(), m_nodes->placements(),
         QStringLiteral("ringmaster run SPEC.toml --print-sbatch") + nodesOption(), window());
-    connect(dialog, &JobScriptDialog::optionsChosen, this, &NewRunPage::useOptions);
+    connect(dialog, &JobScriptDialog::linesChosen, this, &NewRunPage::useJobLines);
     dialog->open();
 }
 
-void NewRunPage::useOptions(const std::vector<std::string>& options) {
-    std::vector<std::string> lines = options;
-    const auto toml =
-        setTomlField(m_drawer->text().toStdString(), "spec", {"launch.sbatch", &lines});
+void NewRunPage::useJobLines(const RunSpec::Launch& launch) {
+    const RunSpec::Launch before = m_form->spec().launch;
+    RunSpec::Launch used = launch;
+    Result<std::string> toml = m_drawer->text().toStdString();
+    if (used.sbatch != before.sbatch)
+        toml = setTomlField(*toml, "spec", {"launch.sbatch", &used.sbatch});
+    if (toml && used.jobSetup != before.jobSetup)
+        toml = setTomlField(*toml, "spec", {"launch.job_setup", &used.jobSetup});
     if (!toml)
         return;
     m_drawer->amend(QString::fromStdString(*toml));
@@ -574,6 +584,7 @@ void NewRunPage::onLaunched(const QString& run, const Result<QString>& answer) {
         m_banner->show(Tone::kBad,
                        tr("The run did not start; change what is wrong and launch again"),
                        QString::fromStdString(answer.error().message));
+        m_refused = m_nodes->placements();
         m_outlook->askAgain();
     }
     Q_EMIT notLaunched(run);

@@ -80,7 +80,7 @@ private:
     QString forecast() const;
     void showPlan();
     void showScript();
-    void useOptions(const std::vector<std::string>& options);
+    void useJobLines(const RunSpec::Launch& launch);
     void launch(IfTooLarge ifTooLarge);
     void cancel();
     void showLaunch(const QString& run);
@@ -120,7 +120,8 @@ private:
     QString m_again;     ///< the run that is launched again; empty: none
     QString m_launching; ///< the new run's id while its launch goes on
     bool m_cancelled = false;
-    QString m_tooLarge; ///< why this launch is refused; empty: it is not
+    std::vector<Placement> m_refused; ///< what the banner is about
+    QString m_tooLarge;               ///< why this launch is refused; empty: it is not
 };
 
 } // namespace rm

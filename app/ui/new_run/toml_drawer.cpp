@@ -18,7 +18,7 @@ TomlDrawer::TomlDrawer(QWidget* page)
     setObjectName("tomlDrawer");
     auto* head = new QHBoxLayout;
     head->addWidget(makeLabel(tr("As a file"), "cardTitle"));
-    auto* hint = new ElidedLabel(tr("form and text stay in sync"), "caption");
+    auto* hint = new ElidedLabel(tr("the form follows this text"), "caption");
     hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     hint->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     head->addWidget(hint, 1);

@@ -99,6 +99,24 @@ private Q_SLOTS:
                  checked.error().message.c_str());
     }
 
+    void linesOfTheRunComeBeforeItsAgents() {
+        JobOrder order = twoNodes();
+        order.setup = {"module load cuda", "export A=\"$HOME\" \\"};
+        const std::string script = jobScript(order);
+        QVERIFY2(script.find("\nmodule load cuda\nexport A=\"$HOME\" \\\n\ntrap ") != script.npos,
+                 script.c_str());
+        QVERIFY(script.rfind("#SBATCH") < script.find("module load"));
+        RunSpec spec;
+        for (const char* bad : {"", " \t", "a\nb", "#SBATCH --time=1"}) {
+            spec.launch.jobSetup = {bad};
+            const auto checked = check(spec);
+            QVERIFY2(!checked && checked.error().message.find("launch.job_setup holds") !=
+                                     std::string::npos,
+                     bad);
+        }
+        QCOMPARE(jobSetupMistake("source ~/.profile # mine"), std::string());
+    }
+
     void optionsOfClusterAndRunComeLastSoThatTheyCount() {
         JobOrder order = twoNodes();
         order.options = {"--partition=gpu", "--signal=USR1@300"};

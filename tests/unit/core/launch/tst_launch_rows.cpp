@@ -18,6 +18,7 @@ private Q_SLOTS:
     void withoutCopiesANodeIsTheOnlyPlace();
     void otherDataIsTold();
     void aPublicAddressIsTold();
+    void runsThatLiveThereAreTold();
     void answersOfAgentsAreRead();
 };
 
@@ -34,7 +35,7 @@ RunSpec spec() {
 
 LaunchFacts::OnNode node(const std::string& name) {
     LaunchFacts::OnNode node;
-    node.name = name;
+    node.node.name = name;
     node.report.user = "me";
     node.report.interfaces = {{"ens5", "10.0.0.2", 24, true, 1000}};
     node.bytesToSend = kGiB / 2;
@@ -67,6 +68,16 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
              std::string("3 files, 1.0 GiB, the same on all nodes"));
     QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{3}); // nobody to meet
     QVERIFY(launchRows(spec(), {}).empty());
+}
+
+void LaunchRowsTest::runsThatLiveThereAreTold() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[1].report.runs = {{"ended-1", "ended", 1, 0}, {"gpt-2", "gpt", 1, 2}};
+    const CheckRow row = rowOf(spec(), facts, "launch-others");
+    QVERIFY(row.state == State::kWarning);
+    QCOMPARE(row.evidence, std::string("gpt-2 on b"));
+    facts.nodes[1].report.runs.pop_back(); // its agent alone is left of the other
+    QVERIFY(rowOf(spec(), facts, "launch-others").id.empty());
 }
 
 void LaunchRowsTest::whatIsSentMustFit() {
@@ -153,6 +164,11 @@ void LaunchRowsTest::aPublicAddressIsTold() {
     RunSpec chosen = spec();
     chosen.launch.interface = "ens5";
     QVERIFY(rowOf(chosen, facts, "launch-address").state == State::kGood);
+    facts.nodes[1].node.environment = {"GLOO_SOCKET_IFNAME=nope0"}; // as the launch would say
+    const CheckRow refused = rowOf(chosen, facts, "launch-address");
+    QVERIFY(refused.state == State::kBad);
+    QVERIFY2(refused.evidence.find("GLOO_SOCKET_IFNAME=nope0") != std::string::npos,
+             refused.evidence.c_str());
 }
 
 void LaunchRowsTest::answersOfAgentsAreRead() {

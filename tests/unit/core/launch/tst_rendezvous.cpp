@@ -37,6 +37,12 @@ std::string makeAgent(const QTemporaryDir& folder, const QByteArray& script) {
     return path.toStdString();
 }
 
+RunSpec on(const std::string& interface) {
+    RunSpec spec;
+    spec.launch.interface = interface;
+    return spec;
+}
+
 } // namespace
 
 class TestRendezvous : public QObject {
@@ -46,6 +52,8 @@ private Q_SLOTS:
     void whenNoneIsReachedThePairIsNamed();
     void loopbackLinkLocalAndDownAreNoCandidates();
     void aChosenInterfaceIsTheOnlyCandidateOfNodesThatHaveIt();
+    void aVariableOfTheNodeOrTheSpecWins_data();
+    void aVariableOfTheNodeOrTheSpecWins();
     void aNodeWithoutAnAddressIsNamed();
     void hostileDialAnswersAreErrors_data();
     void hostileDialAnswersAreErrors();
@@ -91,7 +99,7 @@ void TestRendezvous::loopbackLinkLocalAndDownAreNoCandidates() {
                                                 at("eth0", "fe80::1"),
                                                 {"eth1", "10.0.0.9", 24, false, 1000},
                                                 at("eth2", "10.0.1.9")})},
-                             "");
+                             RunSpec());
     QCOMPARE(addressesOf(matrix, 0), (std::vector<std::string>{"10.0.1.9"}));
 }
 
@@ -99,18 +107,62 @@ void TestRendezvous::aChosenInterfaceIsTheOnlyCandidateOfNodesThatHaveIt() {
     const std::vector<PlacedNode> nodes = {
         placed("node-a", {at("eth0", "10.0.0.9"), at("ib0", "10.0.1.9")}),
         placed("node-b", {at("eth0", "10.0.0.8"), at("ibs1", "10.0.1.8")})};
-    const auto matrix = rendezvousCandidates(nodes, "ib0");
+    const auto matrix = rendezvousCandidates(nodes, on("ib0"));
     QCOMPARE(addressesOf(matrix, 0), (std::vector<std::string>{"10.0.1.9"}));
     QCOMPARE(addressesOf(matrix, 1), (std::vector<std::string>{"10.0.0.8", "10.0.1.8"}));
 }
 
+void TestRendezvous::aVariableOfTheNodeOrTheSpecWins_data() {
+    using List = std::vector<std::string>;
+    QTest::addColumn<List>("ofNode");
+    QTest::addColumn<List>("ofSpec");
+    QTest::addColumn<List>("used");
+    const auto row = [](const char* name) -> QTestData& { return QTest::newRow(name); };
+    row("Gloo's") << List{"GLOO_SOCKET_IFNAME=eth1"} << List{} << List{"eth1"};
+    row("a whole name") << List{"GLOO_SOCKET_IFNAME=eth"} << List{} << List{};
+    row("a beginning") << List{"NCCL_SOCKET_IFNAME=eth"} << List{} << List{"eth0", "eth1"};
+    row("whole for NCCL") << List{"NCCL_SOCKET_IFNAME==eth"} << List{} << List{};
+    row("all but") << List{"NCCL_SOCKET_IFNAME=^eth"} << List{} << List{"ib0"};
+    row("all but one") << List{"NCCL_SOCKET_IFNAME=^=eth0"} << List{} << List{"eth1", "ib0"};
+    row("several") << List{"NCCL_SOCKET_IFNAME=ib,eth1"} << List{} << List{"eth1", "ib0"};
+    row("each its own") << List{"NCCL_SOCKET_IFNAME=ib0", "GLOO_SOCKET_IFNAME=eth0"} << List{}
+                        << List{"eth0", "ib0"};
+    row("the spec's") << List{"NCCL_SOCKET_IFNAME=ib0"} << List{"NCCL_SOCKET_IFNAME=eth1"}
+                      << List{"eth1"};
+    row("an empty one") << List{"NCCL_SOCKET_IFNAME="} << List{} << List{"ib0"};
+    row("another") << List{"NCCL_DEBUG=INFO"} << List{} << List{"ib0"};
+}
+
+void TestRendezvous::aVariableOfTheNodeOrTheSpecWins() {
+    QFETCH(const std::vector<std::string>, ofNode);
+    QFETCH(const std::vector<std::string>, ofSpec);
+    QFETCH(const std::vector<std::string>, used);
+    PlacedNode node = placed("node-a", {at("eth0", "10.0.0.9"), at("eth1", "10.0.1.9"),
+                                        at("ib0", "10.0.2.9"), at("lo", "127.0.0.1")});
+    node.node.environment = ofNode;
+    RunSpec spec = on("ib0");
+    spec.launch.environment = ofSpec;
+    std::vector<std::string> names;
+    for (const InterfaceReport& each : meetingAddresses(node, spec))
+        names.push_back(each.name);
+    QCOMPARE(names, used);
+    const auto candidates = rendezvousCandidates({node}, spec);
+    QCOMPARE(candidates.has_value(), !used.empty());
+    if (used.empty())
+        QVERIFY2(candidates.error().message.find("node-a has no network interface of its " +
+                                                 ofNode.front()) != std::string::npos &&
+                     candidates.error().message.ends_with("; it has eth0, eth1, ib0"),
+                 candidates.error().message.c_str());
+}
+
 void TestRendezvous::aNodeWithoutAnAddressIsNamed() {
     const auto lo = at("lo", "127.0.0.1"), eth = at("eth0", "10.0.0.9");
-    const auto without = rendezvousCandidates({placed("node-a", {lo, eth})}, "ib7");
+    const auto without = rendezvousCandidates({placed("node-a", {lo, eth})}, on("ib7"));
     QVERIFY(!without);
     QVERIFY(without.error().message.find("node-a has no network interface of the name ib7") !=
             std::string::npos);
-    const auto alone = rendezvousCandidates({placed("node-a", {eth}), placed("node-b", {lo})}, "");
+    const auto alone =
+        rendezvousCandidates({placed("node-a", {eth}), placed("node-b", {lo})}, RunSpec());
     QVERIFY(!alone);
     QVERIFY(alone.error().message.find("node-b has no network interface that is up") !=
             std::string::npos);
