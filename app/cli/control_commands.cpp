@@ -54,12 +54,12 @@ public:
 
     void refresh() {
         const LiveState live = m_session.engine().live(m_run);
-        const std::string delay = commandDelay(live, monotonicNowNs(), m_kind);
+        const std::string delay = commandDelay(live, monotonicNowNs(), wallNowNs(), m_kind);
         if (delay.empty())
             return;
-        std::string advice = delayAdvice(live);
-        if (!whoIsBehind(live).empty())
-            advice += " (ringmaster kill " + m_run.toStdString() + ")";
+        const DelayAdvice next = delayAdvice(live, wallNowNs());
+        const std::string advice =
+            next.words + (next.isKill ? " (ringmaster kill " + m_run.toStdString() + ")" : "");
         if (m_kind != CommandKind::kKill && m_said.insert(advice).second)
             m_status.print(advice);
         m_status.update(oneLine(delay));
@@ -138,6 +138,39 @@ bool isLaunchOver(CommandContext& context, const QString& run) {
     return now && hasEnded(now->state);
 }
 
+/// The nodes that nothing is heard of, where all others have ended. Empty: there are none, or
+/// another node is still awaited.
+std::vector<LiveState::NodeLink> unseenNodes(const LiveState& live) {
+    constexpr int64_t kLongLostNs = 30'000'000'000; // as a link that is lost often comes back soon
+    std::vector<LiveState::NodeLink> unseen;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        const bool isLongLost =
+            node.link == LiveState::Link::kLost && wallNowNs() - node.lostSinceNs > kLongLostNs;
+        if (node.link == LiveState::Link::kRefused || isLongLost)
+            unseen.push_back(node);
+        else if (node.link != LiveState::Link::kNone)
+            return {};
+    }
+    return unseen.size() < live.nodes.size() ? unseen : std::vector<LiveState::NodeLink>();
+}
+
+/// Why it is not known that the run has ended, though it was told to.
+std::string whyNotOver(const LiveState& live, const QString& run, CommandKind kind,
+                       const CommandState& state) {
+    const auto unseen = unseenNodes(live);
+    if (unseen.empty())
+        return "the ranks have not ended yet";
+    if (kind == CommandKind::kKill) // each node's agent does it for its own ranks
+        return state.message;
+    std::string words;
+    for (const LiveState::NodeLink& node : unseen)
+        words += (words.empty() ? "" : "; ") + node.node + ": " + node.why.toStdString();
+    const std::string step = state.step >= 0 ? " after step " + std::to_string(state.step) : "";
+    return "done on every rank" + step + ", and all other nodes have ended; nothing is heard of " +
+           words + "; its end is read once it can be reached, or give it up: ringmaster " +
+           "declare-lost " + run.toStdString() + ' ' + unseen.front().node;
+}
+
 } // namespace
 
 int runControl(CommandContext& context, const std::string& id, CommandKind kind,
@@ -160,7 +193,11 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
         delay->refresh();
         return ended || (state->step < 0 && isLaunchOver(context, run->id));
     };
-    const bool isDone = isRefused() || !endsTheRun(kind) || awaitUntil(isOver, kEndDeadline);
+    const auto live = [&] { return context.engine().live(run->id); };
+    const auto isKnown = [&] { return isOver() || !unseenNodes(live()).empty(); };
+    if (!isRefused() && endsTheRun(kind))
+        awaitUntil(isKnown, kEndDeadline);
+    const bool isDone = isRefused() || !endsTheRun(kind) || isOver();
     delay.reset();
     if (!state)
         return printError(context, state.error());
@@ -169,9 +206,10 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                           {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
                                                     run->id.toStdString() + ": " + state->message});
     if (!isDone)
-        return printError(context, {ErrorCode::kUnavailable, std::string(commandKindName(kind)) +
-                                                                 " " + run->id.toStdString() +
-                                                                 ": the ranks have not ended yet"});
+        return printError(context,
+                          {ErrorCode::kUnavailable, std::string(commandKindName(kind)) + " " +
+                                                        run->id.toStdString() + ": " +
+                                                        whyNotOver(live(), run->id, kind, *state)});
     printState(context, run->id, kind, *state);
     return 0;
 }

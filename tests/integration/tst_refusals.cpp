@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/io/file.h"
+#include "tests/integration/run_facts.h"
 #include "tests/integration/small_disk.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
@@ -38,6 +40,7 @@ private Q_SLOTS:
     void fullDiskEndsTheLaunch();
     void fewerNodesThatCannotCutAStepAreRefused();
     void aFingerprintThatAKnownKeyContradictsIsRefused();
+    void aPauseDoesNotWaitForANodeThatRefuses();
     void changedHostKeyIsRefused();
 
 private:
@@ -233,6 +236,28 @@ void tst_refusals::aFingerprintThatAKnownKeyContradictsIsRefused() {
     verifyRefusal(added, ExitCode::kDenied, m_bed->server(0).fingerprint().toUtf8());
     QVERIFY2(added.err.contains("SHA256:abc"), added.whole());
     QVERIFY(!cli().run({"nodes", "list"}).out.contains("again"));
+}
+
+void tst_refusals::aPauseDoesNotWaitForANodeThatRefuses() {
+    constexpr int kMuchLessThanForRanksThatHang = 60000; // of five minutes
+    const QString spec = m_bed->writeSpec("half-seen", {.steps = 1000000, .checkpointEvery = 0});
+    const CliResult begun =
+        cli().run({"run", spec, "--node", "node-a:1", "--node", "node-b:1"}, 60000);
+    QVERIFY2(begun.exitCode == 0, begun.whole());
+    const QString id = newestRun(cli().database())->id;
+    const QByteArray known = readAll(cli().knownHosts());
+    QByteArray changed = known;
+    changed.replace(m_bed->server(1).knownHostsLine().section(' ', 2).toUtf8(),
+                    m_bed->server(0).knownHostsLine().section(' ', 2).toUtf8());
+    QVERIFY(changed != known &&
+            writeFileAtomically(cli().knownHosts().toStdString(), changed.toStdString()));
+    const CliResult paused = cli().run({"pause", id}, kMuchLessThanForRanksThatHang);
+    QVERIFY(writeFileAtomically(cli().knownHosts().toStdString(), known.toStdString()));
+    QVERIFY2(paused.exitCode == static_cast<int>(ExitCode::kUnavailable), paused.whole());
+    QVERIFY2(paused.err.contains("all other nodes have ended; nothing is heard of node-b"),
+             paused.whole());
+    const CliResult seen = cli().run({"attach", id}, 60000);
+    QVERIFY2(seen.exitCode == static_cast<int>(ExitCode::kPaused), seen.whole());
 }
 
 void tst_refusals::changedHostKeyIsRefused() {

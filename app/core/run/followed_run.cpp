@@ -333,9 +333,14 @@ Result<CommandState> FollowedRun::answerOfKill(const InFlight& inFlight) const {
                                       "declare it lost"};
     if (!inFlight.refusal.empty())
         return CommandState{id, CommandProgress::kRefused, -1, inFlight.refusal};
+    std::string whys;
+    for (size_t i = 0; i < m_parts.size(); ++i)
+        if (!m_nodeEnded[i] && isDown(m_live.nodes[i].link))
+            whys += (whys.empty() ? "" : "; ") + m_parts[i].name +
+                    " cannot be reached: " + m_live.nodes[i].why.toStdString();
     return unanswered(m_run, CommandKind::kKill,
-                      "none of its nodes can be reached; it will be killed on those that can be "
-                      "within 1 h, or declare them lost");
+                      whys + "; its ranks are killed where that changes within 1 h, or declare it "
+                             "lost");
 }
 
 /// Answers the kills that all nodes have done which can be reached. The followers of the others

@@ -72,13 +72,11 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
 }
 
 Result<void> NodeFollower::Connection::open(std::stop_token stop) {
-    auto session = m_owner.m_login->get(stop, kNoPatience);
-    if (!session) {
+    if (auto session = m_owner.m_login->get(m_session, stop, kNoPatience); !session) {
         if (session.error().isRefusal())
             m_owner.m_refused = session.error().need;
-        return tl::unexpected(session.error().error);
+        return tl::unexpected(std::move(session.error().error));
     }
-    m_session = std::move(*session);
     RM_ASSIGN_OR_RETURN(auto cursors, readCursors());
     const std::string run = m_owner.m_target.run.toStdString();
     RM_ASSIGN_OR_RETURN(
@@ -170,7 +168,10 @@ Result<void> NodeFollower::Connection::sendDue() {
 
 Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
     auto over = follow(stop);
-    if (!over && !m_owner.m_isFinal && m_session)
+    // Not what failed here, such as the database, nor a stop, unless in the middle of a start.
+    const bool isSound = over || over.error().code != ErrorCode::kUnavailable ||
+                         m_owner.m_isFinal || (stop.stop_requested() && m_process);
+    if (!isSound && m_session)
         m_owner.m_login->drop(m_session);
     return over;
 }

@@ -160,21 +160,52 @@ std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs) {
     return lines;
 }
 
-std::string commandDelay(const LiveState& live, int64_t nowNs, std::optional<CommandKind> asked) {
+namespace {
+
+/// Whether what is known of all nodes that have not ended is of now: their agents speak each
+/// second.
+bool areHeardOf(const LiveState& live, int64_t wallNs) {
+    constexpr int64_t kFreshNs = 2'000'000'000;
+    return std::ranges::all_of(live.nodes, [&](const LiveState::NodeLink& node) {
+        return node.link == LiveState::Link::kNone ||
+               (!isDown(node.link) && (node.heardNs == 0 || wallNs - node.heardNs < kFreshNs));
+    });
+}
+
+/// "NODE cannot be reached: ERROR"; empty: all can.
+std::string whoIsDown(const LiveState& live) {
+    const auto node = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
+    if (node == live.nodes.end())
+        return {};
+    return node->node + " cannot be reached" +
+           (node->why.isEmpty() ? "" : ": " + node->why.toStdString());
+}
+
+} // namespace
+
+std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
+                         std::optional<CommandKind> asked) {
     if (!live.pending || live.launching || nowNs - live.pendingSinceNs < kCommandPatienceNs)
         return {};
-    std::string why = whoIsBehind(live);
-    if (why.empty() && !ranksOf(live).empty())
+    const auto silent = silentNodes(live, wallNs);
+    std::string why = silent.empty() ? whoIsDown(live) : silent.front();
+    if (why.empty())
+        why = whoIsBehind(live);
+    if (why.empty() && areHeardOf(live, wallNs) && !ranksOf(live).empty())
         why = "the ranks get on, but the agent on " + live.nodes.front().node +
               " has not confirmed it";
     return std::string(commandKindName(asked.value_or(*live.pending))) + " under way for " +
            seconds((nowNs - live.pendingSinceNs) / 1'000'000) + (why.empty() ? "" : ": " + why);
 }
 
-std::string delayAdvice(const LiveState& live) {
+DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
+    if (!areHeardOf(live, wallNs))
+        return {"The command is kept and takes effect once the node is heard of again."};
     if (whoIsBehind(live).empty())
-        return "An agent that does not answer is replaced by itself; the ranks go on meanwhile.";
-    return "Ranks act together, and one is late. Kill ends them all at once, without a checkpoint.";
+        return {"An agent that does not answer is replaced by itself; the ranks go on meanwhile."};
+    return {
+        "Ranks act together, and one is late. Kill ends them all at once, without a checkpoint.",
+        true};
 }
 
 bool standsStill(const LiveState& live, double stepMs) {

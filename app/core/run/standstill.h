@@ -27,12 +27,16 @@ std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs);
 
 /// Why the pending command has no effect yet and, if `asked` is another command, why that one has
 /// none. Empty: no command is pending, or it is younger than kCommandPatienceNs. `nowNs`:
-/// CLOCK_MONOTONIC.
-std::string commandDelay(const LiveState& live, int64_t nowNs,
+/// CLOCK_MONOTONIC. `wallNs`: as of silentNodes().
+std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
                          std::optional<CommandKind> asked = {});
 
-/// What a person who waits for the pending command may do: kill, but not while all ranks get on.
-std::string delayAdvice(const LiveState& live);
+/// What a person who waits for the pending command may do.
+struct DelayAdvice {
+    std::string words;
+    bool isKill = false; ///< not while all ranks get on, or a node is silent
+};
+DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs);
 
 /// The run is held, a node of it cannot be reached, or its ranks have been in one phase for much
 /// longer than a step takes. A remaining time cannot be estimated then.

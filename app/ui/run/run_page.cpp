@@ -347,13 +347,14 @@ void RunPage::showBanners() {
 void RunPage::showDelay() {
     const auto waiting = waitingOf(m_detail.history.asked);
     const QString who = waitingWords(waiting);
-    const QString delay = capitalized(commandDelay(m_live, monotonicNowNs()));
+    const QString delay = capitalized(commandDelay(m_live, monotonicNowNs(), wallNowNs()));
     m_withdraw->setVisible(!waiting.empty());
     if (delay.isEmpty())
         m_delayBanner->show(Tone::kWarn, m_live.pending ? QString() : who, {});
     else
-        m_delayBanner->show(Tone::kWarn, delay,
-                            waiting.empty() ? QString::fromStdString(delayAdvice(m_live)) : who);
+        m_delayBanner->show(
+            Tone::kWarn, delay,
+            waiting.empty() ? QString::fromStdString(delayAdvice(m_live, wallNowNs()).words) : who);
 }
 
 /// That a rank hangs, while the run waits for it, or that the run began its newest attempt itself,

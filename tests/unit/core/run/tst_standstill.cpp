@@ -9,6 +9,7 @@ using namespace rm;
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kWallNs = 200 * kSecondNs;
 
 RankState rankAt(int rank, int64_t step, Phase phase, int64_t sinceMs) {
     RankState state;
@@ -50,6 +51,7 @@ private Q_SLOTS:
     void silenceOfANodeIsToldWithItsAge();
     void delayIsToldAfterThreeSeconds();
     void ranksThatGetOnAreNotNamed();
+    void noKillIsAdvisedWhileANodeIsSilent();
     void nothingIsToldWithoutACommand();
     void paceSaysNothingOfARunThatStands_data();
     void paceSaysNothingOfARunThatStands();
@@ -168,8 +170,8 @@ void TestStandstill::delayIsToldAfterThreeSeconds() {
         live({rankAt(0, 47, Phase::kBackward, 5000), rankAt(1, 46, Phase::kForward, 5000)});
     state.pending = CommandKind::kPause;
     state.pendingSinceNs = 100 * kSecondNs;
-    QCOMPARE(commandDelay(state, 102 * kSecondNs), std::string());
-    QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs)),
+    QCOMPARE(commandDelay(state, 102 * kSecondNs, kWallNs), std::string());
+    QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs, kWallNs)),
              QString("pause under way for 4 s: rank 1 on n1 is behind: in forward after step 46 "
                      "for 5 s"));
 }
@@ -181,21 +183,50 @@ void TestStandstill::ranksThatGetOnAreNotNamed() {
     state.pending = CommandKind::kPause;
     state.pendingSinceNs = 100 * kSecondNs;
     QCOMPARE(whoIsBehind(state), std::string());
-    QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs)),
+    QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs, kWallNs)),
              QString("pause under way for 4 s: the ranks get on, but the agent on n0 has not "
                      "confirmed it"));
-    QVERIFY(!QString::fromStdString(delayAdvice(state)).contains("Kill"));
+    QVERIFY(!QString::fromStdString(delayAdvice(state, kWallNs).words).contains("Kill"));
     state.nodes[1].state->ranks[0].sinceMs = 9000;
-    QVERIFY(QString::fromStdString(commandDelay(state, 104 * kSecondNs)).contains("rank 1"));
-    QVERIFY(QString::fromStdString(delayAdvice(state)).contains("Kill"));
+    QVERIFY(
+        QString::fromStdString(commandDelay(state, 104 * kSecondNs, kWallNs)).contains("rank 1"));
+    QVERIFY(QString::fromStdString(delayAdvice(state, kWallNs).words).contains("Kill"));
+    QVERIFY(delayAdvice(state, kWallNs).isKill);
+}
+
+void TestStandstill::noKillIsAdvisedWhileANodeIsSilent() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5000)});
+    state.pending = CommandKind::kPause;
+    state.pendingSinceNs = 100 * kSecondNs;
+    for (LiveState::NodeLink& node : state.nodes)
+        node.link = LiveState::Link::kLive;
+    QVERIFY(delayAdvice(state, kWallNs).isKill);
+    state.nodes[0].heardNs = kWallNs;
+    state.nodes[1].heardNs = kWallNs - 5 * kSecondNs;
+    QVERIFY(!delayAdvice(state, kWallNs).isKill);
+    const std::string delay = commandDelay(state, 104 * kSecondNs, kWallNs);
+    QVERIFY2(delay.find("n1 has not been heard of for 5 s") != delay.npos, delay.c_str());
+    state.nodes[1].heardNs = kWallNs - 5 * kSecondNs / 2; // not for long, but its agent is late
+    QVERIFY(!delayAdvice(state, kWallNs).isKill);
+    state.nodes[1].heardNs = kWallNs;
+    QVERIFY(delayAdvice(state, kWallNs).isKill);
+    state.nodes[0].link = LiveState::Link::kNone; // it has ended
+    state.nodes[0].heardNs = kWallNs - 60 * kSecondNs;
+    QVERIFY(delayAdvice(state, kWallNs).isKill);
+    state.nodes[1].link = LiveState::Link::kRefused;
+    state.nodes[1].why = "its host key has changed";
+    QVERIFY(!delayAdvice(state, kWallNs).isKill);
+    QVERIFY(commandDelay(state, 104 * kSecondNs, kWallNs)
+                .ends_with(": n1 cannot be reached: its host key has changed"));
 }
 
 void TestStandstill::nothingIsToldWithoutACommand() {
     LiveState state = live({rankAt(0, 47, Phase::kBackward, 5000)});
-    QCOMPARE(commandDelay(state, 1000 * kSecondNs), std::string());
+    QCOMPARE(commandDelay(state, 1000 * kSecondNs, kWallNs), std::string());
     state.pending = CommandKind::kStop;
     state.launching.emplace(); // a launch that is cancelled has its own words
-    QCOMPARE(commandDelay(state, 1000 * kSecondNs), std::string());
+    QCOMPARE(commandDelay(state, 1000 * kSecondNs, kWallNs), std::string());
 }
 
 void TestStandstill::paceSaysNothingOfARunThatStands_data() {
