@@ -124,8 +124,8 @@ int runLogs(CommandContext& context, const LogOptions& options);
 
 struct NodeOptions {
     std::string name;
-    std::string ssh; ///< [USER@]HOST[:PORT] or an ssh_config name
-    std::string key;
+    std::string ssh;                ///< [USER@]HOST[:PORT] or an ssh_config name
+    std::optional<std::string> key; ///< empty: that of ssh_config, or the usual ones
     std::string fingerprint;
     bool isSlurm = false;   ///< the login node of a Slurm cluster
     bool isNoSlurm = false; ///< and not any more

@@ -60,8 +60,7 @@ Node withSlurm(Node node, const NodeOptions& options) {
 
 /// The node with what the options say of it, the address apart.
 Node withOptions(Node node, const NodeOptions& options) {
-    if (!options.key.empty())
-        node.identityFile = options.key;
+    node.identityFile = options.key.value_or(node.identityFile);
     node.jumpHost = options.jump.value_or(node.jumpHost);
     node.notes = options.notes.value_or(node.notes);
     if (options.gpus)

@@ -128,6 +128,13 @@ void TestCliAnswers::nodesComeAndGo() {
     QVERIFY2(edited.exitCode == 0, edited.whole());
     QCOMPARE(edited.json().object()["ssh_host"].toString(), QString("other.invalid"));
     QCOMPARE(edited.json().object()["port"].toInt(), 0);
+    const auto keyBy = [this](const QString& key) {
+        return m_own.run({"nodes", "edit", "far", "--key", key, "--no-check", "--json"})
+            .json()["identity_file"]
+            .toString();
+    };
+    QCOMPARE(keyBy("/keys/far"), QString("/keys/far"));
+    QCOMPARE(keyBy(""), QString());
     const Answer removed = m_own.run({"nodes", "remove", "far", "--json"});
     QVERIFY2(removed.exitCode == 0 && removed.json().object()["removed"] == "far", removed.whole());
     const Answer list = m_own.run({"nodes", "list", "--json"});

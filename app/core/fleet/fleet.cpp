@@ -65,10 +65,11 @@ struct Fleet::Impl {
     }
     void readChecks();
     void keep(const Node& node, const NodeCheck& check);
-    /// Drops what is known about the machine that the name used to stand for.
-    void forget(const Node& node) {
+    /// Drops what is known about the machine that the name used to stand for. Returns what was
+    /// granted.
+    CredentialStore::Taken forget(const Node& node) {
         checks.erase(QString::fromStdString(node.name));
-        granted->forget(node);
+        return granted->take(node);
     }
     QString checksPath() const { return stateFolder + "/checks.json"; }
     /// A name may begin with a dot, and none is a path. Empty: nothing is kept.
@@ -303,8 +304,7 @@ Result<RemovedNode> Fleet::remove(const QString& name) {
         return {};
     }));
     removed.check = lastCheck(name);
-    removed.granted = m_impl->granted->lookUp(removed.node);
-    m_impl->forget(removed.node);
+    removed.granted = m_impl->forget(removed.node);
     if (const std::string history = m_impl->historyPath(removed.node.name); !history.empty()) {
         removed.history = readFile(history).value_or(std::string());
         QFile::remove(QString::fromStdString(history));
@@ -317,7 +317,7 @@ Result<void> Fleet::bringBack(const RemovedNode& removed) {
     RM_RETURN_IF_ERROR(m_impl->insert({removed.node}));
     if (removed.check)
         m_impl->checks[QString::fromStdString(removed.node.name)] = *removed.check;
-    m_impl->granted->grant(removed.node, removed.granted);
+    m_impl->granted->bringBack(removed.node, removed.granted);
     const std::string history = m_impl->historyPath(removed.node.name);
     if (!removed.history.empty() && !history.empty())
         rewrite(history, [&](const std::string&) { return removed.history; });

@@ -3,6 +3,7 @@
 
 #include "app/core/fleet/check_row.h"
 #include "app/core/node/node.h"
+#include "app/core/remote/credential_store.h"
 #include "app/core/remote/host.h"
 
 #include <QFuture>
@@ -15,8 +16,6 @@
 #include <vector>
 
 namespace rm {
-
-class CredentialStore;
 
 /// What this Ringmaster has stored of a run.
 enum class KnownRun { kLive, kEnded };
@@ -48,7 +47,7 @@ struct RemovedNode {
     Node node;
     std::optional<NodeCheck> check;
     std::string history; ///< text of its file
-    Credentials granted;
+    CredentialStore::Taken granted;
 };
 
 /// How far a check is.

@@ -110,25 +110,24 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
     const std::stop_callback onUnwanted(job.unwanted, request);
     if (either.stop_requested())
         return cancel(job);
-    auto session = m_login->get(either.get_token(), kLoginPatience, job.onPause);
-    if (!session)
-        return job.refuse(std::move(session.error().error));
-    m_session = std::move(*session);
+    if (auto open = m_login->get(m_session, either.get_token(), kLoginPatience, job.onPause); !open)
+        return job.refuse(std::move(open.error().error));
     if (job.run(*m_session->session, m_session->agent, either.get_token()))
         m_login->drop(std::exchange(m_session, nullptr));
 }
 
-/// With the lock held.
-HostPool::Host& HostPool::host(const Node& node) {
+/// With the lock held. `before`: to be destroyed without it, as its worker may have to end a task.
+HostPool::Host& HostPool::host(const Node& node, Host& before) {
     Host& host = m_hosts[node.name];
     if (!host.login || !areReachedAlike(host.login->node(), node))
-        host = {std::make_shared<NodeLogin>(node, m_credentials), nullptr};
+        before = std::exchange(host, {std::make_shared<NodeLogin>(node, m_credentials), nullptr});
     return host;
 }
 
 std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
+    Host before;
     const std::lock_guard lock(m_mutex);
-    Host& known = host(node);
+    Host& known = host(node, before);
     if (!known.worker)
         known.worker = std::make_shared<HostWorker>(known.login);
     if (m_isClosed)
@@ -137,8 +136,9 @@ std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
 }
 
 std::shared_ptr<NodeLogin> HostPool::login(const Node& node) {
+    Host before;
     const std::lock_guard lock(m_mutex);
-    return host(node).login;
+    return host(node, before).login;
 }
 
 void HostPool::renew(const Node& node) {

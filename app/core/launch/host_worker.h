@@ -135,7 +135,7 @@ private:
         std::shared_ptr<NodeLogin> login;
         std::shared_ptr<HostWorker> worker; ///< null: nobody asked for it
     };
-    Host& host(const Node& node);
+    Host& host(const Node& node, Host& before);
 
     CredentialSource m_credentials;
     mutable std::mutex m_mutex;

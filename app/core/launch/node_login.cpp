@@ -5,11 +5,6 @@
 
 namespace rm {
 
-namespace {
-/// After the laptop slept or a router dropped the connection, a dead session still looks open.
-constexpr auto kLongestSilence = std::chrono::seconds(30);
-} // namespace
-
 NodeLogin::NodeLogin(Node node, CredentialSource credentials)
     : m_node(std::move(node))
     , m_credentials(std::move(credentials)) {}
@@ -17,32 +12,43 @@ NodeLogin::NodeLogin(Node node, CredentialSource credentials)
 /// With the lock held.
 NodeLogin::Shared NodeLogin::current() const {
     Shared session = m_session.lock();
-    const bool isFresh =
-        session &&
-        std::chrono::steady_clock::now() - session->session->lastHeard() < kLongestSilence;
-    return isFresh ? session : nullptr;
+    return session && session->session->seemsOpen() ? session : nullptr;
 }
 
-tl::expected<NodeLogin::Shared, ConnectFailure> NodeLogin::get(std::stop_token stop,
-                                                               std::chrono::milliseconds patience,
-                                                               const OnConnectPause& onPause) {
+tl::expected<void, ConnectFailure> NodeLogin::get(Shared& session, std::stop_token stop,
+                                                  std::chrono::milliseconds patience,
+                                                  const OnConnectPause& onPause) {
+    Shared before = std::exchange(session, nullptr); // ends out of the lock, as it may hang up
     std::unique_lock lock(m_mutex);
+    if ((session = current()))
+        return {};
+    lock.unlock();
+    before.reset();
+    lock.lock();
+    const bool waits = m_isOpening;
     if (!m_opened.wait(lock, stop, [this] { return !m_isOpening; }))
         return tl::unexpected(
             ConnectFailure{{ErrorCode::kUnavailable, "connect to " + m_node.name + ": cancelled"}});
-    if (Shared session = current())
-        return session;
+    session = current();
+    if (session)
+        return {};
+    if (waits && m_failure)
+        return tl::unexpected(*m_failure);
     m_isOpening = true;
+    m_failure.reset();
     lock.unlock();
-    auto opened = openNode(m_node, m_credentials(m_node), std::move(stop), onPause, patience);
+    auto opened = openNode(m_node, m_credentials(m_node), stop, onPause, patience);
     lock.lock();
     m_isOpening = false;
     m_opened.notify_all();
-    if (!opened)
+    if (!opened) {
+        if (!stop.stop_requested() && !opened.error().mayPass())
+            m_failure = opened.error();
         return tl::unexpected(std::move(opened.error()));
-    const auto session = std::make_shared<const NodeSession>(std::move(*opened));
+    }
+    session = std::make_shared<const NodeSession>(std::move(*opened));
     m_session = session;
-    return session;
+    return {};
 }
 
 void NodeLogin::drop(const Shared& session) {

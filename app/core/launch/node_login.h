@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 
 namespace rm {
@@ -25,13 +26,16 @@ public:
 
     using Shared = std::shared_ptr<const NodeSession>;
 
-    /// The session that is open, unless the node was silent for so long that it may be lost;
-    /// otherwise a new one by openNode(), for which all who ask meanwhile wait.
-    tl::expected<Shared, ConnectFailure> get(std::stop_token stop,
-                                             std::chrono::milliseconds patience = kLoginPatience,
-                                             const OnConnectPause& onPause = {});
+    /// Makes `session` the one that is open, as far as HostSession::seemsOpen() knows; otherwise a
+    /// new one by openNode(), before which what `session` held is let go of. All who ask meanwhile
+    /// wait for that, and are told the same if it fails, so that a refused password goes out once;
+    /// they try themselves where it was stopped or may pass.
+    tl::expected<void, ConnectFailure> get(Shared& session, std::stop_token stop,
+                                           std::chrono::milliseconds patience = kLoginPatience,
+                                           const OnConnectPause& onPause = {});
 
-    /// The next get() opens a new one, as this one failed. Who holds it may go on with it.
+    /// The next get() opens a new one, unless another did, as this one failed. Who holds it may go
+    /// on with it.
     void drop(const Shared& session);
     /// The same for the one that is open, as its agent is gone.
     void drop();
@@ -44,6 +48,7 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable_any m_opened;
     bool m_isOpening = false;
+    std::optional<ConnectFailure> m_failure; ///< of the last opening, for those who waited for it
     std::weak_ptr<const NodeSession> m_session;
 };
 

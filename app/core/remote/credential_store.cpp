@@ -6,30 +6,56 @@
 namespace rm {
 
 void CredentialStore::grant(const Node& node, const Credentials& credentials) {
+    if (!credentials.password && !credentials.passphrase && !credentials.trustedFingerprint)
+        return;
     const std::string route = routeTo(node);
     const std::lock_guard lock(m_mutex);
-    Credentials merged = m_granted[route];
+    Granted merged = m_granted[route];
     if (credentials.password)
-        merged.password = credentials.password;
+        merged.credentials.password = credentials.password;
     if (credentials.passphrase)
-        merged.passphrase = credentials.passphrase;
+        merged.credentials.passphrase = credentials.passphrase;
     if (credentials.trustedFingerprint)
-        merged.trustedFingerprint = credentials.trustedFingerprint;
+        merged.credentials.trustedFingerprint = credentials.trustedFingerprint;
+    merged.nodes.insert(node.name);
     m_granted.erase(route); // wipes all of the old secret; assigning a shorter one would not
     m_granted.emplace(route, merged);
 }
 
-Credentials CredentialStore::lookUp(const Node& node) const {
+Credentials CredentialStore::lookUp(const Node& node) {
+    if (isEmpty())
+        return {};
     const std::string route = routeTo(node);
     const std::lock_guard lock(m_mutex);
     const auto found = m_granted.find(route);
-    return found == m_granted.end() ? Credentials{} : found->second;
+    if (found == m_granted.end())
+        return {};
+    found->second.nodes.insert(node.name);
+    return found->second.credentials;
 }
 
-void CredentialStore::forget(const Node& node) {
-    const std::string route = routeTo(node);
+bool CredentialStore::isEmpty() {
     const std::lock_guard lock(m_mutex);
-    m_granted.erase(route);
+    return m_granted.empty();
+}
+
+CredentialStore::Taken CredentialStore::take(const Node& node) {
+    const std::lock_guard lock(m_mutex);
+    Taken taken;
+    std::erase_if(m_granted, [&](const auto& entry) {
+        const auto& [route, granted] = entry;
+        const bool isOfIt = granted.nodes.contains(node.name);
+        if (isOfIt)
+            taken.emplace(route, granted.credentials);
+        return isOfIt;
+    });
+    return taken;
+}
+
+void CredentialStore::bringBack(const Node& node, const Taken& taken) {
+    const std::lock_guard lock(m_mutex);
+    for (const auto& [route, credentials] : taken)
+        m_granted.try_emplace(route, Granted{credentials, {node.name}});
 }
 
 } // namespace rm

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace rm {
@@ -19,15 +20,29 @@ public:
     CredentialStore(const CredentialStore&) = delete;
     CredentialStore& operator=(const CredentialStore&) = delete;
 
-    /// Later grants add to and replace earlier ones.
+    /// Later grants add to and replace earlier ones. It and lookUp() ask for the route, unless
+    /// nothing is granted at all, which may take as long as a command of ssh_config's `Match exec`.
     void grant(const Node& node, const Credentials& credentials);
     /// Empty credentials when nothing was granted.
-    Credentials lookUp(const Node& node) const;
-    void forget(const Node& node);
+    Credentials lookUp(const Node& node);
+
+    /// What was granted to a node, or serves it as well.
+    using Taken = std::map<std::string, Credentials>; ///< by route
+    /// Takes what it has or has looked up under its name, whatever ssh_config says by now.
+    Taken take(const Node& node);
+    void bringBack(const Node& node, const Taken& taken);
+    void forget(const Node& node) { take(node); }
 
 private:
-    mutable std::mutex m_mutex;
-    std::map<std::string, Credentials> m_granted; ///< by route
+    struct Granted {
+        Credentials credentials;
+        std::set<std::string> nodes; ///< that were granted it or have looked it up
+    };
+
+    bool isEmpty();
+
+    std::mutex m_mutex;
+    std::map<std::string, Granted> m_granted; ///< by route
 };
 
 } // namespace rm

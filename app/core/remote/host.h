@@ -74,8 +74,9 @@ public:
     virtual bool isLocal() const { return false; }
     /// Key files that could not be used for the login, each with the reason; another way was found.
     virtual std::vector<std::string> keyProblems() const { return {}; }
-    /// When something last came from the host.
-    virtual std::chrono::steady_clock::time_point lastHeard() const = 0;
+    /// False where the connection is known to have ended, or nothing came from the host for so
+    /// long that it may have: the laptop slept, or a router dropped it. Does not wait for anything.
+    virtual bool seemsOpen() { return true; }
 };
 
 /// Why a connection was not made, and what a person could decide.

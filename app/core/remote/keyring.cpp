@@ -35,9 +35,13 @@ void Keyring::write(const Node& node, const QString& password,
     connect(job, &QKeychain::Job::finished, this, [job, name = node.name, done = std::move(done)] {
         if (job->error() == QKeychain::NoError)
             return done({});
-        done(fail(ErrorCode::kUnavailable, "keep the password of " + name + " in the keyring: " +
-                                               job->errorString().toStdString() +
-                                               "; it will be asked for each time"));
+        // "Unknown error" is its own word where no keyring runs.
+        const std::string why = job->error() == QKeychain::OtherError
+                                    ? "it gave no reason, perhaps as none runs on this desktop"
+                                    : job->errorString().toStdString();
+        done(fail(ErrorCode::kUnavailable,
+                  "keep the password of " + name + " in the keyring: " + why +
+                      "; Ringmaster keeps it until it is closed, and then asks for it"));
     });
     job->start();
 }

@@ -15,9 +15,6 @@ public:
                                                      std::stop_token stop) override;
     std::string where() const override { return "this computer"; }
     bool isLocal() const override { return true; }
-    std::chrono::steady_clock::time_point lastHeard() const override {
-        return std::chrono::steady_clock::now();
-    }
 };
 
 } // namespace rm

@@ -5,12 +5,14 @@
 #include "shared/return_if_error.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
 
 #include <pwd.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,17 +51,27 @@ std::optional<QStringList> fileArguments() {
     return isThere ? std::optional(QStringList()) : std::nullopt;
 }
 
-Result<std::string> ask(const QStringList& arguments, const std::string& attempt) {
+Result<std::string> ask(const QStringList& arguments, const std::string& attempt,
+                        const std::stop_token& stop) {
+    constexpr int kLookMs = 50;
+    QElapsedTimer timer;
+    timer.start();
     QProcess ssh;
     ssh.setStandardInputFile(QProcess::nullDevice());
+    // So that a `Match exec` is ended with it, and does not wait for a terminal.
+    ssh.setChildProcessModifier([] { ::setsid(); });
     ssh.start("ssh", QStringList{"-G", "-T"} + arguments);
     if (!ssh.waitForStarted(kLimitMs))
         return fail(ErrorCode::kUnavailable,
                     attempt + ": start ssh: " + ssh.errorString().toStdString() +
                         "; install OpenSSH's client (openssh-client), which reads ssh_config");
-    if (!ssh.waitForFinished(kLimitMs)) {
-        ssh.kill();
+    while (!ssh.waitForFinished(kLookMs) && ssh.state() != QProcess::NotRunning) {
+        if (!stop.stop_requested() && timer.elapsed() < kLimitMs)
+            continue;
+        ::kill(static_cast<pid_t>(-ssh.processId()), SIGKILL);
         ssh.waitForFinished(kLimitMs);
+        if (stop.stop_requested())
+            return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
         return fail(ErrorCode::kUnavailable,
                     attempt + ": ssh did not read it within 10 s; a `Match exec` in it may wait");
     }
@@ -93,7 +105,7 @@ Result<std::string> usualAnswer(const std::string& attempt) {
     static std::string answer;
     const std::lock_guard lock(mutex);
     if (answer.empty()) {
-        RM_ASSIGN_OR_RETURN(answer, ask({"-F", kNoFile, "--", "host"}, attempt));
+        RM_ASSIGN_OR_RETURN(answer, ask({"-F", kNoFile, "--", "host"}, attempt, {}));
     }
     return answer;
 }
@@ -127,7 +139,7 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
     return config;
 }
 
-Result<SshConfig> sshConfigOf(const Node& node) {
+Result<SshConfig> sshConfigOf(const Node& node, std::stop_token stop) {
     const std::string attempt = "read what ssh_config says of " + node.sshHost;
     const auto files = fileArguments();
     if (!files) {
@@ -142,7 +154,7 @@ Result<SshConfig> sshConfigOf(const Node& node) {
     if (node.port != 0)
         arguments << "-p" << QString::number(node.port);
     arguments << "--" << QString::fromStdString(node.sshHost);
-    RM_ASSIGN_OR_RETURN(const auto printed, ask(arguments, attempt));
+    RM_ASSIGN_OR_RETURN(const auto printed, ask(arguments, attempt, stop));
     return parseSshConfig(printed, usual);
 }
 

@@ -4,6 +4,7 @@
 #include "app/core/node/node.h"
 #include "shared/result.h"
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ struct SshConfig {
 };
 
 /// Blocks for some milliseconds if there is a file, and 10 s at most where a `Match exec` waits.
-/// kUnavailable: ssh is not installed; kInvalid: it refuses the file, or a node of this address.
-Result<SshConfig> sshConfigOf(const Node& node);
+/// kUnavailable: ssh is not installed, or `stop`; kInvalid: it refuses the file, or a node of this
+/// address.
+Result<SshConfig> sshConfigOf(const Node& node, std::stop_token stop = {});
 
 /// Of who runs this program: the user of a node where nothing names one.
 std::string loginName();

@@ -54,6 +54,15 @@ void SshLink::tellOthers() {
             waiting->wake();
 }
 
+bool SshLink::seemsOpen() {
+    constexpr std::chrono::seconds kLongestSilence{30};
+    const Turn turn(*this);
+    pump(); // an end that has arrived is seen by this alone
+    tellOthers();
+    return ssh_is_connected(m_session) != 0 &&
+           std::chrono::steady_clock::now() - m_lastHeard < kLongestSilence;
+}
+
 bool SshLink::hasUnsentBytes() {
     const bool has = (ssh_get_status(m_session) & SSH_WRITE_PENDING) != 0;
     m_timesEmptied += has ? 0 : 1;

@@ -9,7 +9,6 @@
 
 #include <libssh/libssh.h>
 
-#include <atomic>
 #include <chrono>
 #include <initializer_list>
 #include <mutex>
@@ -74,10 +73,9 @@ public:
     uint64_t timesEmptied() const { return m_timesEmptied; }
     /// What was queued at that time has gone out, whatever other threads have queued since.
     bool hasSent(uint64_t queuedAt) { return !hasUnsentBytes() || m_timesEmptied != queuedAt; }
-    /// Thread-safe, in and out of a turn.
-    std::chrono::steady_clock::time_point lastHeard() const { return m_lastHeard; }
-    /// To be called once logged in: waits for the server's first answer to a keep-alive request.
-    /// Where none comes, checkAlive() says nothing.
+    bool seemsOpen(); ///< see HostSession; takes a turn of its own
+    /// To be called once logged in: waits for the server's first bytes after a keep-alive request.
+    /// Where none come, checkAlive() says nothing.
     void awaitFirstAnswer(const Patience& patience);
     /// To be called after pump(), for as long as something of the peer is waited for. kUnavailable:
     /// the peer gave no sign of life for too long, so the link is cut without a word of it.
@@ -103,7 +101,7 @@ private:
     ssh_counter_struct m_carried{}; ///< libssh keeps its address
     uint64_t m_heardBytes = 0;
     uint64_t m_timesEmptied = 0;
-    std::atomic<std::chrono::steady_clock::time_point> m_lastHeard;
+    std::chrono::steady_clock::time_point m_lastHeard;
     SignOfLife m_signOfLife;
     bool m_answers = false; ///< keep-alive requests
 };

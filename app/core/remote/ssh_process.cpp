@@ -251,7 +251,8 @@ Result<void> SshProcess::closeWrite() {
     const SshLink::Turn turn(*m_link);
     if (ssh_channel_is_open(m_channel) == 0)
         return {};
-    if (ssh_channel_send_eof(m_channel) != SSH_OK)
+    // SSH_AGAIN: it is queued behind what is on its way, perhaps of another thread.
+    if (ssh_channel_send_eof(m_channel) == SSH_ERROR)
         return tl::unexpected(sshError(*m_link, attempt("end the input of")));
     return handOn({});
 }

@@ -16,6 +16,9 @@
 #include <QDir>
 #include <QTemporaryFile>
 
+#include <chrono>
+#include <thread>
+
 namespace rm {
 
 namespace {
@@ -43,8 +46,8 @@ bool apply(SshLink& link, const std::string& settings) {
                SSH_OK;
 }
 
-Result<SshConfig> configure(SshLink& link, const Node& node) {
-    RM_ASSIGN_OR_RETURN(const auto config, sshConfigOf(node));
+Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token stop = {}) {
+    RM_ASSIGN_OR_RETURN(const auto config, sshConfigOf(node, std::move(stop)));
     // $HOME rather than the passwd entry, so that two instances with different ones never meet.
     const std::string folder = QDir::homePath().toStdString() + "/.ssh";
     const int yes = 1;
@@ -154,7 +157,7 @@ tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials
     constexpr seconds kTurn{60}; // for logins before this one
     auto link = std::make_shared<SshLink>();
     const SshLink::Turn own(*link);
-    const auto config = configure(*link, node);
+    const auto config = configure(*link, node, stop);
     if (!config)
         return failed(config.error());
     const auto turn =
@@ -185,18 +188,46 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
                                         });
 }
 
+/// In the order in which they are to be tried.
+std::vector<std::shared_ptr<SshLink>> SshSession::links() {
+    const std::lock_guard lock(m_mutex);
+    std::erase_if(m_further, [](const auto& link) { return !link->seemsOpen(); });
+    std::vector<std::shared_ptr<SshLink>> all{m_login.link};
+    all.insert(all.end(), m_further.begin(), m_further.end());
+    return all;
+}
+
 Result<std::unique_ptr<HostProcess>>
 SshSession::exec(const std::string& name, const std::string& line, std::stop_token stop) {
-    auto process = std::make_unique<SshProcess>(m_login.link, name, stop);
-    auto begun = process->begin(line);
-    if (!begun && process->wasRefused()) {
-        auto another = m_logInAgain(stop);
-        if (!another)
-            return tl::unexpected(std::move(another.error().error));
-        process = std::make_unique<SshProcess>(std::move(another->link), name, std::move(stop));
-        begun = process->begin(line);
+    // OpenSSH's sshd frees the place of a program a moment after it has told its end, and a login
+    // takes longer than that moment.
+    constexpr std::chrono::milliseconds kMoment{30};
+    for (int round = 0; round < 2; ++round) {
+        if (round > 0)
+            std::this_thread::sleep_for(kMoment);
+        for (const auto& link : links()) {
+            auto process = std::make_unique<SshProcess>(link, name, stop);
+            const auto begun = process->begin(line);
+            if (begun)
+                return process;
+            if (!process->wasRefused())
+                return tl::unexpected(begun.error());
+        }
     }
+    auto another = m_logInAgain(stop);
+    if (!another)
+        return tl::unexpected(std::move(another.error().error));
+    auto process = std::make_unique<SshProcess>(another->link, name, std::move(stop));
+    const auto begun = process->begin(line);
+    if (!begun && process->wasRefused()) // the only one of its link
+        return fail(
+            ErrorCode::kDenied,
+            "start " + name + " on " + m_where +
+                ": its SSH server takes the login and starts no program for it; let its "
+                "sshd_config do so (it may say MaxSessions 0), or log in as a user who may");
     RM_RETURN_IF_ERROR(begun);
+    const std::lock_guard lock(m_mutex);
+    m_further.push_back(std::move(another->link));
     return process;
 }
 

@@ -4,6 +4,12 @@
 #include "app/core/remote/host.h"
 #include "app/core/remote/ssh_link.h"
 
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
 namespace rm {
 
 /// The way to a node by its settings and ssh_config as they are now.
@@ -26,7 +32,7 @@ struct SshLogin {
 };
 
 /// Programs on a host, each on an exec channel of one authenticated link. Where the server takes no
-/// further one on it, a program gets a link of its own.
+/// further one on it, a program gets another link, which is kept for the next one.
 class SshSession : public HostSession {
 public:
     using LogIn = std::function<tl::expected<SshLogin, ConnectFailure>(std::stop_token stop)>;
@@ -42,21 +48,22 @@ public:
                                                      std::stop_token stop) override;
     std::string where() const override { return m_where; }
     std::vector<std::string> keyProblems() const override { return m_login.keyProblems; }
-    std::chrono::steady_clock::time_point lastHeard() const override {
-        return m_login.link->lastHeard();
-    }
+    bool seemsOpen() override { return m_login.link->seemsOpen(); }
 
     /// Connects, checks the host key, logs in.
     static tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
     open(const Node& node, const Credentials& credentials, std::stop_token stop);
 
 private:
+    std::vector<std::shared_ptr<SshLink>> links();
     Result<std::unique_ptr<HostProcess>> exec(const std::string& name, const std::string& line,
                                               std::stop_token stop);
 
     SshLogin m_login;
     std::string m_where;
     LogIn m_logInAgain;
+    std::mutex m_mutex;
+    std::vector<std::shared_ptr<SshLink>> m_further; ///< beside that of m_login
 };
 
 } // namespace rm

@@ -21,9 +21,6 @@ public:
         return counted(m_inner->startScript(script, std::move(stop)));
     }
     std::string where() const override { return m_inner->where(); }
-    std::chrono::steady_clock::time_point lastHeard() const override {
-        return m_inner->lastHeard();
-    }
 
     int64_t bytesSent = 0;
     int started = 0;

@@ -68,6 +68,7 @@ class tst_runtimes : public QObject {
 private Q_SLOTS:
     void theNewestThatServesAllNodesIsChosen_data();
     void theNewestThatServesAllNodesIsChosen();
+    void gpusThatStayIdleAreToldWithTheNodeThatHasNone();
     void oneThatIsHereIsTakenBeforeANewerOne();
     void whatNoRuntimeServesIsRefusedByName();
     void aSpecMayNameTheRuntime();
@@ -112,6 +113,21 @@ void tst_runtimes::theNewestThatServesAllNodesIsChosen() {
     QVERIFY2(target, target ? "" : target.error().message.c_str());
     QTEST(QString::fromStdString(target->device), "device");
     QTEST(QString::fromStdString(target->runtime), "runtime");
+}
+
+void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
+    RunSpec spec;
+    const auto told = [&spec](const std::vector<const char*>& kinds) {
+        return chooseTarget(spec, nodesWith(kinds))->idleGpus;
+    };
+    const std::vector<PlacedNode> nodes = nodesWith({kH200, kK80});
+    QCOMPARE(told({kH200, kK80}),
+             "all ranks train on CPUs, and GPUs stay idle: " + nodes[1].node.name +
+                 " cannot train on GPUs, as " + whyNoRuntime(nodes[1].report));
+    QCOMPARE(told({kK80, kK80}), std::string());
+    QCOMPARE(told({kP4000, kH200}), std::string());
+    spec.launch.device = "cpu"; // as a person asked
+    QCOMPARE(told({kH200, kK80}), std::string());
 }
 
 void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {

@@ -44,7 +44,6 @@ public:
         return fail(ErrorCode::kInternal, "not asked for");
     }
     std::string where() const override { return "the node"; }
-    std::chrono::steady_clock::time_point lastHeard() const override { return {}; }
 
 private:
     std::deque<Transfer> m_answers;

@@ -701,6 +701,13 @@ void FleetTest::anAliasThatLeadsElsewhereDoesNotGetThePassword() {
     QVERIFY(!granted.lookUp(node).password);
     QVERIFY(configure("Host box\n  HostName one.example\n  ProxyJump gate.example\n"));
     QVERIFY(!granted.lookUp(node).password);
+    // Of a node that is removed all goes, wherever its name leads by now, and comes back as it was.
+    const auto taken = granted.take(node);
+    QCOMPARE(taken.size(), size_t{1});
+    QVERIFY(configure("Host box\n  HostName one.example\n"));
+    QVERIFY(!granted.lookUp(node).password);
+    granted.bringBack(node, taken);
+    QVERIFY(granted.lookUp(node).password);
 }
 
 void FleetTest::editedNodeKeepsItsName() {

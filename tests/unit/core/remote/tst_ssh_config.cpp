@@ -3,10 +3,14 @@
 #include "app/core/remote/key_file.h"
 #include "app/core/remote/ssh_config.h"
 #include "shared/io/file.h"
+#include "tests/support/task_state.h"
 
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <cstdlib>
+#include <thread>
 
 using namespace rm;
 
@@ -21,6 +25,7 @@ private Q_SLOTS:
     void withoutAFileNothingIsSettled();
     void aFileThatSshRefusesIsToldWithItsLine();
     void withoutSshItIsSaidWhatToInstall();
+    void aMatchExecIsEndedWithTheQuestion();
     void agentMayBeAPathAVariableOrNone();
 
     void otherKeysOfAnAgentAreLeftOut();
@@ -122,6 +127,23 @@ void SshConfigTest::withoutSshItIsSaidWhatToInstall() {
     QVERIFY(!config);
     QVERIFY2(config.error().message.find("openssh-client") != std::string::npos,
              config.error().message.c_str());
+}
+
+void SshConfigTest::aMatchExecIsEndedWithTheQuestion() {
+    constexpr int kSoonMs = 10'000;
+    const QString noted = m_home->filePath("pid");
+    configure("Match exec \"echo $$ > " + noted.toStdString() + "; exec sleep 60\"\n  User me\n");
+    Result<SshConfig> config;
+    std::jthread asking([&](std::stop_token stop) { config = sshConfigOf(nodeAt("box"), stop); });
+    const auto pid = [&] {
+        const auto text = readFile(noted.toStdString(), 100);
+        return text ? std::atoi(text->c_str()) : 0;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(pid() > 0, kSoonMs);
+    asking.request_stop();
+    asking.join();
+    QVERIFY(!config && config.error().message.find("cancelled") != std::string::npos);
+    QTRY_VERIFY_WITH_TIMEOUT(isGone(pid()), kSoonMs);
 }
 
 void SshConfigTest::agentMayBeAPathAVariableOrNone() {

@@ -45,6 +45,7 @@ private Q_SLOTS:
 
     void cutLinkIsUnavailable();
     void aProgramThatTheLinkHasNoRoomForGetsOneOfItsOwn();
+    void aServerThatStartsNoProgramIsToldAsOne();
 
 private:
     Node node() const { return m_home.node("node-a"); }
@@ -415,7 +416,22 @@ void SshSessionTest::aProgramThatTheLinkHasNoRoomForGetsOneOfItsOwn() {
     const auto echoed = (*first)->read(20s);
     QVERIFY(echoed);
     QCOMPARE(echoed->data.size(), text.size());
-    QCOMPARE(m_home.server().log().count("Accepted publickey"), 2);
+    const auto third = runToEnd(*session, "echo", {"three"}, {}, 20s);
+    QVERIFY2(third, third ? "" : third.error().message.c_str());
+    QCOMPARE(m_home.server().log().count("Accepted publickey"), 2); // it is kept
+}
+
+void SshSessionTest::aServerThatStartsNoProgramIsToldAsOne() {
+    QVERIFY(m_home.serve({.authorizedKey = m_home.publicKey(), .settings = {"MaxSessions 0"}}));
+    QVERIFY(m_home.know());
+    auto session = open();
+    QVERIFY(session);
+    const auto none = runToEnd(*session, "echo", {"one"}, {}, 20s);
+    QVERIFY(!none);
+    QCOMPARE(none.error().code, ErrorCode::kDenied);
+    QVERIFY2(none.error().message.find("starts no program for it") != std::string::npos &&
+                 none.error().message.find("MaxSessions 0") != std::string::npos,
+             none.error().message.c_str());
 }
 
 QTEST_GUILESS_MAIN(SshSessionTest)
