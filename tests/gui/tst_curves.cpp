@@ -80,7 +80,7 @@ private Q_SLOTS:
     void bytesAndRatiosReadAsSuch();
 
     void aPauseTakesNoRoomInTheHeatMap();
-    void whatWasAbandonedIsNoPause();
+    void whatWasAbandonedIsNotIdle();
     void aHoldTakesNoRoomInTheHeatMap();
     void aRunThatIsHeldEndsWithAGap();
     void aRedFigureSaysWhy();
@@ -505,14 +505,14 @@ void TestCurves::aPauseTakesNoRoomInTheHeatMap() {
     QVERIFY2(map.gapTexts().front().contains("17 min"), qPrintable(map.gapTexts().front()));
 }
 
-void TestCurves::whatWasAbandonedIsNoPause() {
+void TestCurves::whatWasAbandonedIsNotIdle() {
     DemoRun run = demo(m_shape);
     QVERIFY(run.create() && run.train(1, 1, 100, kStart));
     QVERIFY(run.train(2, 61, 160, kStart + 120 * kSecond));
     HeatMap map;
     map.show(readHeatMap());
     QCOMPARE(map.gapTexts().size(), 1);
-    const auto parts = QRegularExpression(": (\\d+)\\D+s pause, (\\d+)\\D+s abandoned$")
+    const auto parts = QRegularExpression(": (\\d+)\\D+s idle, (\\d+)\\D+s abandoned$")
                            .match(map.gapTexts().front());
     QVERIFY2(parts.hasMatch(), qPrintable(map.gapTexts().front()));
     QVERIFY2(std::abs(parts.captured(1).toInt() - 20) < 4, qPrintable(parts.captured(0)));

@@ -60,11 +60,14 @@ private Q_SLOTS:
     void aGroupIsChosenAtOnce();
     void theKeyboardAloneReachesEachNodeAndItsCheck();
     void noScrollAreaIsAStopOfTab();
+    void tabComesToEachFieldOfANodeInTurn();
     void nodesAreCleanedAfterAPreview();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
     void aTrialTellsHowFarItIsAndIsStopped();
     void oneKeyOfTwoNodesIsAskedAboutOnce();
+    void twoKeysAreAskedAboutOneAfterAnother();
+    void aDialogKeepsTheKeyboard();
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
@@ -376,6 +379,32 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
     QCOMPARE(window.focusWidget()->objectName(), QString("checkNode"));
 }
 
+/// As they stand, and to a line of variables that was added while one was typed.
+void TestNodesPage::tabComesToEachFieldOfANodeInTurn() {
+    click("addNode");
+    auto* dialog = find<QDialog>("addNodeDialog");
+    QVERIFY(dialog && QTest::qWaitForWindowActive(dialog));
+    click("nodeMore.head");
+    find<QCheckBox>("nodeSlurm")->setChecked(true); // so that its options can be typed
+    find<QComboBox>("variable.0")->setEditText("NCCL_DEBUG");
+    QTRY_VERIFY(find<QComboBox>("variable.1") && find<QComboBox>("variable.1")->isVisible());
+    find<QLineEdit>("nodeHost")->setFocus();
+    QStringList visited;
+    for (int i = 0; i < 16 && !visited.contains("nodeNotes"); ++i) {
+        visited << dialog->focusWidget()->objectName();
+        QTest::keyClick(dialog->focusWidget(), Qt::Key_Tab);
+    }
+    const QStringList wanted = {"nodeHost",   "nodeName",  "nodeUser",   "nodePort",   "nodeKey",
+                                "nodeJump",   "nodeSlurm", "nodeSbatch", "variable.0", "value.0",
+                                "variable.1", "value.1",   "nodeGroups", "nodeNotes"};
+    QStringList inTurn;
+    for (const QString& name : visited)
+        if (wanted.contains(name))
+            inTurn << name;
+    QVERIFY2(inTurn == wanted, qPrintable(visited.join(' ')));
+    click("cancel");
+}
+
 /// Each place where Tab stops can be seen.
 void TestNodesPage::noScrollAreaIsAStopOfTab() {
     for (const QScrollArea* area : m_demo->window().findChildren<QScrollArea*>())
@@ -545,6 +574,60 @@ void TestNodesPage::oneKeyOfTwoNodesIsAskedAboutOnce() {
     QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
 }
 
+/// So that a double click on the first one does not answer the next one unread.
+void TestNodesPage::twoKeysAreAskedAboutOneAfterAnother() {
+    for (const char* name : {"box", "twin"})
+        QVERIFY(m_demo->fleet().add({name, false, std::string(name) + ".invalid", "me", 0, {}}));
+    std::vector<std::string> trusted;
+    m_demo->fleet().setChecker([&trusted](const QString& name, const Credentials& given) {
+        if (given.trustedFingerprint) {
+            trusted.push_back(*given.trustedFingerprint);
+            return QtFuture::makeReadyFuture(checkWithGpus(name.toStdString(), 1));
+        }
+        const std::string key = "SHA256:" + name.toStdString();
+        return QtFuture::makeReadyFuture(
+            refusedCheck(name.toStdString(), refusal(ConnectFailure::Need::kTrustHostKey,
+                                                     ConnectFailure::Cause::kHostKey, key)));
+    });
+    const auto asked = [this] {
+        QStringList open;
+        for (const auto* dialog : m_demo->window().findChildren<QDialog*>("hostKeyDialog"))
+            if (dialog->isVisible())
+                open << dialog->findChild<QLabel*>("fingerprint")->text();
+        return open;
+    };
+    const auto answer = [this](const char* button) {
+        for (const auto* dialog : m_demo->window().findChildren<QDialog*>("hostKeyDialog"))
+            if (dialog->isVisible())
+                QTest::mouseClick(dialog->findChild<QPushButton*>(button), Qt::LeftButton);
+    };
+    for (const char* name : {"box", "twin"}) {
+        m_demo->window().nodesPage().select(name);
+        click("checkNode");
+    }
+    QTRY_COMPARE(m_demo->window().findChildren<QDialog*>("hostKeyDialog").size(), 2);
+    QCOMPARE(asked(), QStringList("SHA256:box"));
+    answer("trustKey");
+    QCOMPARE(asked(), QStringList());
+    QTRY_COMPARE(asked(), QStringList("SHA256:twin"));
+    answer("cancel");
+    QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
+    QCOMPARE(trusted, std::vector<std::string>{"SHA256:box"});
+}
+
+/// Some window managers activate the window behind where a person clicks on it.
+void TestNodesPage::aDialogKeepsTheKeyboard() {
+    click("addNode");
+    auto* dialog = find<QDialog>("addNodeDialog");
+    QVERIFY(dialog);
+    QTRY_VERIFY(dialog->isActiveWindow());
+    m_demo->window().windowHandle()->requestActivate();
+    QTRY_VERIFY(dialog->isActiveWindow());
+    QTest::keyClick(QGuiApplication::focusWindow(), Qt::Key_Escape);
+    QTRY_VERIFY(!find<QDialog>("addNodeDialog"));
+    QTRY_VERIFY(m_demo->window().isActiveWindow());
+}
+
 namespace {
 
 /// Answers what is asked about deployed files when a test wants it.
@@ -694,6 +777,7 @@ void TestNodesPage::anUnknownKeyIsTrustedFromItsRow() {
     click("cancel");
     QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
     QCOMPARE(find<QPushButton>("checkAction")->text(), QString("Trust…"));
+    QCOMPARE(m_demo->window().focusWidget(), find<QPushButton>("checkAction"));
     click("checkAction");
     QTRY_COMPARE(find<QLabel>("fingerprint")->text(), QString::fromStdString(shown));
     QCOMPARE(trusted, std::vector<std::string>{"none"}); // nothing happens before the answer

@@ -438,7 +438,8 @@ struct ScriptEngine : FakeEngine {
                        32,
                        4,
                        512'000,
-                       spec->launch.sbatch};
+                       spec->launch.sbatch,
+                       spec->launch.jobSetup};
         return QtFuture::makeReadyFuture(Result<QString>(QString::fromStdString(jobScript(order))));
     }
 };
@@ -576,8 +577,9 @@ void TestScreenshots::dialogs() {
     RunSpec spec;
     spec.data.train = {"/data/openwebtext"};
     spec.launch.sbatch = {"--partition=gpu", "--time=4:00:00"};
+    spec.launch.jobSetup = {"module load cuda"};
     JobScriptDialog script(engine, spec, {{"leonardo", 2}},
-                           "ringmaster run gpt-124m.toml --nodes leonardo:2 --script",
+                           "ringmaster run SPEC.toml --print-sbatch --node leonardo:2",
                            &m_demo->window());
     for (auto& [dialog, name] :
          std::initializer_list<std::pair<QDialog*, QString>>{{&trust, "dialog-host-key"},

@@ -454,7 +454,9 @@ CheckRow refusedRow(const ConnectFailure& failure) {
                  answerTo(failure)};
     if (failure.need != Need::kNothing) {
         row.state = State::kWarning;
-        row.cause = "it waits for you";
+        row.cause = failure.need == Need::kTrustHostKey
+                        ? "nothing is sent to it before you trust its key"
+                        : "nothing can be asked of it before you enter it";
         row.fix = failure.need == Need::kTrustHostKey
                       ? "compare the fingerprint with the machine's own, then trust it"
                       : "enter what it asks for";

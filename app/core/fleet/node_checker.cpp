@@ -98,7 +98,7 @@ void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const st
             {"slurm", CheckRow::State::kBad, "Slurm", slurm.error().message,
              "no job can be sent to the cluster from there",
              "log in there and run sinfo: once that lists the partitions, check "
-             "again; if it is no login node of a cluster, add it without --slurm"});
+             "again; if it is no login node of a cluster, it is a node without Slurm"});
         return;
     }
     const auto rows = rowsOfSlurm(*slurm, partitionOf(node.sbatch));

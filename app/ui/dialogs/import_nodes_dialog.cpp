@@ -98,11 +98,11 @@ std::vector<Node> ImportNodesDialog::chosen() const {
 void ImportNodesDialog::refresh() {
     const auto count = static_cast<int64_t>(chosen().size());
     m_confirm->setEnabled(count > 0);
-    m_confirm->setText(count == 0 ? tr("Add")
-                                  : counted(count, tr("Add 1 node"), tr("Add %1 nodes")));
+    m_confirm->setText(
+        count == 0 ? tr("Add and check")
+                   : counted(count, tr("Add and check 1 node"), tr("Add and check %1 nodes")));
     m_text->setText(m_offers.empty() ? tr("~/.ssh/config has no names. Add node takes an address.")
-                                     : tr("Tick what is to be added. Nothing connects to it before "
-                                          "it is checked."));
+                                     : tr("Tick what is to be added. It is checked at once."));
 }
 
 void ImportNodesDialog::submit() {

@@ -6,6 +6,9 @@
 #include "app/core/remote/keyring.h"
 #include "app/ui/dialogs/connect_dialogs.h"
 
+#include <QApplication>
+#include <QTimer>
+
 namespace rm {
 
 NodeConnector::NodeConnector(Fleet& fleet, QWidget* window)
@@ -114,9 +117,11 @@ void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& fail
     }
     m_lookedUp.insert(name);
     m_keyring->read(node, [this, node, failure](const std::optional<QString>& password) {
+        if (m_asking.contains(QString::fromStdString(node.name)))
+            return; // asked for once more meanwhile
         if (password)
             usePassword(node, *password);
-        else if (!m_asking.contains(QString::fromStdString(node.name)))
+        else
             askForPassword(node, failure);
     });
 }
@@ -154,15 +159,38 @@ void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& fai
     ask(node, dialog);
 }
 
+/// One question after another: two would lie on top of each other. The next one opens when a double
+/// click on the one before cannot answer it unread.
 void NodeConnector::ask(const Node& node, QDialog* dialog) {
     hold(node, dialog);
-    dialog->open();
+    m_questions.push_back(dialog);
+    connect(dialog, &QDialog::finished, this, [this] {
+        m_questions.pop_front();
+        m_sinceAnswer.start();
+        askNext();
+    });
+    if (m_questions.size() == 1)
+        askNext();
+}
+
+/// Not within a double click on the one before, whenever this one came.
+void NodeConnector::askNext() {
+    const qint64 apart = QApplication::doubleClickInterval();
+    const qint64 passed = m_sinceAnswer.isValid() ? m_sinceAnswer.elapsed() : apart;
+    if (passed < apart)
+        QTimer::singleShot(apart - passed, this, &NodeConnector::askNext);
+    else if (!m_questions.empty() && !m_questions.front()->isVisible())
+        m_questions.front()->open();
 }
 
 void NodeConnector::hold(const Node& node, QDialog* dialog) {
     const QString name = QString::fromStdString(node.name);
     m_asking.insert(name);
-    connect(dialog, &QDialog::finished, this, [this, name] { m_asking.remove(name); });
+    connect(dialog, &QDialog::finished, this, [this, name](int result) {
+        m_asking.remove(name);
+        if (result == QDialog::Rejected)
+            Q_EMIT leftUnanswered(name);
+    });
 }
 
 } // namespace rm

@@ -3,9 +3,12 @@
 
 #include "app/core/fleet/fleet.h"
 
+#include <QElapsedTimer>
 #include <QHash>
 #include <QObject>
 #include <QSet>
+
+#include <deque>
 
 class QDialog;
 
@@ -38,7 +41,8 @@ public:
 
 Q_SIGNALS:
     void checkingChanged(const QString& name);
-    void problem(const QString& message); ///< a sentence to show, nothing more
+    void problem(const QString& message);     ///< a sentence to show, nothing more
+    void leftUnanswered(const QString& name); ///< a question about it was closed
 
 private:
     void start(const QString& name, const Credentials& credentials);
@@ -51,6 +55,7 @@ private:
     void lookForPassword(const Node& node, const ConnectFailure& failure);
     void usePassword(const Node& node, const QString& password);
     void ask(const Node& node, QDialog* dialog);
+    void askNext();
     void hold(const Node& node, QDialog* dialog);
 
     Fleet& m_fleet;
@@ -59,8 +64,10 @@ private:
     QSet<QString> m_checking;
     QHash<QString, int>
         m_rounds;           ///< how many checks were begun: answers to earlier ones are dropped
-    QSet<QString> m_asking; ///< a dialog about them is open
-    QHash<QString, HostKeyDialog*> m_keyQuestions; ///< those open, by fingerprint
+    QSet<QString> m_asking; ///< a dialog about them is open, or will be
+    QElapsedTimer m_sinceAnswer;                   ///< to the last question; invalid: none yet
+    std::deque<QDialog*> m_questions;              ///< the first is open, or about to be
+    QHash<QString, HostKeyDialog*> m_keyQuestions; ///< of m_questions, by fingerprint
     QSet<QString> m_lookedUp;                      ///< the keyring was already asked for these
 };
 

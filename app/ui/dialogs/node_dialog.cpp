@@ -149,8 +149,10 @@ void NodeDialog::addWay(QGridLayout* grid) {
         {tr("User"), m_user},    {tr("Port"), m_port},
         {tr("Key file"), m_key}, {tr("Jump host"), m_jump},
         {tr("Slurm"), m_slurm},  {tr("Options for sbatch"), m_sbatch}};
+    QWidget* before = m_alias;
     for (const auto& [label, field] : rows) {
         field->setParent(this);
+        setTabOrder(std::exchange(before, field), field);
         field->setVisible(!isThisComputer(m_before));
         if (!isThisComputer(m_before))
             addRow(grid, label, field);

@@ -13,6 +13,7 @@
 #include <QCheckBox>
 #include <QPushButton>
 #include <QStandardItemModel>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace rm {
@@ -20,6 +21,7 @@ namespace rm {
 namespace {
 
 constexpr int kRowsInSight = 6;
+constexpr int kPatienceMs = 3000; ///< with a node that does not answer, until that is said
 
 QString bytesWords(int64_t bytes) {
     return formatBytes(static_cast<double>(bytes));
@@ -65,6 +67,14 @@ void RemoveNodeDialog::ask(bool isPreview) {
     setRemoving(!isPreview);
     m_text->setText(isPreview ? tr("Asking %1.").arg(nodeTitle(m_node.name))
                               : tr("Removing it there."));
+    if (isPreview)
+        QTimer::singleShot(kPatienceMs, this, [this, round = m_round + 1] {
+            if (round == m_round && m_isAwaited)
+                m_text->setText(tr("No answer of %1 yet. Without it, it can be taken off the list "
+                                   "alone.")
+                                    .arg(nodeTitle(m_node.name)));
+        });
+    m_isAwaited = true;
     const NodeCleaning cleaning{isPreview, false, true, m_runs->isChecked()};
     whenAnswered(m_engine.cleanNode(QString::fromStdString(m_node.name), cleaning), this,
                  [this, isPreview, round = ++m_round](const Result<DeployedReport>& report) {
@@ -74,6 +84,7 @@ void RemoveNodeDialog::ask(bool isPreview) {
 }
 
 void RemoveNodeDialog::take(const Result<DeployedReport>& report, bool isPreview) {
+    m_isAwaited = false;
     setRemoving(false);
     m_rows->setRowCount(0);
     m_table->hide();

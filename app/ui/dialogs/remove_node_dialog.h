@@ -38,7 +38,8 @@ private:
     Fleet& m_fleet;
     Node m_node;
     bool m_isRemoving = false;
-    int m_round = 0; ///< of questions: answers to an earlier one are dropped
+    bool m_isAwaited = false; ///< an answer
+    int m_round = 0;          ///< of questions: answers to an earlier one are dropped
     QStandardItemModel* m_rows;
     Table* m_table;
     QLabel* m_text;

@@ -84,6 +84,14 @@ bool Sheet::event(QEvent* event) {
 void Sheet::showEvent(QShowEvent* event) {
     fit(); // QDialog takes two thirds of the screen at most, and places what it finds
     QDialog::showEvent(event);
+    if (parentWidget())
+        parentWidget()->window()->installEventFilter(this);
+}
+
+bool Sheet::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::WindowActivate && isVisible() && isModal())
+        activateWindow();
+    return QDialog::eventFilter(watched, event);
 }
 
 // A dialog gives Return to its default button alone; one that may destroy something has none.

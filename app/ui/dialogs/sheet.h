@@ -33,6 +33,9 @@ public:
 protected:
     bool event(QEvent* event) override; ///< keeps to sizeHint() when that changes
     void showEvent(QShowEvent* event) override;
+    /// A click on the window behind activates that in some window managers, which would leave the
+    /// keyboard with a window that is blocked: it comes back.
+    bool eventFilter(QObject* watched, QEvent* event) override;
     /// Return presses the button that has the focus; Page Up and Page Down scroll.
     void keyPressEvent(QKeyEvent* event) override;
 

@@ -141,7 +141,7 @@ void NetworkCard::buildUi() {
 void NetworkCard::wire() {
     connect(m_measure, &QPushButton::clicked, this, &NetworkCard::measure);
     connect(m_cancel, &QPushButton::clicked, this, [this] {
-        m_cancel->setEnabled(false);
+        m_cancel->setText(tr("Cancelling")); // not disabled, as the focus would go elsewhere
         (void)m_context.engine.stopNetwork();
     });
     connect(&m_context.fleet, &Fleet::nodesChanged, this, [this] {
@@ -193,10 +193,9 @@ void NetworkCard::onMeasured(const Result<void>& answer) {
 }
 
 void NetworkCard::showMeasuring(bool isMeasuring) {
-    m_measure->setVisible(!isMeasuring);
     m_which->setEnabled(!isMeasuring);
-    m_cancel->setVisible(isMeasuring);
-    m_cancel->setEnabled(isMeasuring);
+    m_cancel->setText(tr("Cancel"));
+    showInsteadOf(isMeasuring ? m_cancel : m_measure, isMeasuring ? m_measure : m_cancel);
     m_problem->setVisible(isMeasuring);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/nodes/node_card.h"
 
+#include "app/core/fleet/checks_file.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -35,11 +36,14 @@ QStringList linesOf(const std::optional<NodeCheck>& check, const QString& progre
     for (const CheckRow& row : checkRows(*check))
         if (row.state == CheckRow::State::kBad && lines.size() < 4)
             lines << causeOf(row);
+        else if (waitsForAPerson(*check))
+            lines << QString::fromStdString(row.cause);
     return lines;
 }
 
 bool isBad(const std::optional<NodeCheck>& check, qsizetype line) {
-    return check && line >= (check->report ? reportWords(*check->report).size() : 0);
+    return check && !waitsForAPerson(*check) &&
+           line >= (check->report ? reportWords(*check->report).size() : 0);
 }
 
 QStringList groupsWords(const Node& node) {

@@ -203,6 +203,8 @@ void NodesPage::wire() {
     connect(&m_context.fleet, &Fleet::checkChanged, this, &NodesPage::refresh);
     connect(&m_context.fleet, &Fleet::checkProgressed, this, &NodesPage::refresh);
     connect(&m_context.connector, &NodeConnector::checkingChanged, this, &NodesPage::refresh);
+    connect(&m_context.connector, &NodeConnector::leftUnanswered, this,
+            [this](const QString& name) { offerToAnswer(name); });
 }
 
 void NodesPage::restore() {
@@ -313,6 +315,15 @@ void NodesPage::moveSelection(int key) {
     card->setFocus(Qt::OtherFocusReason);
 }
 
+/// The focus goes to the button by which a question that was closed is asked again.
+void NodesPage::offerToAnswer(const QString& name) {
+    if (name != m_selected)
+        return;
+    for (auto* button : findChildren<QPushButton*>("checkAction"))
+        if (button->isVisible())
+            return button->setFocus(Qt::OtherFocusReason);
+}
+
 void NodesPage::clearRows() {
     while (QLayoutItem* item = m_rows->takeAt(0)) {
         if (QWidget* widget = item->widget()) {
@@ -338,13 +349,10 @@ void NodesPage::showCheck() {
     m_use->setText(use);
     m_use->setVisible(!use.isEmpty());
     m_remove->setVisible(m_selected != kLocalNodeName);
-    // Each takes the other's place, also for the focus.
     QPushButton* shown = checking ? m_cancelOne : m_checkOne;
-    QPushButton* hidden = checking ? m_checkOne : m_cancelOne;
-    shown->setVisible(true);
-    if (hidden->hasFocus() || isRowFocused)
+    showInsteadOf(shown, checking ? m_checkOne : m_cancelOne);
+    if (isRowFocused)
         shown->setFocus(Qt::OtherFocusReason);
-    hidden->setVisible(false);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
     m_checkSummary->setText({});
     if (checking || !check) {
@@ -490,8 +498,10 @@ void NodesPage::offerUndo(const RemovedNode& gone, bool isClean) {
                 : tr("%1 removed from the list").arg(title),
         tr("Undo"),
         [this, gone] {
-            if (const auto back = m_context.fleet.bringBack(gone); !back)
+            if (const auto back = m_context.fleet.bringBack(gone); !back) {
+                forgetIfGone(gone.node);
                 return m_context.toast.say(capitalized(back.error().message));
+            }
             select(QString::fromStdString(gone.node.name));
         },
         [this, gone] { forgetIfGone(gone.node); });

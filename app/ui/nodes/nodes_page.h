@@ -55,6 +55,7 @@ private:
     QWidget* addRow(const CheckRow& row, QWidget* before);
     void act(const CheckAction& action);
     void endLeftovers(const QStringList& runs);
+    void offerToAnswer(const QString& name);
     void clearRows();
     void editSelected();
     void openDialog(NodeDialog* dialog);

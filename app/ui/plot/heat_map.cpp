@@ -55,11 +55,11 @@ double secondsOf(const TimeSpan& span) {
     return seconds(span.lastNs - span.firstNs);
 }
 
-/// "1 s pause, 16 s abandoned": a gap is as long as both, but only one of them is standstill.
-QString partsText(double pause, double abandoned) {
+/// "1 s idle, 16 s abandoned": a gap is as long as both, but in one of them something was trained.
+QString partsText(double idle, double abandoned) {
     QStringList parts;
-    if (pause >= kLeastSeconds)
-        parts << HeatMap::tr("%1 pause").arg(formatDuration(pause));
+    if (idle >= kLeastSeconds)
+        parts << HeatMap::tr("%1 idle").arg(formatDuration(idle));
     if (abandoned >= kLeastSeconds)
         parts << HeatMap::tr("%1 abandoned").arg(formatDuration(abandoned));
     return parts.join(", ");
@@ -249,12 +249,17 @@ void HeatMap::markGaps() {
         text->setClipToAxisRect(false);
         text->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
         text->position->setCoords(gap.x, -0.5);
-        const double half = QFontMetricsF(text->font()).horizontalAdvance(text->text()) / 2;
-        const double middle = m_plot->xAxis->coordToPixel(gap.x);
-        if (middle - half < free)
+        const double length = QFontMetricsF(text->font()).horizontalAdvance(text->text());
+        const double line = m_plot->xAxis->coordToPixel(gap.x);
+        double left = line - length / 2;
+        if (left + length > m_plot->width()) { // else its end would be cut off
+            text->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
+            left = line - length;
+        }
+        if (left < free)
             m_plot->removeItem(text);
         else
-            free = middle + half + size::kGrid;
+            free = left + length + size::kGrid;
     }
 }
 

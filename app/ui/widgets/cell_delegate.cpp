@@ -37,9 +37,11 @@ QFont chipFont() {
 /// Of the text, as paint() draws it.
 bool isCut(const QStyleOptionViewItem& option, const QModelIndex& index) {
     const bool isChip = index.data(kToneRole).isValid();
-    const QRect place =
-        option.widget->style()->subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget);
-    const int room = isChip ? option.rect.width() - 2 * kCellPad - 2 * kChipPad : place.width();
+    const QStyle* style = option.widget->style();
+    const QRect place = style->subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget);
+    const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, &option, option.widget) + 1;
+    const int room =
+        isChip ? option.rect.width() - 2 * kCellPad - 2 * kChipPad : place.width() - 2 * margin;
     const QFont font = isChip ? chipFont() : option.font;
     return QFontMetrics(font).horizontalAdvance(index.data().toString()) > room;
 }

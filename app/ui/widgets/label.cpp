@@ -50,6 +50,13 @@ QFrame* makeLine(QWidget* parent) {
     return line;
 }
 
+void showInsteadOf(QWidget* shown, QWidget* hidden) {
+    shown->show();
+    if (hidden->hasFocus())
+        shown->setFocus(Qt::OtherFocusReason);
+    hidden->hide();
+}
+
 ElidedLabel::ElidedLabel(const QString& text, const char* role, QWidget* parent)
     : QLabel(parent) {
     setProperty("role", role);

@@ -5,6 +5,7 @@
 #include "app/ui/widgets/label.h"
 
 #include <QAbstractButton>
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QMouseEvent>
 
@@ -32,7 +33,13 @@ Toast::Toast(QWidget* window)
     m_timer.setSingleShot(true);
     m_timer.setInterval(kShownMs);
     connect(&m_timer, &QTimer::timeout, this, &Toast::leave);
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget* old, QWidget* now) {
+        if (now == m_action)
+            m_before = old;
+    });
     connect(m_action, &QPushButton::clicked, this, [this] {
+        if (m_before && m_before->isVisible())
+            m_before->setFocus(Qt::OtherFocusReason);
         hide();
         m_lapse = nullptr;
         if (m_act)

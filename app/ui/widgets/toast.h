@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QPointer>
 #include <QTimer>
 
 #include <functional>
@@ -35,6 +36,7 @@ private:
 
     QLabel* m_text;
     QPushButton* m_action;
+    QPointer<QWidget> m_before; ///< which had the focus before m_action
     std::function<void()> m_act;
     std::function<void()> m_lapse;
     QTimer m_timer;
