@@ -5,13 +5,19 @@
 #include <QObject>
 #include <QTimer>
 
+#include <atomic>
+#include <thread>
+
 namespace rm::test {
 
-/// How long the thread's event loop was away at most, seen by a timer of 10 ms. Starts blind.
+/// How long the thread's event loop was away at most by its own doing, seen by a timer of 10 ms.
+/// Not counted is what the machine did: the time for which the thread could have run but got no
+/// processor, or for which another thread, which only sleeps, was woken late. Starts blind.
 class GapMeter : public QObject {
     Q_OBJECT
 public:
     GapMeter();
+    ~GapMeter() override;
 
     void watch();
     void lookAway(); ///< while the test itself does what blocks
@@ -23,11 +29,16 @@ Q_SIGNALS:
 
 private:
     void onTimeout();
+    void startAnew();
 
     QTimer m_timer;
     QElapsedTimer m_sinceTick;
+    qint64 m_waitedNs = 0; ///< for a processor, up to the last tick
+    qint64 m_lateNs = 0;   ///< the sleeper's lateness up to the last tick
     qint64 m_largestMs = 0;
     qint64 m_largestSinceAskedMs = 0;
+    std::atomic<qint64> m_sleeperLateNs = 0;
+    std::jthread m_sleeper;
 };
 
 /// Looks away for a scope.
