@@ -232,9 +232,11 @@ void MainWindow::showNodes() {
     m_stack->setCurrentWidget(m_nodes);
 }
 
-/// The first widget in the page's tab order.
+/// On Nodes the chosen node; else the first widget in the page's tab order.
 void MainWindow::focusPage() {
     const QWidget* page = m_stack->currentWidget();
+    if (page == m_nodes)
+        return m_nodes->focusSelected();
     QWidget* widget = page->nextInFocusChain();
     for (; widget != page; widget = widget->nextInFocusChain())
         if (page->isAncestorOf(widget) && widget->isVisible() && widget->isEnabled() &&

@@ -2,6 +2,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/network/network_file.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
+#include "app/ui/nodes/check_row_view.h"
 #include "app/ui/nodes/nodes_page.h"
 #include "app/ui/widgets/toast.h"
 #include "shared/io/file.h"
@@ -64,6 +65,7 @@ private Q_SLOTS:
     void nodesAreCleanedAfterAPreview();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
+    void whatDidNotPassStandsFirst();
     void aTrialTellsHowFarItIsAndIsStopped();
     void oneKeyOfTwoNodesIsAskedAboutOnce();
     void twoKeysAreAskedAboutOneAfterAnother();
@@ -348,6 +350,9 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
     window.activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(&window));
     window.nodesPage().select(kLocalNodeName);
+    QTest::keyClick(&window, Qt::Key_1, Qt::ControlModifier);
+    QTest::keyClick(&window, Qt::Key_3, Qt::ControlModifier);
+    QCOMPARE(window.focusWidget()->property("node").toString(), QString(kLocalNodeName));
     find<QPushButton>("checkAll")->setFocus();
     QTest::keyClick(window.focusWidget(), Qt::Key_Tab); // to the selected card
     QTest::keyClick(window.focusWidget(), Qt::Key_Right);
@@ -483,6 +488,22 @@ void TestNodesPage::whatAnotherRingmasterStartedIsNamedAndAskedFor() {
     QVERIFY(confirm->isEnabled());
     find<QCheckBox>("endLeftoversWithOthers")->click();
     QVERIFY(!confirm->isEnabled());
+}
+
+void TestNodesPage::whatDidNotPassStandsFirst() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    NodeCheck found = checkWithGpus("box", 1);
+    found.rows = {goodRow("system", "Sound", "so it is"),
+                  {"clock", CheckRow::State::kWarning, "Late", "by 5 s", "why", "what to do"}};
+    check(found);
+    m_demo->window().nodesPage().select("box");
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    QStringList titles; // as they were laid out
+    for (const auto* row : m_demo->window().findChildren<CheckRowView*>())
+        for (const auto* label : row->findChildren<QLabel*>())
+            if (label->text() == "Sound" || label->text() == "Late")
+                titles << label->text();
+    QCOMPARE(titles, QStringList({"Late", "Sound"}));
 }
 
 namespace {

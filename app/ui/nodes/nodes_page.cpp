@@ -293,6 +293,12 @@ void NodesPage::select(const QString& name) {
     showCheck();
 }
 
+void NodesPage::focusSelected() {
+    for (NodeCard* card : m_cards)
+        if (card->node().name == m_selected.toStdString())
+            card->setFocus(Qt::OtherFocusReason);
+}
+
 /// As in a list: the focus goes along.
 void NodesPage::moveSelection(int key) {
     const auto last = static_cast<qsizetype>(m_cards.size()) - 1;
@@ -310,9 +316,8 @@ void NodesPage::moveSelection(int key) {
                                                 : at + columns;
     if (to < 0 || to > last)
         return;
-    NodeCard* card = m_cards[static_cast<size_t>(to)];
-    select(QString::fromStdString(card->node().name));
-    card->setFocus(Qt::OtherFocusReason);
+    select(QString::fromStdString(m_cards[static_cast<size_t>(to)]->node().name));
+    focusSelected();
 }
 
 /// The focus goes to the button by which a question that was closed is asked again.
@@ -364,7 +369,10 @@ void NodesPage::showCheck() {
                                    "bodySecondary"));
         return;
     }
-    const std::vector<CheckRow> rows = checkRows(*check);
+    std::vector<CheckRow> rows = checkRows(*check);
+    std::ranges::stable_partition(
+        rows, [](CheckRow::State state) { return state != CheckRow::State::kGood; },
+        &CheckRow::state);
     const auto good = std::ranges::count(rows, CheckRow::State::kGood, &CheckRow::state);
     m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
                             formatRelative(check->checkedNs, wallNowNs()));

@@ -32,6 +32,7 @@ public:
     explicit NodesPage(const AppContext& context, QWidget* parent = nullptr);
     void addNode(); ///< opens the dialog
     void select(const QString& name);
+    void focusSelected(); ///< its card, from which the arrows lead to the others
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override; ///< of the grid of cards
