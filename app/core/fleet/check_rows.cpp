@@ -441,6 +441,32 @@ std::optional<CheckAction> answerTo(const ConnectFailure& failure) {
     return std::nullopt;
 }
 
+/// The error says what to look at; this is what to do in Ringmaster, or there.
+const char* fixOf(ConnectFailure::Cause cause) {
+    using Cause = ConnectFailure::Cause;
+    switch (cause) {
+    case Cause::kName:
+        return "correct its address with Edit, or join the network that knows the name";
+    case Cause::kRoute:
+        return "join its network or VPN, or name a jump host with Edit";
+    case Cause::kRefused:
+        return "start sshd there, or correct the port with Edit";
+    case Cause::kNoAnswer:
+        return "switch it on, or let its firewall admit this computer; then check again";
+    case Cause::kTurnedAway:
+        return "look into its sshd's log: MaxStartups, or a guard such as fail2ban, hangs up";
+    case Cause::kAlgorithms:
+        return "let its sshd offer such an algorithm, then check again";
+    case Cause::kHostKey:
+        return "compare the key with the machine's own before anything else";
+    case Cause::kLogin:
+        return "name a user or a key file that it accepts with Edit";
+    case Cause::kOther:
+        break;
+    }
+    return "mend what the message names, then check again";
+}
+
 } // namespace
 
 CheckRow refusedRow(const ConnectFailure& failure) {
@@ -450,7 +476,7 @@ CheckRow refusedRow(const ConnectFailure& failure) {
                  causeTitle(failure.cause),
                  failure.error.message,
                  "nothing can be sent to it or asked of it",
-                 "mend what the message names, then check again",
+                 fixOf(failure.cause),
                  answerTo(failure)};
     if (failure.need != Need::kNothing) {
         row.state = State::kWarning;

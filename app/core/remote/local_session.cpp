@@ -215,8 +215,8 @@ Result<int> LocalProcess::exitCode(milliseconds timeout) {
     }
     if (WIFEXITED(*m_status))
         return WEXITSTATUS(*m_status);
-    return fail(ErrorCode::kUnavailable,
-                m_name + " was killed by signal " + std::to_string(WTERMSIG(*m_status)));
+    return fail(ErrorCode::kUnavailable, "run " + m_name + " on this computer: killed by signal " +
+                                             std::to_string(WTERMSIG(*m_status)));
 }
 
 /// Starts the child with no blocked signals and the default SIGPIPE, whatever this process has set.

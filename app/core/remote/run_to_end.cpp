@@ -63,6 +63,8 @@ ErrorCode codeOfExit(int exitCode) {
 Result<void> checkEnd(HostProcess& process, const std::string& attempt,
                       std::chrono::milliseconds timeout) {
     const auto exitCode = process.exitCode(timeout);
+    if (!exitCode && exitCode.error().message.starts_with(attempt))
+        return tl::unexpected(exitCode.error());
     if (!exitCode)
         return failAs(attempt, exitCode.error());
     if (*exitCode == 0)

@@ -207,6 +207,10 @@ void HostSessionTest::killedProgramIsUnavailable() {
     QCOMPARE(code.error().code, ErrorCode::kUnavailable);
     const QByteArray said = QByteArray::fromStdString(code.error().message);
     QVERIFY2(said.contains("signal 9") || said.contains("KILL"), said);
+    const auto output = runToEnd(*m_session, "sh", {"-c", "kill -9 $$"}, {}, 10s);
+    QVERIFY(!output);
+    const QByteArray whole = QByteArray::fromStdString(output.error().message);
+    QVERIFY2(whole.startsWith("run sh on ") && whole.count("run sh") == 1, whole);
 }
 
 void HostSessionTest::programThatDoesNotReadSaysWhy() {
