@@ -160,14 +160,16 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
     const auto unseen = unseenNodes(live);
     if (unseen.empty())
         return "the ranks have not ended yet";
-    if (kind == CommandKind::kKill) // each node's agent does it for its own ranks
+    const bool isKill = kind == CommandKind::kKill; // which each agent does for its own ranks
+    if (isKill && state.message.find(unseen.front().node) != std::string::npos)
         return state.message;
     std::string words;
     for (const LiveState::NodeLink& node : unseen)
         words += (words.empty() ? "" : "; ") + node.node + ": " + node.why.toStdString();
     const std::string step = state.step >= 0 ? " after step " + std::to_string(state.step) : "";
-    return "done on every rank" + step + ", and all other nodes have ended; nothing is heard of " +
-           words + "; its end is read once it can be reached, or give it up: ringmaster " +
+    return (isKill ? state.message : "done on every rank" + step) +
+           ", and all other nodes have ended; nothing is heard of " + words +
+           "; its end is read once it can be reached, or give it up: ringmaster " +
            "declare-lost " + run.toStdString() + ' ' + unseen.front().node;
 }
 

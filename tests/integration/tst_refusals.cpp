@@ -28,6 +28,7 @@ class tst_refusals : public QObject {
 private Q_SLOTS:
     void initTestCase();
     void cleanup();
+    void aLaunchThatIsStoppedWhileItSendsSaysSo(); // first, as nothing has been sent yet
     void badInputIsRefused_data();
     void badInputIsRefused();
     void unreachableHostIsNamed_data();
@@ -82,6 +83,22 @@ void tst_refusals::cleanup() {
         return;
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
     QCOMPARE(NetworkLab::processesIn(m_bed->lab().laptop()).size(), 0u);
+}
+
+void tst_refusals::aLaunchThatIsStoppedWhileItSendsSaysSo() {
+    QVERIFY(m_bed->lab().setManagementRate(1, "4mbit"));
+    const QString spec = m_bed->writeSpec("stopped-early", {.steps = 5});
+    const auto app = cli().start({"run", spec, "--node", "node-b:1", "--wait"});
+    QTRY_VERIFY_WITH_TIMEOUT(newestRun(cli().database()), 30000);
+    const QString id = newestRun(cli().database())->id;
+    const CliResult stopped = cli().run({"stop", id}, 60000);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(app->waitForFinished(30000));
+    const CliResult said{app->exitCode(), app->readAllStandardOutput(),
+                         app->readAllStandardError()};
+    verifyRefusal(said, ExitCode::kUnavailable, "launch " + id.toUtf8() + ": cancelled");
+    QCOMPARE(findRun(cli().database(), id)->state, RunStateKind::kStopped);
+    QVERIFY(m_bed->lab().setManagementRate(1, {}));
 }
 
 void tst_refusals::badInputIsRefused_data() {

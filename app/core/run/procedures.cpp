@@ -75,13 +75,17 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     };
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
+    // Not what it was about to do, which nobody asked for.
+    const std::string cancelled = "launch " + run.toStdString() + ": cancelled";
+    if (!started && context.permit->isCancelled() && started.error().message.ends_with("cancelled"))
+        return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.permit->begin()) {
         if (started)
             noteMeeting(context, run, launcher.meeting());
         return started;
     }
     launcher.abandon();
-    return fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
+    return fail(ErrorCode::kUnavailable, cancelled);
 }
 
 /// This program ends before its nodes have said that no rank runs. The run then stays as it is, and

@@ -162,14 +162,16 @@ std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs) {
 
 namespace {
 
-/// Whether what is known of all nodes that have not ended is of now: their agents speak each
-/// second.
-bool areHeardOf(const LiveState& live, int64_t wallNs) {
+/// The first one that has not ended and of which nothing is known as of now, as agents speak each
+/// second; nullptr: there is none.
+const LiveState::NodeLink* unheardNode(const LiveState& live, int64_t wallNs) {
     constexpr int64_t kFreshNs = 2'000'000'000;
-    return std::ranges::all_of(live.nodes, [&](const LiveState::NodeLink& node) {
-        return node.link == LiveState::Link::kNone ||
-               (!isDown(node.link) && (node.heardNs == 0 || wallNs - node.heardNs < kFreshNs));
-    });
+    const auto isUnheard = [&](const LiveState::NodeLink& node) {
+        return node.link != LiveState::Link::kNone &&
+               (isDown(node.link) || (node.heardNs != 0 && wallNs - node.heardNs >= kFreshNs));
+    };
+    const auto found = std::ranges::find_if(live.nodes, isUnheard);
+    return found == live.nodes.end() ? nullptr : &*found;
 }
 
 /// "NODE cannot be reached: ERROR"; empty: all can.
@@ -191,7 +193,7 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
     std::string why = silent.empty() ? whoIsDown(live) : silent.front();
     if (why.empty())
         why = whoIsBehind(live);
-    if (why.empty() && areHeardOf(live, wallNs) && !ranksOf(live).empty())
+    if (why.empty() && !unheardNode(live, wallNs) && !ranksOf(live).empty())
         why = "the ranks get on, but the agent on " + live.nodes.front().node +
               " has not confirmed it";
     return std::string(commandKindName(asked.value_or(*live.pending))) + " under way for " +
@@ -199,8 +201,19 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
 }
 
 DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
-    if (!areHeardOf(live, wallNs))
-        return {"The command is kept and takes effect once the node is heard of again."};
+    if (const auto* unheard = unheardNode(live, wallNs)) {
+        const bool isRefused = unheard->link == LiveState::Link::kRefused;
+        const std::string until = isRefused ? " once a check of " + unheard->node + " succeeds."
+                                            : " once " + unheard->node + " is heard of again.";
+        if (live.pending == CommandKind::kKill)
+            return {"Each node ends its own ranks; those of that one" + until};
+        if (unheard == &live.nodes.front())
+            return {"The command is kept and takes effect" + until};
+        return {
+            "Rank 0 has the command, and the ranks act on it if they get on; those of that node "
+            "are seen again" +
+            until};
+    }
     if (whoIsBehind(live).empty())
         return {"An agent that does not answer is replaced by itself; the ranks go on meanwhile."};
     return {

@@ -217,6 +217,17 @@ void TestStandstill::noKillIsAdvisedWhileANodeIsSilent() {
     state.nodes[1].link = LiveState::Link::kRefused;
     state.nodes[1].why = "its host key has changed";
     QVERIFY(!delayAdvice(state, kWallNs).isKill);
+    const auto advice = [&] { return QString::fromStdString(delayAdvice(state, kWallNs).words); };
+    QCOMPARE(advice(),
+             QString("Rank 0 has the command, and the ranks act on it if they get on; those "
+                     "of that node are seen again once a check of n1 succeeds."));
+    state.pending = CommandKind::kKill;
+    QCOMPARE(advice(), QString("Each node ends its own ranks; those of that one once a check of n1 "
+                               "succeeds."));
+    state.pending = CommandKind::kPause;
+    state.nodes[0].link = LiveState::Link::kLost; // which has rank 0
+    QCOMPARE(advice(), QString("The command is kept and takes effect once n0 is heard of again."));
+    state.nodes[0].link = LiveState::Link::kNone;
     QVERIFY(commandDelay(state, 104 * kSecondNs, kWallNs)
                 .ends_with(": n1 cannot be reached: its host key has changed"));
 }
