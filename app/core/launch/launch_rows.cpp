@@ -212,18 +212,28 @@ std::optional<CheckRow> othersRow(const LaunchFacts& facts) {
     return row;
 }
 
-CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
+CheckRow nowhereToMeet(const Error& error) {
+    return {"launch-address",
+            State::kBad,
+            "Where ranks meet",
+            error.message,
+            "no rank would reach the others: the launch is refused",
+            "correct or remove the variable or launch.interface that names it; if none does, give "
+            "that node a network by which the others reach it"};
+}
+
+/// nullopt: on one node there is nothing to tell.
+std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
     std::vector<PlacedNode> placed;
     for (const OnNode& each : facts.nodes)
         placed.push_back({each.node, each.report, 0});
+    if (placed.size() == 1) {
+        const auto alone = checkAlone(placed.front(), spec);
+        return alone ? std::nullopt : std::optional(nowhereToMeet(alone.error()));
+    }
     if (const auto candidates = rendezvousCandidates(placed, spec); !candidates)
-        return {"launch-address",
-                CheckRow::State::kBad,
-                "Where ranks meet",
-                candidates.error().message,
-                "no rank would reach the others: the launch is refused",
-                "name an interface that is there, or leave that to Ringmaster"};
+        return nowhereToMeet(candidates.error());
     std::string open;
     std::string closed;
     for (const InterfaceReport& each : meetingAddresses(placed.front(), spec))
@@ -253,8 +263,8 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) 
                                   dataRow(spec, facts)};
     if (const auto others = othersRow(facts))
         rows.push_back(*others);
-    if (facts.nodes.size() > 1)
-        rows.push_back(addressRow(spec, facts));
+    if (const auto address = addressRow(spec, facts))
+        rows.push_back(*address);
     return rows;
 }
 

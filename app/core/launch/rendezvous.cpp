@@ -50,18 +50,36 @@ std::vector<std::string> interfaceVariables(const PlacedNode& placed, const RunS
     return all;
 }
 
-tl::unexpected<Error> noCandidate(const PlacedNode& placed, const RunSpec& spec) {
-    std::string which, has;
+/// "NCCL_SOCKET_IFNAME=eth1": whether that names the interface.
+bool isTakenBy(const std::string& variable, const InterfaceReport& interface) {
+    return isTaken(std::string_view(variable).substr(variable.find('=') + 1), interface.name,
+                   variable.starts_with("NCCL"));
+}
+
+/// "; it has eth0, eth1": those that others may reach, or "".
+std::string interfacesOf(const PlacedNode& placed) {
+    std::vector<std::string> names;
+    std::string words;
+    for (const InterfaceReport& item : placed.report.interfaces) {
+        if (!isForOthers(item) || std::ranges::find(names, item.name) != names.end())
+            continue;
+        words += (names.empty() ? "; it has " : ", ") + item.name;
+        names.push_back(item.name);
+    }
+    return words;
+}
+
+/// `named`: the interface that it must have; empty: any.
+tl::unexpected<Error> noCandidate(const PlacedNode& placed, const RunSpec& spec,
+                                  const std::string& named) {
+    std::string which;
     for (const std::string& variable : interfaceVariables(placed, spec))
         which += (which.empty() ? " of its " : " or ") + variable;
-    if (which.empty() && !spec.launch.interface.empty())
-        which = " of the name " + spec.launch.interface;
-    for (const InterfaceReport& item : placed.report.interfaces)
-        if (isForOthers(item) && has.find(item.name) == has.npos)
-            has += (has.empty() ? "; it has " : ", ") + item.name;
+    if (which.empty() && !named.empty())
+        which = " of the name " + named;
     return fail(ErrorCode::kInvalid, kAttempt + placed.node.name + " has no network interface" +
                                          which + " that is up and that other machines could reach" +
-                                         has);
+                                         interfacesOf(placed));
 }
 
 /// With these every address is tried in both directions, and each node with several others, by
@@ -85,10 +103,8 @@ std::vector<InterfaceReport> meetingAddresses(const PlacedNode& placed, const Ru
     std::ranges::copy_if(all, std::back_inserter(named), [&](const InterfaceReport& item) {
         if (variables.empty())
             return item.name == spec.launch.interface;
-        return std::ranges::any_of(variables, [&](const std::string& variable) {
-            return isTaken(std::string_view(variable).substr(variable.find('=') + 1), item.name,
-                           variable.starts_with("NCCL"));
-        });
+        return std::ranges::any_of(
+            variables, [&](const std::string& variable) { return isTakenBy(variable, item); });
     });
     return variables.empty() && named.empty() ? all : named;
 }
@@ -102,7 +118,7 @@ Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
                              interfaceVariables(placed, spec).empty() && !addresses.empty() &&
                              addresses.front().name != spec.launch.interface;
         if (addresses.empty() || lacksIt)
-            return noCandidate(placed, spec);
+            return noCandidate(placed, spec, matrix.nodes.empty() ? spec.launch.interface : "");
         matrix.nodes.push_back({placed.node.name, std::move(addresses), {}, {}});
     }
     return matrix;
@@ -121,12 +137,27 @@ Result<Rendezvous> chooseRendezvous(const NetworkMatrix& matrix) {
     return rendezvous;
 }
 
+Result<void> checkAlone(const PlacedNode& placed, const RunSpec& spec) {
+    const bool onCpu = spec.launch.device == "cpu" || placed.report.gpus.empty();
+    for (const std::string& variable : interfaceVariables(placed, spec))
+        if ((!onCpu || variable.starts_with("GLOO")) &&
+            std::ranges::none_of(placed.report.interfaces, [&](const InterfaceReport& item) {
+                return item.up && isTakenBy(variable, item);
+            }))
+            return fail(ErrorCode::kInvalid, kAttempt + placed.node.name +
+                                                 " has no network interface of its " + variable +
+                                                 " that is up" + interfacesOf(placed));
+    return {};
+}
+
 Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
                                   const std::vector<PlacedNode>& nodes, const RunSpec& spec,
                                   const std::stop_token& unwanted) {
     const bool isOneNode = nodes.size() == 1;
     NetworkMatrix matrix;
-    if (!isOneNode) {
+    if (isOneNode) {
+        RM_RETURN_IF_ERROR(checkAlone(nodes.front(), spec));
+    } else {
         RM_ASSIGN_OR_RETURN(matrix, rendezvousCandidates(nodes, spec));
     }
     OpenListeners listeners(workers);

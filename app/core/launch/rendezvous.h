@@ -20,6 +20,11 @@ std::vector<InterfaceReport> meetingAddresses(const PlacedNode& node, const RunS
 Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
                                            const RunSpec& spec);
 
+/// For a run of this node alone, whose ranks meet by loopback unless a NCCL_SOCKET_IFNAME or
+/// GLOO_SOCKET_IFNAME says otherwise. kInvalid: one of these names no interface there that is up
+/// (NCCL's counts on GPUs alone).
+Result<void> checkAlone(const PlacedNode& node, const RunSpec& spec);
+
 /// chooseNetwork() of what the nodes found. kUnavailable says which pair of them cannot talk, in
 /// which direction, and why.
 Result<Rendezvous> chooseRendezvous(const NetworkMatrix& matrix);

@@ -65,6 +65,12 @@ private Q_SLOTS:
         QVERIFY2(!run.output(0).contains("warning"), qPrintable(run.output(0)));
     }
 
+    void severalInterfacesCarrySums() {
+        TrainerRun run;
+        run.setVariable("GLOO_SOCKET_IFNAME", "lo,lo");
+        QCOMPARE(run.run(tinySpec(), 2), (std::vector<int>{0, 0}));
+    }
+
     void aSecondRunAtTheSamePlaceIsRefusedAndTheFirstGoesOn_data() {
         QTest::addColumn<QString>("run");
         QTest::addColumn<QString>("nonce");

@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <sstream>
 
 namespace rm {
 namespace {
@@ -47,14 +48,17 @@ c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>
                                            std::chrono::milliseconds timeout) {
     using c10d::ProcessGroupGloo;
     auto options = ProcessGroupGloo::Options::create(timeout);
-    const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+    const char* interfaces = std::getenv("GLOO_SOCKET_IFNAME");
     const std::string own = addressTowards(masterAddr);
-    if (interface && *interface)
-        options->devices.push_back(ProcessGroupGloo::createDeviceForInterface(interface));
-    else if (!own.empty())
+    if (interfaces && *interfaces) { // several, as PyTorch's init_process_group() takes them
+        std::istringstream list(interfaces);
+        for (std::string name; std::getline(list, name, ',');)
+            options->devices.push_back(ProcessGroupGloo::createDeviceForInterface(name));
+    } else if (!own.empty()) {
         options->devices.push_back(ProcessGroupGloo::createDeviceForHostname(own));
-    else
+    } else {
         options->devices.push_back(ProcessGroupGloo::createDefaultDevice());
+    }
     options->threads = kThreads;
     return c10::make_intrusive<ProcessGroupGloo>(store, rank, worldSize, options);
 }

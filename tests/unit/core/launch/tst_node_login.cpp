@@ -5,6 +5,7 @@
 #include "tests/support/task_state.h"
 
 #include <QDeadlineTimer>
+#include <QScopeGuard>
 #include <QTest>
 
 #include <unistd.h>
@@ -17,6 +18,11 @@ using namespace rm;
 namespace {
 
 constexpr int kSoonMs = 10'000;
+
+/// A thread of this process, once it has begun.
+bool isAsleep(pid_t thread) {
+    return thread && taskState("/proc/self/task/" + std::to_string(thread)) == 'S';
+}
 
 } // namespace
 
@@ -107,10 +113,7 @@ void TestNodeLogin::whoWaitsForARefusalIsToldItAndTriesNothing() {
     const auto login = this->login([&] {
         ++tries;
         QDeadlineTimer deadline(kSoonMs);
-        const auto isAsleep = [&] {
-            return waiting && taskState("/proc/self/task/" + std::to_string(waiting.load())) == 'S';
-        };
-        while (tries == 1 && !isAsleep() && !deadline.hasExpired())
+        while (tries == 1 && !isAsleep(waiting) && !deadline.hasExpired())
             std::this_thread::yield();
     });
     tl::expected<void, ConnectFailure> told[2];
@@ -141,17 +144,27 @@ void TestNodeLogin::aStopEndsTheWaitForAnother() {
         ++tries;
         mayGoOn.wait(false);
     });
-    NodeLogin::Shared held;
+    NodeLogin::Shared held, session;
     const std::jthread opener([&] { (void)login->get(held, {}); });
+    const auto letGo = qScopeGuard([&] { // before the threads are joined
+        mayGoOn = true;
+        mayGoOn.notify_all();
+    });
     QTRY_COMPARE_WITH_TIMEOUT(tries.load(), 1, kSoonMs);
-    std::stop_source stop;
-    stop.request_stop();
-    NodeLogin::Shared session;
-    const auto stopped = login->get(session, stop.get_token());
-    mayGoOn = true;
-    mayGoOn.notify_all();
-    QVERIFY(!stopped && !session);
-    QCOMPARE(stopped.error().error.code, ErrorCode::kUnavailable);
+    std::atomic<pid_t> waiting = 0;
+    std::atomic<bool> isOver = false;
+    tl::expected<void, ConnectFailure> told;
+    std::jthread waiter([&](const std::stop_token& stop) {
+        waiting = ::gettid();
+        told = login->get(session, stop);
+        isOver = true;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(isAsleep(waiting), kSoonMs);
+    waiter.request_stop();
+    QTRY_VERIFY_WITH_TIMEOUT(isOver.load(), kSoonMs);
+    QVERIFY(!told && !session);
+    QCOMPARE(told.error().error.code, ErrorCode::kUnavailable);
+    QCOMPARE(tries.load(), 1);
 }
 
 QTEST_GUILESS_MAIN(TestNodeLogin)

@@ -54,6 +54,7 @@ private Q_SLOTS:
     void aChosenInterfaceIsTheOnlyCandidateOfNodesThatHaveIt();
     void aVariableOfTheNodeOrTheSpecWins_data();
     void aVariableOfTheNodeOrTheSpecWins();
+    void aVariableOfOneNodeNamesAnInterfaceOfIt();
     void aNodeWithoutAnAddressIsNamed();
     void hostileDialAnswersAreErrors_data();
     void hostileDialAnswersAreErrors();
@@ -119,6 +120,8 @@ void TestRendezvous::aVariableOfTheNodeOrTheSpecWins_data() {
     QTest::addColumn<List>("used");
     const auto row = [](const char* name) -> QTestData& { return QTest::newRow(name); };
     row("Gloo's") << List{"GLOO_SOCKET_IFNAME=eth1"} << List{} << List{"eth1"};
+    row("several of Gloo's") << List{"GLOO_SOCKET_IFNAME=eth0,eth1"} << List{}
+                             << List{"eth0", "eth1"};
     row("a whole name") << List{"GLOO_SOCKET_IFNAME=eth"} << List{} << List{};
     row("a beginning") << List{"NCCL_SOCKET_IFNAME=eth"} << List{} << List{"eth0", "eth1"};
     row("whole for NCCL") << List{"NCCL_SOCKET_IFNAME==eth"} << List{} << List{};
@@ -155,6 +158,23 @@ void TestRendezvous::aVariableOfTheNodeOrTheSpecWins() {
                  candidates.error().message.c_str());
 }
 
+void TestRendezvous::aVariableOfOneNodeNamesAnInterfaceOfIt() {
+    PlacedNode node = placed("node-a", {at("lo", "127.0.0.1"), at("eth0", "10.0.0.9")});
+    RunSpec spec;
+    QVERIFY(checkAlone(node, spec));
+    for (const char* good : {"GLOO_SOCKET_IFNAME=lo", "NCCL_SOCKET_IFNAME=ib"}) {
+        node.node.environment = {good};
+        QVERIFY(checkAlone(node, spec));
+    }
+    spec.launch.environment = {"GLOO_SOCKET_IFNAME=eth1"};
+    const auto refused = checkAlone(node, spec);
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::kInvalid);
+    QVERIFY2(refused.error().message.ends_with("node-a has no network interface of its "
+                                               "GLOO_SOCKET_IFNAME=eth1 that is up; it has eth0"),
+             refused.error().message.c_str());
+}
+
 void TestRendezvous::aNodeWithoutAnAddressIsNamed() {
     const auto lo = at("lo", "127.0.0.1"), eth = at("eth0", "10.0.0.9");
     const auto without = rendezvousCandidates({placed("node-a", {lo, eth})}, on("ib7"));
@@ -162,7 +182,7 @@ void TestRendezvous::aNodeWithoutAnAddressIsNamed() {
     QVERIFY(without.error().message.find("node-a has no network interface of the name ib7") !=
             std::string::npos);
     const auto alone =
-        rendezvousCandidates({placed("node-a", {eth}), placed("node-b", {lo})}, RunSpec());
+        rendezvousCandidates({placed("node-a", {eth}), placed("node-b", {lo})}, on("eth0"));
     QVERIFY(!alone);
     QVERIFY(alone.error().message.find("node-b has no network interface that is up") !=
             std::string::npos);
