@@ -9,15 +9,26 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <utility>
 
 namespace rm {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+std::chrono::nanoseconds sinceBoot() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+} // namespace
+
 SshLink::SshLink()
     : m_session(ssh_new())
-    , m_lastHeard(std::chrono::steady_clock::now()) {
+    , m_lastHeard(sinceBoot()) {
     if (m_session == nullptr)
         qFatal("make an SSH session: out of memory");
     ssh_set_blocking(m_session, 0);
@@ -48,7 +59,7 @@ SshLink::Turn::~Turn() {
 void SshLink::tellOthers() {
     const bool hasHeard = std::exchange(m_heardBytes, m_carried.in_bytes) != m_carried.in_bytes;
     if (hasHeard)
-        m_lastHeard = std::chrono::steady_clock::now();
+        m_lastHeard = sinceBoot();
     if (hasHeard || ssh_is_connected(m_session) == 0)
         for (Waker* waiting : m_waiting)
             waiting->wake();
@@ -59,8 +70,7 @@ bool SshLink::seemsOpen() {
     const Turn turn(*this);
     pump(); // an end that has arrived is seen by this alone
     tellOthers();
-    return ssh_is_connected(m_session) != 0 &&
-           std::chrono::steady_clock::now() - m_lastHeard < kLongestSilence;
+    return ssh_is_connected(m_session) != 0 && sinceBoot() - m_lastHeard < kLongestSilence;
 }
 
 bool SshLink::hasUnsentBytes() {

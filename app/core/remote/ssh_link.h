@@ -101,7 +101,7 @@ private:
     ssh_counter_struct m_carried{}; ///< libssh keeps its address
     uint64_t m_heardBytes = 0;
     uint64_t m_timesEmptied = 0;
-    std::chrono::steady_clock::time_point m_lastHeard;
+    std::chrono::nanoseconds m_lastHeard; ///< since the computer started, its sleeps as well
     SignOfLife m_signOfLife;
     bool m_answers = false; ///< keep-alive requests
 };

@@ -32,7 +32,8 @@ struct SshLogin {
 };
 
 /// Programs on a host, each on an exec channel of one authenticated link. Where the server takes no
-/// further one on it, a program gets another link, which is kept for the next one.
+/// further one on it, a program gets another link, which is kept for the next one while it
+/// seemsOpen().
 class SshSession : public HostSession {
 public:
     using LogIn = std::function<tl::expected<SshLogin, ConnectFailure>(std::stop_token stop)>;
