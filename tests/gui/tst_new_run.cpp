@@ -438,17 +438,17 @@ void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
         20'000);
     QVERIFY(!use->isEnabled());
     lines->setPlainText(
-        "#!/bin/bash\n--account=mine\n#SBATCH --qos=high\n\nmodule load cuda\n  ulimit -l\n");
+        "#!/bin/bash\n--account=mine\n#SBATCH --qos=high\n\nmodule load \\\n  --latest cuda\n");
     QTRY_VERIFY_WITH_TIMEOUT(use->isEnabled(), 20'000);
     QVERIFY(hasLine("#SBATCH --account=mine") && hasLine("#SBATCH --qos=high"));
     QCOMPARE(script->toPlainText().count("#!"), 1);
-    QVERIFY(script->toPlainText().indexOf("module load cuda\n  ulimit -l\n") <
+    QVERIFY(script->toPlainText().indexOf("module load \\\n  --latest cuda\n") <
             script->toPlainText().indexOf("srun"));
     QVERIFY(!problem->isVisible());
     use->click();
     QTRY_VERIFY2(
         spec->toPlainText().endsWith("[launch]\nsbatch = [ \"--account=mine\", \"--qos=high\" ]\n"
-                                     "job_setup = [ \"module load cuda\", \"  ulimit -l\" ]\n"),
+                                     "job_setup = [ \"module load \\\\\", \"  --latest cuda\" ]\n"),
         qPrintable(spec->toPlainText()));
     qputenv("PATH", path);
 }

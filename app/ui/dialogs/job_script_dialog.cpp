@@ -80,14 +80,17 @@ void JobScriptDialog::buildUi() {
 void JobScriptDialog::readLines() {
     m_spec.launch.sbatch.clear();
     m_spec.launch.jobSetup.clear();
+    std::vector<std::string>& setup = m_spec.launch.jobSetup;
     for (const QString& line : m_lines->toPlainText().split('\n')) {
         const QString text = line.trimmed();
-        if (text.startsWith(kOption))
-            m_spec.launch.sbatch.push_back(text.mid(kOption.size()).trimmed().toStdString());
-        else if (text.startsWith('-')) // the option alone
+        if (!setup.empty() && setup.back().ends_with('\\')) // the rest of that command
+            setup.push_back(line.toStdString());
+        else if (line.startsWith(kOption))
+            m_spec.launch.sbatch.push_back(line.mid(kOption.size()).trimmed().toStdString());
+        else if (setup.empty() && text.startsWith('-')) // the option alone
             m_spec.launch.sbatch.push_back(text.toStdString());
         else if (!text.isEmpty() && !text.startsWith("#!"))
-            m_spec.launch.jobSetup.push_back(line.toStdString());
+            setup.push_back(line.toStdString());
     }
 }
 
