@@ -26,11 +26,14 @@ qint64 waitedForProcessorNs() {
 }
 
 void sleepAndCount(const std::stop_token& stop, std::atomic<qint64>& lateNs) {
+    // As much is usual, and many sleeps of it would add up to what they do not tell.
+    constexpr qint64 kUsuallyNs = 5 * kNsPerMs;
     while (!stop.stop_requested()) {
         QElapsedTimer slept;
         slept.start();
         std::this_thread::sleep_for(kTick);
-        lateNs += slept.nsecsElapsed() - std::chrono::nanoseconds(kTick).count();
+        const qint64 late = slept.nsecsElapsed() - std::chrono::nanoseconds(kTick).count();
+        lateNs += late > kUsuallyNs ? late : 0;
     }
 }
 
