@@ -5,6 +5,7 @@
 #include "app/ui/nodes/check_row_view.h"
 #include "app/ui/nodes/nodes_page.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
@@ -66,6 +67,7 @@ private Q_SLOTS:
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
     void whatDidNotPassStandsFirst();
+    void theAgeOfACheckGrows();
     void aTrialTellsHowFarItIsAndIsStopped();
     void oneKeyOfTwoNodesIsAskedAboutOnce();
     void twoKeysAreAskedAboutOneAfterAnother();
@@ -153,6 +155,7 @@ void TestNodesPage::aHostThatIsNoneIsCalledSo() {
              qPrintable(problem));
     // An address is no name, but nobody has typed it as one.
     find<QLineEdit>("nodeHost")->setText("fe80::1");
+    QVERIFY(!find<QLabel>("addNodeProblem")->isVisible());
     click("addNodeConfirm");
     QCOMPARE(QString::fromStdString(m_demo->fleet().find("fe80--1").value_or(Node()).sshHost),
              QString("fe80::1"));
@@ -506,6 +509,18 @@ void TestNodesPage::whatDidNotPassStandsFirst() {
     QCOMPARE(titles, QStringList({"Late", "Sound"}));
 }
 
+void TestNodesPage::theAgeOfACheckGrows() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    constexpr int64_t kSecondNs = 1'000'000'000;
+    NodeCheck found = checkWithGpus("box", 1);
+    found.checkedNs = wallNowNs() - 40 * kSecondNs; // "just now" for five more
+    check(found);
+    m_demo->window().nodesPage().select("box");
+    const auto* summary = find<QLabel>("checkSummary");
+    QVERIFY(summary);
+    QTRY_VERIFY_WITH_TIMEOUT(summary->text().endsWith("1 min ago"), kAnswerMs);
+}
+
 namespace {
 
 /// A port of this computer whose connections nobody serves.
@@ -642,11 +657,16 @@ void TestNodesPage::aDialogKeepsTheKeyboard() {
     auto* dialog = find<QDialog>("addNodeDialog");
     QVERIFY(dialog);
     QTRY_VERIFY(dialog->isActiveWindow());
+    const QWindow* window = m_demo->window().windowHandle();
+    bool wasTaken = false;
+    const auto seen = connect(qApp, &QGuiApplication::focusWindowChanged, this,
+                              [&](const QWindow* now) { wasTaken |= now == window; });
     m_demo->window().windowHandle()->requestActivate();
+    QTRY_VERIFY(wasTaken);
+    disconnect(seen);
     QTRY_VERIFY(dialog->isActiveWindow());
     QTest::keyClick(QGuiApplication::focusWindow(), Qt::Key_Escape);
     QTRY_VERIFY(!find<QDialog>("addNodeDialog"));
-    QTRY_VERIFY(m_demo->window().isActiveWindow());
 }
 
 namespace {

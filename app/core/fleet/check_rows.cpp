@@ -29,6 +29,11 @@ std::string inSeconds(int64_t ns) {
     return decimal(static_cast<double>(std::abs(ns)) / 1e9) + " s";
 }
 
+/// At least the least that is told: not "within 0.0 s".
+double roundedUp(double value) {
+    return std::max(value, 0.1);
+}
+
 std::string counted(int64_t count, const std::string& one, const std::string& many) {
     return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
@@ -198,8 +203,10 @@ CheckRow clockRow(const CheckContext& context) {
     const int64_t ahead = context.aheadNs;
     if (std::abs(ahead) <= context.uncertainNs + kTolerated)
         return goodRow("clock", "Clock",
-                       "within " + inSeconds(std::abs(ahead) + context.uncertainNs) +
-                           " of this computer's");
+                       "within " +
+                           decimal(roundedUp(
+                               static_cast<double>(std::abs(ahead) + context.uncertainNs) / 1e9)) +
+                           " s of this computer's");
     return {"clock",
             State::kWarning,
             "Clock",
@@ -412,8 +419,9 @@ CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTrip
     if (isLocal)
         return goodRow("connection", "Connection", "this computer, no SSH needed");
     CheckRow row = goodRow("connection", "SSH and host key", where + ", host key known");
+    const double roundTripMs = static_cast<double>(roundTripUs) / 1000;
     if (roundTripUs >= 0)
-        row.evidence += ", round trip " + decimal(static_cast<double>(roundTripUs) / 1000) + " ms";
+        row.evidence += ", round trip " + decimal(roundedUp(roundTripMs)) + " ms";
     if (roundTripUs > kSlowUs) {
         row.state = State::kWarning;
         row.cause = "commands and curves come late; training itself does not wait for them";
@@ -441,12 +449,23 @@ std::optional<CheckAction> answerTo(const ConnectFailure& failure) {
     return std::nullopt;
 }
 
-/// The error says what to look at; this is what to do in Ringmaster, or there.
+/// Whether fixOf() says what the error advises after its "; ".
+bool isToldByFix(ConnectFailure::Cause cause) {
+    using Cause = ConnectFailure::Cause;
+    return cause == Cause::kName || cause == Cause::kRoute || cause == Cause::kRefused ||
+           cause == Cause::kNoAnswer;
+}
+
+std::string firstPart(const std::string& message) {
+    return message.substr(0, message.find("; "));
+}
+
+/// What to do in Ringmaster, or there.
 const char* fixOf(ConnectFailure::Cause cause) {
     using Cause = ConnectFailure::Cause;
     switch (cause) {
     case Cause::kName:
-        return "correct its address with Edit, or join the network that knows the name";
+        return "correct its address with Edit, or join the network or VPN that knows the name";
     case Cause::kRoute:
         return "join its network or VPN, or name a jump host with Edit";
     case Cause::kRefused:
@@ -474,7 +493,8 @@ CheckRow refusedRow(const ConnectFailure& failure) {
     CheckRow row{"connection",
                  State::kBad,
                  causeTitle(failure.cause),
-                 failure.error.message,
+                 isToldByFix(failure.cause) ? firstPart(failure.error.message)
+                                            : failure.error.message,
                  "nothing can be sent to it or asked of it",
                  fixOf(failure.cause),
                  answerTo(failure)};

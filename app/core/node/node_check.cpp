@@ -36,13 +36,13 @@ bool isName(const std::string& text) {
 tl::unexpected<Error> bad(const Node& node, const std::string& what, const std::string& value,
                           const std::string& allowed) {
     return fail(ErrorCode::kInvalid,
-                "check node " + node.name + ": " + what + " '" + value + "' " + allowed);
+                "set up node " + node.name + ": " + what + " '" + value + "' " + allowed);
 }
 
 Result<void> checkJumpHost(const Node& node) {
     if (node.jumpHost.empty())
         return {};
-    const auto jump = parseSshAddress(node.jumpHost, "check node " + node.name + ": jump host");
+    const auto jump = parseSshAddress(node.jumpHost, "set up node " + node.name + ": jump host");
     if (!jump)
         return tl::unexpected(jump.error());
     if (jump->host.empty() || !isMadeOf(jump->host, kJumpLetters) ||
@@ -85,12 +85,12 @@ Result<void> checkGpus(const Node& node) {
                        "is neither a number such as 0 nor a UUID such as GPU-1b2c3d4e-..., as "
                        "nvidia-smi -L lists them");
     if (hasTwice(node.gpus))
-        return fail(ErrorCode::kInvalid, "check node " + node.name + ": a GPU is chosen twice");
+        return fail(ErrorCode::kInvalid, "set up node " + node.name + ": a GPU is chosen twice");
     return {};
 }
 
 Result<void> checkEnvironment(const Node& node) {
-    const std::string attempt = "check node " + node.name + ": ";
+    const std::string attempt = "set up node " + node.name + ": ";
     for (const std::string& entry : node.environment)
         if (entry.starts_with("CUDA_VISIBLE_DEVICES"))
             return fail(ErrorCode::kInvalid,
@@ -108,11 +108,11 @@ Result<void> checkUse(const Node& node) {
                        "must be 1 to 64 letters, digits, '.', '_' or '-', without spaces and with "
                        "no '-' at its start, such as test-group");
     if (hasTwice(node.groups))
-        return fail(ErrorCode::kInvalid, "check node " + node.name + ": a group is named twice");
+        return fail(ErrorCode::kInvalid, "set up node " + node.name + ": a group is named twice");
     RM_RETURN_IF_ERROR(checkGpus(node));
     RM_RETURN_IF_ERROR(checkEnvironment(node));
     if (node.notes.size() > kMostNotes || !isPlainText(node.notes))
-        return fail(ErrorCode::kInvalid, "check node " + node.name +
+        return fail(ErrorCode::kInvalid, "set up node " + node.name +
                                              ": its notes must be plain text of at most 4096 "
                                              "bytes");
     return {};
@@ -135,11 +135,11 @@ std::string partitionOf(const std::vector<std::string>& sbatch) {
 Result<void> checkNode(const Node& node) {
     // First, as a name that nobody typed is the host's.
     if (!node.isLocal && node.sshHost.empty())
-        return fail(ErrorCode::kInvalid, "check node " + node.name + ": it has no host");
+        return fail(ErrorCode::kInvalid, "set up node " + node.name + ": it has no host");
     if (!node.isLocal && !isMadeOf(node.sshHost, kHostLetters))
         return bad(node, "host", node.sshHost, kOnlyHostLetters);
     if (!isName(node.name))
-        return fail(ErrorCode::kInvalid, "check node '" + node.name +
+        return fail(ErrorCode::kInvalid, "set up node '" + node.name +
                                              "': a name is 1 to 64 letters, digits, '.', '_' or "
                                              "'-' and starts with no '-'");
     for (const std::string& option : node.sbatch)
@@ -147,13 +147,13 @@ Result<void> checkNode(const Node& node) {
             return bad(node, "option for sbatch", option, mistake);
     if (!node.isSlurm && !node.sbatch.empty())
         return fail(ErrorCode::kInvalid,
-                    "check node " + node.name + ": options for sbatch are for a Slurm cluster");
+                    "set up node " + node.name + ": options for sbatch are for a Slurm cluster");
     const bool isHere = node.isLocal && !node.isSlurm; // a cluster's login node has its own name
     if (isHere != (node.name == kLocalNodeName))
-        return fail(ErrorCode::kInvalid, std::string("check node ") + node.name + ": " +
+        return fail(ErrorCode::kInvalid, std::string("set up node ") + node.name + ": " +
                                              kLocalNodeName + " is the name of this computer");
     if (isHere && !areReachedAlike(node, localNode()))
-        return fail(ErrorCode::kInvalid, "check node " + node.name +
+        return fail(ErrorCode::kInvalid, "set up node " + node.name +
                                              ": this computer is reached without SSH: it has no "
                                              "host, user, port, key file or jump host");
     if (!node.isLocal)

@@ -113,14 +113,14 @@ QString useWords(const Node& node) {
     QStringList parts;
     if (!node.jumpHost.empty())
         parts << NodeWords::tr("through %1").arg(QString::fromStdString(node.jumpHost));
-    if (!node.groups.empty())
-        parts << joined(node.groups);
+    for (const std::string& group : node.groups)
+        parts << '@' + QString::fromStdString(group);
     if (!node.gpus.empty())
         parts << NodeWords::tr("trains on GPU %1").arg(joined(node.gpus));
     if (!node.environment.empty())
         parts << joined(node.environment);
     if (!node.notes.empty())
-        parts << QString::fromStdString(node.notes);
+        parts << NodeWords::tr("notes: %1").arg(QString::fromStdString(node.notes));
     return parts.join(kSeparator);
 }
 

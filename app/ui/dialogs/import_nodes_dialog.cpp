@@ -12,6 +12,8 @@
 #include <QVBoxLayout>
 #include <QtConcurrent>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -67,6 +69,11 @@ void ImportNodesDialog::show(const std::vector<SshOffer>& offers) {
     for (const SshOffer& offer : m_offers)
         addOffer(offer);
     m_table->setVisible(!m_offers.empty());
+    const auto first = std::ranges::find_if(m_offers, &canBeAdded);
+    if (first != m_offers.end()) { // so that Space ticks it
+        m_table->setCurrentIndex(m_rows->index(static_cast<int>(first - m_offers.begin()), 0));
+        m_table->setFocus();
+    }
     refresh();
 }
 

@@ -184,6 +184,9 @@ void NodeDialog::addUse() {
 }
 
 void NodeDialog::wire() {
+    // What it says is of what stood there before.
+    for (const QLineEdit* field : findChildren<QLineEdit*>())
+        connect(field, &QLineEdit::textChanged, m_problem, &QWidget::hide);
     connect(m_alias, &QComboBox::activated, this, [this](int index) {
         if (index > 0)
             useAlias(m_alias->itemText(index));

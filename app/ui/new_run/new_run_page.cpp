@@ -443,7 +443,8 @@ QString NewRunPage::forecast() const {
     if (seconds && (all || !m_branch))
         parts << tr("about %1, as the last one like it").arg(formatDuration(*seconds * share));
     else if (all)
-        parts << tr("%1 steps; how long is known after the first").arg(formatCount(steps));
+        parts
+            << tr("%1 steps; how long they take is known after the first").arg(formatCount(steps));
     else
         parts << tr("%1; how long is known after the first step")
                      .arg(counted(m_form->spec().train.epochs, tr("1 epoch"), tr("%1 epochs")));

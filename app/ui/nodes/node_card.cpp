@@ -18,6 +18,8 @@ namespace {
 /// The first sentence of the cause in "attempt object: cause. advice"; the row below the cards
 /// shows all of it.
 QString causeOf(const CheckRow& row) {
+    if (row.id == "connection" && row.title != causeTitle(ConnectFailure::Cause::kOther))
+        return QString::fromStdString(row.title); // which is a cause itself
     const QString detail = QString::fromStdString(row.evidence);
     const QString cause = detail.contains(": ") ? detail.section(": ", 1) : detail;
     return QString::fromStdString(row.title) + ": " + cause.section(". ", 0, 0).section("; ", 0, 0);

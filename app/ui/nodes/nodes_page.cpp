@@ -39,6 +39,8 @@ namespace rm {
 
 namespace {
 
+constexpr int kAgeMs = 5000;
+
 /// "connects", while this process makes the check.
 QString progressWords(const Fleet& fleet, const QString& name) {
     const auto stage = fleet.stageOf(name);
@@ -47,6 +49,14 @@ QString progressWords(const Fleet& fleet, const QString& name) {
     return *stage == CheckStage::kSendAgent
                ? NodesPage::tr("Connected; sending the agent if it is not there…")
                : NodesPage::tr("Looking at system, memory, disks, network, GPUs and runs…");
+}
+
+/// "13 of 14 passed · 5 min ago".
+QString summaryOf(const NodeCheck& check) {
+    const std::vector<CheckRow> rows = checkRows(check);
+    const auto good = std::ranges::count(rows, CheckRow::State::kGood, &CheckRow::state);
+    return NodesPage::tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
+           formatRelative(check.checkedNs, wallNowNs());
 }
 
 /// "node-a: all 6 proofs held", or the first that failed.
@@ -148,6 +158,7 @@ QWidget* NodesPage::buildCheck() {
     auto* head = new QHBoxLayout;
     m_checkTitle = new ElidedLabel(tr("Check"), "cardTitle");
     m_checkSummary = makeLabel({}, "secondary");
+    m_checkSummary->setObjectName("checkSummary");
     m_remove = makeButton(tr("Remove…"), "quiet", "removeNode");
     m_edit = makeButton(tr("Edit"), "quiet", "editNode");
     m_history = makeButton(tr("History"), "quiet", "checkHistory");
@@ -201,6 +212,8 @@ void NodesPage::wire() {
     connect(m_remove, &QPushButton::clicked, this, &NodesPage::removeSelected);
     connect(&m_context.fleet, &Fleet::nodesChanged, this, &NodesPage::rebuildCards);
     connect(&m_context.fleet, &Fleet::checkChanged, this, &NodesPage::refresh);
+    m_ageTimer.setInterval(kAgeMs);
+    connect(&m_ageTimer, &QTimer::timeout, this, &NodesPage::showAges);
     connect(&m_context.fleet, &Fleet::checkProgressed, this, &NodesPage::refresh);
     connect(&m_context.connector, &NodeConnector::checkingChanged, this, &NodesPage::refresh);
     connect(&m_context.connector, &NodeConnector::leftUnanswered, this,
@@ -339,6 +352,27 @@ void NodesPage::clearRows() {
     }
 }
 
+void NodesPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    showAges();
+    m_ageTimer.start();
+}
+
+void NodesPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    m_ageTimer.stop();
+}
+
+void NodesPage::showAges() {
+    for (NodeCard* card : m_cards) {
+        const QString name = QString::fromStdString(card->node().name);
+        card->show(m_context.fleet.lastCheck(name), progressOf(name));
+    }
+    if (!m_checkSummary->text().isEmpty())
+        if (const auto check = m_context.fleet.lastCheck(m_selected))
+            m_checkSummary->setText(summaryOf(*check));
+}
+
 void NodesPage::showCheck() {
     const QWidget* focused = window()->focusWidget();
     const bool isRowFocused =
@@ -373,9 +407,7 @@ void NodesPage::showCheck() {
     std::ranges::stable_partition(
         rows, [](CheckRow::State state) { return state != CheckRow::State::kGood; },
         &CheckRow::state);
-    const auto good = std::ranges::count(rows, CheckRow::State::kGood, &CheckRow::state);
-    m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
-                            formatRelative(check->checkedNs, wallNowNs()));
+    m_checkSummary->setText(summaryOf(*check));
     m_checkSummary->setToolTip(formatExact(check->checkedNs));
     QWidget* before = m_remove;
     for (const CheckRow& row : rows)

@@ -6,6 +6,7 @@
 #include "app/ui/data/app_context.h"
 
 #include <QElapsedTimer>
+#include <QTimer>
 #include <QWidget>
 
 #include <optional>
@@ -36,6 +37,8 @@ public:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override; ///< of the grid of cards
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
 
 private:
     void buildUi();
@@ -52,6 +55,7 @@ private:
     void refreshDifferences();
     void compare();
     QString progressOf(const QString& name) const;
+    void showAges(); ///< of the checks
     void showCheck();
     QWidget* addRow(const CheckRow& row, QWidget* before);
     void act(const CheckAction& action);
@@ -93,6 +97,7 @@ private:
     QPushButton* m_remove;
     QVBoxLayout* m_rows;
     DifferencesCard* m_differences;
+    QTimer m_ageTimer;
     bool m_isComparing = false; ///< in the next turn of the event loop
 };
 

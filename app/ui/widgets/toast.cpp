@@ -34,13 +34,11 @@ Toast::Toast(QWidget* window)
     m_timer.setInterval(kShownMs);
     connect(&m_timer, &QTimer::timeout, this, &Toast::leave);
     connect(qApp, &QApplication::focusChanged, this, [this](QWidget* old, QWidget* now) {
-        if (now == m_action)
+        if (now == m_action && old) // and not when the window comes back
             m_before = old;
     });
     connect(m_action, &QPushButton::clicked, this, [this] {
-        if (m_before && m_before->isVisible())
-            m_before->setFocus(Qt::OtherFocusReason);
-        hide();
+        vanish();
         m_lapse = nullptr;
         if (m_act)
             std::exchange(m_act, nullptr)();
@@ -104,8 +102,14 @@ QPoint Toast::freePlace() const {
     return foot;
 }
 
-void Toast::leave() {
+void Toast::vanish() {
+    if (m_action->hasFocus() && m_before && m_before->isVisible())
+        m_before->setFocus(Qt::OtherFocusReason);
     hide();
+}
+
+void Toast::leave() {
+    vanish();
     m_act = nullptr;
     if (const auto lapse = std::exchange(m_lapse, nullptr))
         lapse();

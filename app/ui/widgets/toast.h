@@ -31,6 +31,7 @@ protected:
 private:
     void appear();
     void leave();
+    void vanish(); ///< and gives the focus back
     void place();
     QPoint freePlace() const;
 

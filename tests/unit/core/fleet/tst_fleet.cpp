@@ -364,7 +364,7 @@ void FleetTest::whatANodeIsUsedForIsChecked() {
     QVERIFY(!changed);
     QCOMPARE(changed.error().code, ErrorCode::kInvalid);
     const QString message = QString::fromStdString(changed.error().message);
-    QVERIFY2(message.startsWith("check node a: ") && message.contains(complaint),
+    QVERIFY2(message.startsWith("set up node a: ") && message.contains(complaint),
              qPrintable(message));
     QVERIFY(fleet.find("a") == fullSample("a"));
 }
