@@ -230,6 +230,8 @@ void MainWindow::showNewRun() {
 void MainWindow::showNodes() {
     m_rail->setPlace(Rail::Place::kNodes);
     m_stack->setCurrentWidget(m_nodes);
+    if (m_stack->isAncestorOf(focusWidget())) // who walks along the rail stays there
+        m_nodes->focusSelected();
 }
 
 /// On Nodes the chosen node; else the first widget in the page's tab order.

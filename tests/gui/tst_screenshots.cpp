@@ -36,6 +36,7 @@
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QTemporaryDir>
@@ -450,6 +451,15 @@ struct ScriptEngine : FakeEngine {
 /// what comes from the first.
 void TestScreenshots::fleets() {
     QFETCH(int, count);
+    const QTemporaryDir home; // for what Import reads
+    const QByteArray homeBefore = qgetenv("HOME");
+    const auto reset = qScopeGuard([&] { qputenv("HOME", homeBefore); });
+    qputenv("HOME", home.path().toLocal8Bit());
+    QVERIFY(QDir(home.path()).mkpath(".ssh"));
+    QVERIFY(writeFileAtomically(home.filePath(".ssh/config").toStdString(),
+                                "Host lab-a\n  HostName 10.1.0.1\n  User trainer\n"
+                                "Host lab-b\n  HostName 10.1.0.2\n  ProxyJump gate\n"
+                                "  IdentityFile ~/.ssh/id_lab\n"));
     WindowFixture own(WindowFixture::Content::kEmpty);
     QVERIFY(addDemoNodes(own.fleet(), count));
     std::vector<NetworkNode> asked;
@@ -489,6 +499,10 @@ void TestScreenshots::fleets() {
         QVERIFY2(dialog, name);
         if (auto* more = dialog->findChild<Fold*>("nodeMore"))
             more->setOpen(true);
+        if (const auto* names = dialog->findChild<QAbstractItemView*>("importNodesTable")) {
+            QTRY_COMPARE(names->model()->rowCount(), 2);
+            names->model()->setData(names->model()->index(1, 0), Qt::Checked, Qt::CheckStateRole);
+        }
         shoot(*dialog, count == 2 ? name : QString("%1-%2").arg(name).arg(count));
         dialog->close();
         QTRY_VERIFY(!own.window().findChild<QDialog*>(name));

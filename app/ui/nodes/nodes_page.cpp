@@ -303,6 +303,8 @@ void NodesPage::select(const QString& name) {
         if (isIt)
             m_cardsArea->ensureWidgetVisible(card, 0, size::kCardGap);
     }
+    if (std::ranges::any_of(m_cards, &NodeCard::hasFocus))
+        focusSelected();
     showCheck();
 }
 
@@ -330,7 +332,6 @@ void NodesPage::moveSelection(int key) {
     if (to < 0 || to > last)
         return;
     select(QString::fromStdString(m_cards[static_cast<size_t>(to)]->node().name));
-    focusSelected();
 }
 
 /// The focus goes to the button by which a question that was closed is asked again.
