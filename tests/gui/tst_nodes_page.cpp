@@ -68,6 +68,7 @@ private Q_SLOTS:
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
     void whatDidNotPassStandsFirst();
     void theAgeOfACheckGrows();
+    void aCardEndsWithItsProblem();
     void aTrialTellsHowFarItIsAndIsStopped();
     void oneKeyOfTwoNodesIsAskedAboutOnce();
     void twoKeysAreAskedAboutOneAfterAnother();
@@ -507,6 +508,21 @@ void TestNodesPage::whatDidNotPassStandsFirst() {
             if (label->text() == "Sound" || label->text() == "Late")
                 titles << label->text();
     QCOMPARE(titles, QStringList({"Late", "Sound"}));
+}
+
+void TestNodesPage::aCardEndsWithItsProblem() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    NodeCheck found = checkWithGpus("box", 1);
+    found.ready = false;
+    found.report->home = "/root"; // so that there is a line of its disk, which has to go
+    found.report->disks = {{"/", "ext4", 1 << 30, 1 << 20}};
+    found.rows = {{"disk", CheckRow::State::kBad, "Disk", "1 MiB free", "too little", "make room"}};
+    check(found);
+    QStringList roles;
+    for (const auto* label : m_demo->window().findChildren<QLabel*>())
+        if (label->text() == "Disk: 1 MiB free")
+            roles << label->property("role").toString();
+    QCOMPARE(roles, QStringList{"bad"});
 }
 
 void TestNodesPage::theAgeOfACheckGrows() {

@@ -92,13 +92,14 @@ void NodeCard::show(const std::optional<NodeCheck>& check, const QString& progre
     const QStringList groups = groupsWords(m_node);
     m_address->setFullText((QStringList{addressWords(m_node, check)} + groups).join(kSeparator));
     QStringList lines = linesOf(check, progress);
+    const bool endsBad = words.tone == Tone::kBad && isBad(check, lines.size() - 1);
     // The last line is the one that matters when something is wrong.
     while (lines.size() > static_cast<qsizetype>(m_lines.size()))
         lines.removeAt(static_cast<qsizetype>(m_lines.size()) - 1);
     for (size_t at = 0; at < m_lines.size(); ++at) {
         const auto line = static_cast<qsizetype>(at);
         m_lines[at]->setFullText(lines.value(line));
-        const bool bad = line == lines.size() - 1 && words.tone == Tone::kBad && isBad(check, line);
+        const bool bad = endsBad && line == lines.size() - 1;
         setStyleProperty(m_lines[at], "role",
                          bad ? "bad" : (check && check->report ? "body" : "bodySecondary"));
     }
