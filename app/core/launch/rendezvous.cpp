@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ranges>
+#include <sstream>
 #include <string_view>
 
 namespace rm {
@@ -30,11 +30,10 @@ bool isTaken(std::string_view value, std::string_view interface, bool isNccl) {
     };
     const bool isExcluding = cut('^');
     const bool isWhole = cut('=') || !isNccl;
-    const auto isIt = [&](const auto& part) {
-        const std::string_view name(part.begin(), part.end());
-        return isWhole ? interface == name : interface.starts_with(name);
-    };
-    const bool isListed = std::ranges::any_of(value | std::views::split(','), isIt);
+    bool isListed = false;
+    std::istringstream names{std::string(value)};
+    for (std::string name; std::getline(names, name, ',');)
+        isListed |= isWhole ? interface == name : interface.starts_with(name);
     return isListed != isExcluding;
 }
 

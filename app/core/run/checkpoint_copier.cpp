@@ -91,7 +91,7 @@ void CheckpointCopier::look() {
     std::optional<int64_t> earliest;
     // Behind the last one first, so that a run with much to copy leaves room for the others.
     std::vector<QString> order(m_touched.begin(), m_touched.end());
-    std::ranges::rotate(order, std::ranges::upper_bound(order, m_last));
+    std::rotate(order.begin(), std::ranges::upper_bound(order, m_last), order.end());
     for (const QString& run : order) {
         const auto due = m_means.due(run);
         const auto shared = m_shared.find(run);

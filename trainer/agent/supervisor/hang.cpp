@@ -84,8 +84,8 @@ Hang judgeHang(const std::vector<SeenRank>& ranks) {
     if (most->begun() > least->begun()) {
         hang.ahead = *most;
         // One that is in its collective waits as well: what the others sent does not reach it.
-        if (!name(Hang::Cause::kAbsent, [&](const SeenRank& rank) {
-                return rank.begun() == least->begun() && !rank.isWaiting().value_or(false);
+        if (!name(Hang::Cause::kAbsent, [first = least->begun()](const SeenRank& rank) {
+                return rank.begun() == first && !rank.isWaiting().value_or(false);
             }))
             hang.cause = Hang::Cause::kTransfer;
         return hang;
