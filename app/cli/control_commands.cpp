@@ -166,8 +166,9 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
     std::string words;
     for (const LiveState::NodeLink& node : unseen)
         words += (words.empty() ? "" : "; ") + node.node + ": " + node.why.toStdString();
-    const std::string step = state.step >= 0 ? " after step " + std::to_string(state.step) : "";
-    return (isKill ? state.message : "done on every rank" + step) +
+    const bool hasStep = !isKill && state.step >= 0; // or its ranks were ended otherwise
+    return (hasStep ? "done on every rank after step " + std::to_string(state.step)
+                    : state.message) +
            ", and all other nodes have ended; nothing is heard of " + words +
            "; its end is read once it can be reached, or give it up: ringmaster " +
            "declare-lost " + run.toStdString() + ' ' + unseen.front().node;

@@ -7,6 +7,7 @@
 #include "app/core/launch/plan.h"
 #include "app/core/network/network_file.h"
 #include "app/core/remote/credential_store.h"
+#include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_copier.h"
 #include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/clean_node.h"
@@ -529,6 +530,12 @@ QFuture<Result<QString>> LocalEngine::batchScript(const CheckedSpec& spec,
 Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string& verb) const {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));
     const std::string attempt = verb + run.toStdString();
+    if (!hasEnded(found.state) && !found.lostNodes.empty())
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": its end on " + found.lostNodes.front().nodeName +
+                        " is not known, as that cannot be reached; wait for it, or give it up: "
+                        "ringmaster declare-lost " +
+                        run.toStdString() + ' ' + found.lostNodes.front().nodeName);
     if (!hasEnded(found.state))
         return fail(ErrorCode::kInvalid,
                     attempt + ": it is " + runStateName(found.state) + "; pause or stop it first");
@@ -1229,9 +1236,9 @@ void LocalEngine::endGivenUpNodes() {
             byNode[givenUp.node].emplace_back(givenUp, *node);
     }
     for (const auto& [node, runs] : byNode)
-        whenAnswered(endOn(runs), this, [this, node](const std::vector<Result<bool>>& ended) {
-            onEnded(node, ended);
-        });
+        whenAnswered(
+            endOn(runs), this,
+            [this, name = node](const std::vector<Result<bool>>& ended) { onEnded(name, ended); });
     if (!all.empty())
         m_impl->givenUpTimer.start(isAnyLaunching ? kFirstGivenUp : kGivenUpPause);
 }

@@ -168,7 +168,8 @@ const LiveState::NodeLink* unheardNode(const LiveState& live, int64_t wallNs) {
     constexpr int64_t kFreshNs = 2'000'000'000;
     const auto isUnheard = [&](const LiveState::NodeLink& node) {
         return node.link != LiveState::Link::kNone &&
-               (isDown(node.link) || (node.heardNs != 0 && wallNs - node.heardNs >= kFreshNs));
+               (node.link == LiveState::Link::kConnecting || isDown(node.link) ||
+                (node.heardNs != 0 && wallNs - node.heardNs >= kFreshNs));
     };
     const auto found = std::ranges::find_if(live.nodes, isUnheard);
     return found == live.nodes.end() ? nullptr : &*found;
@@ -191,9 +192,14 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
         return {};
     const auto silent = silentNodes(live, wallNs);
     std::string why = silent.empty() ? whoIsDown(live) : silent.front();
+    const auto* unheard = unheardNode(live, wallNs);
+    if (why.empty() && unheard && unheard->link == LiveState::Link::kConnecting)
+        why = unheard->node + " is being connected to";
+    if (const auto full = journalProblems(live); why.empty() && !full.empty())
+        why = full.front();
     if (why.empty())
         why = whoIsBehind(live);
-    if (why.empty() && !unheardNode(live, wallNs) && !ranksOf(live).empty())
+    if (why.empty() && !unheard && !ranksOf(live).empty())
         why = "the ranks get on, but the agent on " + live.nodes.front().node +
               " has not confirmed it";
     return std::string(commandKindName(asked.value_or(*live.pending))) + " under way for " +
@@ -214,6 +220,8 @@ DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
             "are seen again" +
             until};
     }
+    if (!journalProblems(live).empty())
+        return {"The answer comes once it can be written down there: free some room on that disk."};
     if (whoIsBehind(live).empty())
         return {"An agent that does not answer is replaced by itself; the ranks go on meanwhile."};
     return {

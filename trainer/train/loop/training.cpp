@@ -38,8 +38,8 @@ Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_
     return fail(ErrorCode::kInvalid,
                 "cut steps of " + std::to_string(wanted) + " samples " + what + ": the " +
                     std::to_string(sizes.size()) + " ranks take " + std::to_string(perMicro) +
-                    " at once, which does not divide it; change train.batch_size, or set "
-                    "train.global_batch to train with another one");
+                    " at once, which does not divide it; take another number of ranks, or branch "
+                    "from the checkpoint with another train.batch_size or train.global_batch");
 }
 
 Result<void> checkSizes(const Session& session, const std::vector<int64_t>& sizes) {

@@ -52,6 +52,8 @@ private Q_SLOTS:
     void delayIsToldAfterThreeSeconds();
     void ranksThatGetOnAreNotNamed();
     void noKillIsAdvisedWhileANodeIsSilent();
+    void aFullDiskIsWhyNothingIsAnswered();
+    void nobodyIsBlamedBeforeAllAreHeardOf();
     void nothingIsToldWithoutACommand();
     void paceSaysNothingOfARunThatStands_data();
     void paceSaysNothingOfARunThatStands();
@@ -230,6 +232,31 @@ void TestStandstill::noKillIsAdvisedWhileANodeIsSilent() {
     state.nodes[0].link = LiveState::Link::kNone;
     QVERIFY(commandDelay(state, 104 * kSecondNs, kWallNs)
                 .ends_with(": n1 cannot be reached: its host key has changed"));
+}
+
+void TestStandstill::aFullDiskIsWhyNothingIsAnswered() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5)});
+    state.pending = CommandKind::kPause;
+    state.pendingSinceNs = 100 * kSecondNs;
+    state.nodes[0].state->hasNoRoom = true;
+    const std::string delay = commandDelay(state, 104 * kSecondNs, kWallNs);
+    QVERIFY2(delay.find("the disk of the run's folder on n0 is full") != delay.npos, delay.c_str());
+    const DelayAdvice advice = delayAdvice(state, kWallNs);
+    QVERIFY2(!advice.isKill && advice.words.find("free some room") != std::string::npos,
+             advice.words.c_str());
+}
+
+void TestStandstill::nobodyIsBlamedBeforeAllAreHeardOf() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 9000)});
+    state.pending = CommandKind::kPause;
+    state.pendingSinceNs = 100 * kSecondNs;
+    state.nodes[0].link = LiveState::Link::kConnecting; // as of a program that has just begun
+    state.nodes[1].link = LiveState::Link::kLive;
+    const std::string delay = commandDelay(state, 104 * kSecondNs, kWallNs);
+    QVERIFY2(delay.ends_with(": n0 is being connected to"), delay.c_str());
+    QVERIFY(!delayAdvice(state, kWallNs).isKill);
 }
 
 void TestStandstill::nothingIsToldWithoutACommand() {
