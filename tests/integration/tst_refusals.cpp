@@ -82,7 +82,7 @@ void tst_refusals::cleanup() {
     if (!m_bed)
         return;
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
-    QCOMPARE(NetworkLab::processesIn(m_bed->lab().laptop()).size(), 0u);
+    QTRY_COMPARE_WITH_TIMEOUT(NetworkLab::processesIn(m_bed->lab().laptop()).size(), 0u, 15000);
 }
 
 void tst_refusals::aLaunchThatIsStoppedWhileItSendsSaysSo() {
