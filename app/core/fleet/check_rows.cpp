@@ -465,11 +465,12 @@ const char* fixOf(ConnectFailure::Cause cause) {
     using Cause = ConnectFailure::Cause;
     switch (cause) {
     case Cause::kName:
-        return "correct its address with Edit, or join the network or VPN that knows the name";
+        return "correct its address in its settings, or join the network or VPN that knows the "
+               "name";
     case Cause::kRoute:
-        return "join its network or VPN, or name a jump host with Edit";
+        return "join its network or VPN, or name a jump host in its settings";
     case Cause::kRefused:
-        return "start sshd there, or correct the port with Edit";
+        return "start sshd there, or correct the port in its settings";
     case Cause::kNoAnswer:
         return "switch it on, or let its firewall admit this computer; then check again";
     case Cause::kTurnedAway:
@@ -479,7 +480,7 @@ const char* fixOf(ConnectFailure::Cause cause) {
     case Cause::kHostKey:
         return "compare the key with the machine's own before anything else";
     case Cause::kLogin:
-        return "name a user or a key file that it accepts with Edit";
+        return "name a user or a key file that it accepts in its settings";
     case Cause::kOther:
         break;
     }
