@@ -103,6 +103,13 @@ QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
     return address + slurm;
 }
 
+QStringList groupsWords(const Node& node) {
+    QStringList groups;
+    for (const std::string& group : node.groups)
+        groups << '@' + QString::fromStdString(group);
+    return groups;
+}
+
 QString useWords(const Node& node) {
     const auto joined = [](const std::vector<std::string>& words) {
         QStringList list;
@@ -113,8 +120,7 @@ QString useWords(const Node& node) {
     QStringList parts;
     if (!node.jumpHost.empty())
         parts << NodeWords::tr("through %1").arg(QString::fromStdString(node.jumpHost));
-    for (const std::string& group : node.groups)
-        parts << '@' + QString::fromStdString(group);
+    parts << groupsWords(node);
     if (!node.gpus.empty())
         parts << NodeWords::tr("trains on GPU %1").arg(joined(node.gpus));
     if (!node.environment.empty())

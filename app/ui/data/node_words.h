@@ -16,8 +16,11 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking);
 /// "ubuntu@10.0.0.4 · 0.4 ms", "no SSH"
 QString addressWords(const Node& node, const std::optional<NodeCheck>& check);
 
-/// How a person wants it used: "lab, a100 · trains on GPU 1 · NCCL_DEBUG=INFO · noisy". Empty: as
-/// it is.
+/// "@lab", "@a100".
+QStringList groupsWords(const Node& node);
+
+/// How a person wants it used: "@lab · @a100 · trains on GPU 1 · NCCL_DEBUG=INFO · notes: noisy".
+/// Empty: as it is.
 QString useWords(const Node& node);
 
 /// GPUs and driver; cores, memory and system; disk of the node's home. Empty without a report.

@@ -48,13 +48,6 @@ bool isBad(const std::optional<NodeCheck>& check, qsizetype line) {
            line >= (check->report ? reportWords(*check->report).size() : 0);
 }
 
-QStringList groupsWords(const Node& node) {
-    QStringList groups;
-    for (const std::string& group : node.groups)
-        groups << '@' + QString::fromStdString(group);
-    return groups;
-}
-
 } // namespace
 
 NodeCard::NodeCard(const Node& node, QWidget* parent)
