@@ -58,6 +58,41 @@ std::optional<int64_t> microBatchesOf(int64_t positions, int64_t perMicro) {
     return positions % perMicro == 0 ? std::optional(positions / perMicro) : std::nullopt;
 }
 
+Result<int64_t> accumulationOf(const RunSpec& spec, const std::vector<int64_t>& sizes,
+                               const std::optional<StepsBefore>& before) {
+    int64_t wanted = spec.train.globalBatch;
+    std::string what = "of train.global_batch";
+    const auto ranks = static_cast<int64_t>(sizes.size());
+    // An earlier attempt of the same spec may have had another number of ranks.
+    if (wanted == 0 && before && (before->isSameSpec || before->ranks != ranks)) {
+        wanted = before->positions;
+        what = "as those of the checkpoint, made by " + counted(before->ranks, "rank");
+    }
+    if (wanted == 0)
+        return spec.train.accumulation;
+    const int64_t perMicro = sumOf(sizes);
+    if (const auto accumulation = microBatchesOf(wanted, perMicro))
+        return *accumulation;
+    return fail(ErrorCode::kInvalid,
+                "cut steps of " + counted(wanted, "sample") + " " + what + ": " +
+                    counted(ranks, "rank") + (ranks == 1 ? " takes " : " take ") +
+                    std::to_string(perMicro) +
+                    " at once, which does not divide that; take another number of ranks, or " +
+                    (before ? "branch from the checkpoint with another train.batch_size or "
+                              "train.global_batch"
+                            : "another train.batch_size or train.global_batch"));
+}
+
+Result<void> checkStepCut(const RunSpec& spec, int64_t ranks,
+                          const std::optional<StepsBefore>& before) {
+    const std::vector<int64_t> sizes = batchSizesOf(spec, ranks);
+    if (static_cast<int64_t>(sizes.size()) != ranks)
+        return fail(ErrorCode::kInvalid, "train.rank_batch_sizes names " +
+                                             counted(static_cast<int64_t>(sizes.size()), "rank") +
+                                             ", but the run has " + std::to_string(ranks));
+    return accumulationOf(spec, sizes, before).map([](int64_t) {});
+}
+
 Result<void> checkMinNodes(const RunSpec& spec, const std::vector<int>& ranksOfNodes) {
     const auto least = static_cast<size_t>(spec.launch.minNodes);
     if (least == 0 || least >= ranksOfNodes.size() || spec.launch.maxRestarts == 0)

@@ -18,6 +18,24 @@ std::vector<int64_t> batchSizesOf(const RunSpec& spec, int64_t ranks);
 /// once; empty: such a step cannot be cut into them.
 std::optional<int64_t> microBatchesOf(int64_t positions, int64_t perMicro);
 
+/// The steps that a run goes on from.
+struct StepsBefore {
+    int64_t positions = 0; ///< in each, over all ranks; 0: not known
+    int64_t ranks = 0;     ///< that did them
+    bool isSameSpec = false;
+};
+
+/// Micro-batches per step of ranks that take `sizes` at once: as many as the spec says or, if the
+/// number of ranks has changed, now or before that checkpoint, as make its steps again. kInvalid:
+/// no number does.
+Result<int64_t> accumulationOf(const RunSpec& spec, const std::vector<int64_t>& sizes,
+                               const std::optional<StepsBefore>& before);
+
+/// Whether so many ranks can do the steps of the spec, or those of the checkpoint. kInvalid: why
+/// not, and what to set.
+Result<void> checkStepCut(const RunSpec& spec, int64_t ranks,
+                          const std::optional<StepsBefore>& before);
+
 /// Whether a run that began on nodes with so many ranks, and was never on others, can be restarted
 /// after any loss of nodes down to launch.min_nodes. The first node has rank 0 and is never left
 /// out. kInvalid says which loss cannot be borne, why, and what to set.

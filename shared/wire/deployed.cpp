@@ -50,6 +50,7 @@ std::string toJson(const DeployedReport& report) {
     return dumpJson({{"home", report.home},
                      {"home_id", report.homeId},
                      {"state_id", report.stateId},
+                     {"state", report.stateDir},
                      {"items", items},
                      {"in_the_way", report.inTheWay}});
 }
@@ -64,7 +65,10 @@ Result<DeployedReport> parseDeployedReport(std::string_view text) {
                           {},
                           textAt(json, "in_the_way").value_or(""),
                           textAt(json, "home_id").value_or(""),
-                          textAt(json, "state_id").value_or("")};
+                          textAt(json, "state_id").value_or(""),
+                          textAt(json, "state").value_or("")};
+    if (report.stateDir.size() > kLongestHome)
+        return fail(ErrorCode::kCorrupt, "read what is deployed: a path is too long");
     if (report.homeId.size() > kLongestId || report.stateId.size() > kLongestId)
         return fail(ErrorCode::kCorrupt, "read what is deployed: an id is too long");
     for (const Json& each : *items) {

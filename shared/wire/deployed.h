@@ -33,6 +33,7 @@ struct DeployedReport {
     /// The same where nodes share the home, or the folder of runs; empty: unknown, or an uninstall.
     std::string homeId = {};
     std::string stateId = {};
+    std::string stateDir = {}; ///< where its runs lie, in `runs`; empty: an agent that tells none
     bool operator==(const DeployedReport&) const = default;
 };
 

@@ -808,6 +808,15 @@ void TestNodesPage::anUndoneRemovalLeavesNothingOut() {
     QCOMPARE(m_demo->fleet().history("box").size(), size_t{1});
     QVERIFY(isTicked());
     QCOMPARE(find<QSpinBox>("ranks.box")->value(), 2);
+    // What was deleted there does not come back.
+    click("removeNode");
+    auto* dialog = find<RemoveNodeDialog>("removeNodeDialog");
+    const auto gone = m_demo->fleet().remove("box");
+    Q_EMIT dialog->forgotten(*gone, true);
+    dialog->reject();
+    click("toastAction");
+    QVERIFY(m_demo->fleet().find("box") && !m_demo->fleet().lastCheck("box"));
+    check(checkWithGpus("box", 1));
     // Another machine of that name was not chosen by anybody.
     removeAndUndo([this, &isTicked] {
         QVERIFY(m_demo->fleet().add({"box", false, "elsewhere.invalid", "me", 0, {}}));

@@ -956,12 +956,15 @@ void TestRunPage::endingARunWithoutACheckpointSaysWhatIsLost() {
     QString said = saidByKill();
     QVERIFY2(said.contains("Steps after " + newest) && said.contains("can be resumed from that"),
              qPrintable(said));
+    find<QPushButton>("stopRun")->click();
+    said = textsOf("stopDialog");
+    QVERIFY2(said.contains("Steps after " + newest), qPrintable(said));
     forgetCheckpoints(kRunningRun);
     const QString lost = "It has no checkpoint: all " + steps +
                          " steps are lost, and it cannot be resumed, only launched again.";
-    QTRY_VERIFY2((said = saidByKill()).contains(lost), qPrintable(said));
-    find<QPushButton>("stopRun")->click();
-    said = textsOf("stopDialog");
+    QTRY_VERIFY2((said = textsOf("stopDialog")).contains(lost), qPrintable(said));
+    delete find<QDialog>("stopDialog");
+    said = saidByKill();
     QVERIFY2(said.contains(lost), qPrintable(said));
 }
 

@@ -29,6 +29,7 @@ private Q_SLOTS:
     void initTestCase();
     void cleanup();
     void aCheckpointIsPulledToThisComputer();
+    void ranksThatCannotCutTheStepsAreRefusedBeforeAnything();
     void theRunGoesOnOnAnotherNodeAndFewerRanks();
     void aBranchBeginsOnAnotherNode();
     void theNewestGetsACopyOnTheSecondNode();
@@ -110,6 +111,24 @@ void tst_checkpoint_moves::aCheckpointIsPulledToThisComputer() {
     const CliResult verified = cli().run({"checkpoints", m_run, "--verify", "--json"}, 120000);
     QVERIFY2(verified.exitCode == 0, verified.whole());
     QVERIFY(checkpoint(m_paused)["verified"].toDouble() > 0);
+}
+
+/// Three ranks cannot do the steps that two began.
+void tst_checkpoint_moves::ranksThatCannotCutTheStepsAreRefusedBeforeAnything() {
+    for (const QStringList& more : {QStringList{"--preview"}, QStringList{}}) {
+        const CliResult refused =
+            cli().run(QStringList{"resume", m_run, "--node", "node-b:3"} + more, 60000);
+        QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
+        for (const char* words : {"made by 2 ranks", "3 ranks take", "another number of ranks"})
+            QVERIFY2(refused.err.contains(words), refused.whole());
+    }
+    QCOMPARE(summary().attempt, 1);
+    QCOMPARE(summary().state, RunStateKind::kPaused);
+    const CliResult branched =
+        cli().run({"branch", m_run, "--node", "node-b:3", "--set", "name=third"}, 60000);
+    QVERIFY2(branched.exitCode == static_cast<int>(ExitCode::kUsage), branched.whole());
+    QVERIFY2(branched.err.contains("3 ranks take"), branched.whole());
+    QCOMPARE(newestRun(cli().database())->id, m_run);
 }
 
 void tst_checkpoint_moves::theRunGoesOnOnAnotherNodeAndFewerRanks() {

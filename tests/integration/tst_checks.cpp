@@ -36,6 +36,7 @@ private Q_SLOTS:
     void leftoversAreEndedByIdAndOthersGoOn();
     void aLaunchIsCheckedBeforeItIsMade();
     void aFolderThatNodesHaveInCommonIsFound();
+    void aNodeThatIsRidOfItsRunsHasNoCheckpoint();
 
 private:
     const Cli& cli() const { return m_bed->laptop(); }
@@ -192,6 +193,30 @@ void tst_checks::aFolderThatNodesHaveInCommonIsFound() {
     QVERIFY(wordsFor({}).contains("which the other nodes do not have"));
     const auto all = QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot;
     QVERIFY(QDir(m_bed->driveFolder()).entryList(all).isEmpty()); // nothing was left there
+}
+
+/// What is deleted with a node is not offered to go on from.
+void tst_checks::aNodeThatIsRidOfItsRunsHasNoCheckpoint() {
+    const QString spec = m_bed->writeSpec("left", {.steps = 10, .checkpointEvery = 5});
+    const CliResult run =
+        cli().run({"run", spec, "--wait", "--json", "--node", "node-b:1"}, kLimitMs);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    const auto checkpoints = [&] {
+        const CliResult told = cli().run({"checkpoints", "left", "--json"}, kLimitMs);
+        int there = 0, removed = 0;
+        for (const QJsonValue& each : told.json()["checkpoints"].toArray())
+            (each["removed"].toBool() ? removed : there) += 1;
+        return std::pair(there, removed);
+    };
+    const auto [there, none] = checkpoints();
+    QVERIFY2(there > 0 && none == 0, run.whole());
+    const CliResult removal =
+        cli().run({"nodes", "remove", "node-b", "--from-node", "--runs", "--yes"}, kLimitMs);
+    QVERIFY2(removal.exitCode == 0, removal.whole());
+    QCOMPARE(checkpoints(), std::pair(0, there));
+    const CliResult branch =
+        cli().run({"branch", "left", "--node", "node-a:1"}, kLimitMs);
+    QVERIFY2(branch.exitCode != 0 && branch.err.contains("checkpoint"), branch.whole());
 }
 
 QTEST_GUILESS_MAIN(tst_checks)

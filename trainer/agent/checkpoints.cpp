@@ -5,6 +5,7 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/checkpoint/saved_runs.h"
 #include "shared/io/clock.h"
+#include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/run_checkpoints.h"
@@ -48,6 +49,18 @@ Result<std::string> verifyCheckpointAt(const std::string& path) {
     return verdict.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+/// By trainer/train/checkpoint/FORMAT.md; 0: it does not tell.
+int64_t positionsPerStepOf(const std::string& checkpoint) {
+    const auto state = readFile(checkpoint + "/state.json").and_then([](const std::string& text) {
+        return parseJson(text, "the state of a checkpoint");
+    });
+    return state ? intAt(*state, "positions_per_step").value_or(0) : 0;
+}
+
+} // namespace
+
 Result<std::string> checkpointAt(const std::string& path) {
     const std::filesystem::path folder(path);
     const auto entries = listCheckpoints(folder.parent_path().string());
@@ -61,7 +74,9 @@ Result<std::string> checkpointAt(const std::string& path) {
                         {"attempt", entry->manifest.attempt},
                         {"step", entry->manifest.step},
                         {"bytes", entry->manifest.bytes()},
-                        {"copy", entry->isCopy}};
+                        {"copy", entry->isCopy},
+                        {"ranks", entry->manifest.worldSize},
+                        {"positions_per_step", positionsPerStepOf(path)}};
     return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -14,7 +14,7 @@ Result<std::string> verifyCheckpointAt(const std::string& path);
 
 /// `find-checkpoint < PATH`: whether a checkpoint lies in that folder, whose manifest can be read
 /// and whose files have their sizes, and which one: {"there", "run_id", "attempt", "step", "bytes",
-/// "copy"}.
+/// "copy", "ranks", "positions_per_step"}; of these the last is 0 where its state does not tell.
 Result<std::string> checkpointAt(const std::string& path);
 
 /// `saved-runs < {"folder", "name"}`: the runs of newestOf(), in the words of savedRunsIn().

@@ -138,7 +138,7 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
                     "remove Ringmaster from this node: " + report.inTheWay);
     for (DeployedItem& item : report.items)
         if (item.kind == "runs" || item.kind == "checkpoints")
-            item.keptFor = order.withRuns ? "" : "runs were not to be removed";
+            item.keptFor = order.withRuns ? "" : "runs are kept";
     // The lock makes its folders also where another has just removed them all.
     if (report.items.empty() && notesOf(folders) == std::vector{lockOf(folders)}) {
         removeRest(folders);

@@ -230,7 +230,13 @@ Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& t
                bytes = intAt(answer, "bytes");
     if (!isThere || !runId || !attempt || !step || !bytes)
         return fail(ErrorCode::kCorrupt, "find-checkpoint: the agent's answer names no checkpoint");
-    return CheckpointThere{*runId, *attempt, *step, *bytes, boolAt(answer, "copy").value_or(false)};
+    return CheckpointThere{*runId,
+                           *attempt,
+                           *step,
+                           *bytes,
+                           boolAt(answer, "copy").value_or(false),
+                           intAt(answer, "ranks").value_or(0),
+                           intAt(answer, "positions_per_step").value_or(0)};
 }
 
 Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session,

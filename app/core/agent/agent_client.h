@@ -128,6 +128,8 @@ struct CheckpointThere {
     int64_t step = 0;
     int64_t bytes = 0;
     bool isCopy = false; ///< made by a copy in the background: see CheckpointPlace::keepCopies
+    int64_t ranks = 0;   ///< that made it; 0: an agent that does not tell
+    int64_t positionsPerStep = 0; ///< samples, over all ranks; 0: not known
     bool operator==(const CheckpointThere&) const = default;
 };
 

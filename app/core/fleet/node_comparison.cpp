@@ -88,23 +88,35 @@ std::vector<std::vector<std::string>> groupsBy(std::string NodeReport::*id, cons
     return groups;
 }
 
-} // namespace
-
-std::vector<std::string> sharersOf(const std::string& node, const std::vector<NodeCheck>& checks,
-                                   bool withRuns) {
+/// The other nodes with the same id, behind `others` where they are not in it.
+void appendSharers(std::string NodeReport::*id, const std::string& node,
+                   const std::vector<NodeCheck>& checks, std::vector<std::string>& others) {
     Checks known;
     for (const NodeCheck& check : checks)
         if (check.report)
             known.push_back(&check);
-    std::vector<std::vector<std::string>> groups = groupsBy(&NodeReport::homeId, known);
-    if (withRuns)
-        std::ranges::move(groupsBy(&NodeReport::stateId, known), std::back_inserter(groups));
-    std::vector<std::string> others;
-    for (const std::vector<std::string>& group : groups)
+    for (const std::vector<std::string>& group : groupsBy(id, known))
         if (std::ranges::count(group, node) > 0)
             for (const std::string& each : group)
                 if (each != node && std::ranges::count(others, each) == 0)
                     others.push_back(each);
+}
+
+} // namespace
+
+std::vector<std::string> sharersOf(const std::string& node, const std::vector<NodeCheck>& checks,
+                                   bool withRuns) {
+    std::vector<std::string> others;
+    appendSharers(&NodeReport::homeId, node, checks, others);
+    if (withRuns)
+        appendSharers(&NodeReport::stateId, node, checks, others);
+    return others;
+}
+
+std::vector<std::string> runSharersOf(const std::string& node,
+                                      const std::vector<NodeCheck>& checks) {
+    std::vector<std::string> others;
+    appendSharers(&NodeReport::stateId, node, checks, others);
     return others;
 }
 

@@ -33,6 +33,9 @@ NodeComparison compareNodes(const std::vector<NodeCheck>& checks);
 /// by what their checks found: what is deleted there on one is gone for all.
 std::vector<std::string> sharersOf(const std::string& node, const std::vector<NodeCheck>& checks,
                                    bool withRuns);
+/// The same of the folder of runs alone.
+std::vector<std::string> runSharersOf(const std::string& node,
+                                      const std::vector<NodeCheck>& checks);
 
 /// "node-1, node-2 and 60 more".
 std::string someOf(const std::vector<std::string>& nodes, size_t most = 4);

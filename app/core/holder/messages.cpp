@@ -508,8 +508,8 @@ auto membersOf(T& value) {
 
 template <Like<DeployedReport> T>
 auto membersOf(T& value) {
-    auto& [home, items, inTheWay, homeId, stateId] = value;
-    return std::tie(home, items, inTheWay, homeId, stateId);
+    auto& [home, items, inTheWay, homeId, stateId, stateDir] = value;
+    return std::tie(home, items, inTheWay, homeId, stateId, stateDir);
 }
 
 template <Like<MeasureNetworkRequest> T>

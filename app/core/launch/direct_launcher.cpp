@@ -10,7 +10,6 @@
 #include "app/core/network/network_words.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
-#include "shared/spec/step_cut.h"
 
 #include <QUuid>
 
@@ -298,6 +297,10 @@ Result<std::vector<Placement>> DirectLauncher::check() {
     // What resumes keeps its precision, which it has got by with before.
     if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")
         RM_RETURN_IF_ERROR(checkPrecision(m_request.spec, m_nodes));
+    if (m_request.readsData) {
+        const int64_t all = std::accumulate(ranks.begin(), ranks.end(), int64_t{0});
+        RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, all, m_request.attempt.stepsBefore));
+    }
     // What resumes keeps the steps of its checkpoint, of which the spec need not say how large they
     // are.
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)

@@ -5,10 +5,12 @@
 #include "app/core/node/node.h"
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
+#include "shared/spec/step_cut.h"
 
 #include <QString>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,7 @@ struct PlanRequest {
     int64_t attempt = 1;
     std::string startFrom;
     bool startFromIsExact = false; ///< see NodePlan
+    std::optional<StepsBefore> stepsBefore = std::nullopt; ///< of `startFrom`, where they are known
 };
 
 /// What all ranks of a run compute with.

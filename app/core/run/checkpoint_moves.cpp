@@ -99,7 +99,7 @@ struct Search {
 };
 
 /// The first place on another node that has it.
-std::optional<std::pair<Place, int64_t>>
+std::optional<std::pair<Place, CheckpointThere>>
 sourceFor(const ProcedureContext& context, const QString& run, const StoredCheckpoint& checkpoint,
           const std::string& notOn, const std::stop_token& stop, Search& tried) {
     for (const Place& place : placesOf(checkpoint)) {
@@ -109,13 +109,17 @@ sourceFor(const ProcedureContext& context, const QString& run, const StoredCheck
             return thereIs(context, node, place.folder, run, checkpoint, stop);
         });
         if (there && *there)
-            return std::pair(place, (*there)->bytes);
+            return std::pair(place, **there);
         tried.isCertain = tried.isCertain && there.has_value();
         tried.words +=
             (tried.words.empty() ? "" : "; ") + place.node + ": " +
             (there ? "it is not in " + place.folder + " any more" : there.error().message);
     }
     return std::nullopt;
+}
+
+StepsBefore stepsOf(const CheckpointThere& there) {
+    return {there.positionsPerStep, there.ranks, false};
 }
 
 /// Where it lies on that node; nullopt: nowhere.
@@ -131,7 +135,7 @@ Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, co
         RM_ASSIGN_OR_RETURN(const auto there,
                             thereIs(context, node, folder, run, checkpoint, stop));
         if (there)
-            return CheckpointWay{folder, std::nullopt, {}, there->bytes};
+            return CheckpointWay{folder, std::nullopt, {}, there->bytes, stepsOf(*there)};
     }
     return std::nullopt;
 }
@@ -147,9 +151,13 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
     Search tried;
     const auto source = sourceFor(context, run, checkpoint, first.name, stop, tried);
     if (source)
-        return CheckpointWay{{}, source->first.node, source->first.folder, source->second};
+        return CheckpointWay{{},
+                             source->first.node,
+                             source->first.folder,
+                             source->second.bytes,
+                             stepsOf(source->second)};
     if (checkpoint.node == first.name)
-        return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0};
+        return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0, std::nullopt};
     const std::string attempt = "bring " + whatOf(run, checkpoint) + " to " + first.name;
     if (tried.isCertain)
         return fail(ErrorCode::kNotFound, attempt + ": it is not there, nor anywhere else" +
@@ -157,6 +165,13 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kUnavailable,
                 attempt +
                     ": it is not there, and no place that has it can be reached: " + tried.words);
+}
+
+std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way) {
+    std::optional<StepsBefore> steps = way.steps;
+    if (steps)
+        steps->isSameSpec = true;
+    return steps;
 }
 
 std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,
@@ -254,7 +269,8 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
             return fail(ErrorCode::kUnavailable,
                         "copy " + whatOf(run, checkpoint) + " to " + name +
                             ": no place that has it can be reached: " + tried.words);
-        std::tie(source, bytes) = *found;
+        source = found->first;
+        bytes = found->second.bytes;
     }
     RM_ASSIGN_OR_RETURN(const auto path, carry(context, run, source, bytes, target, place));
     // Only where the run's checkpoints lie does a later resume look for it.
@@ -422,18 +438,20 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
     if (const auto left = stepsLeft(spec, checkpoint.saved.step, run.totalSteps); !left)
         return failAs(what, left.error());
-    const PlanRequest attempt{run.id.toStdString(), spec.name, run.attempt + 1,
-                              checkpoint.saved.path, !which.empty()};
+    const PlanRequest attempt{run.id.toStdString(),  spec.name,      run.attempt + 1,
+                              checkpoint.saved.path, !which.empty(), stepsOfResume(way)};
     const auto launcher = makeLauncher(
         {std::move(spec), nodes, attempt}, *context.hosts, [](const Progress&) {}, stop);
-    RM_ASSIGN_OR_RETURN(auto parts, launcher->check());
+    auto parts = launcher->check();
+    if (!parts)
+        return failAs(what, parts.error());
     ResumeOutlook outlook;
     outlook.step = checkpoint.saved.step;
     outlook.checkpoint = checkpointNameOf(checkpoint);
     outlook.takenFrom = way.from.value_or(nodes.front().node.name);
     outlook.bytesToMove = way.from ? way.bytes : 0;
     outlook.before = placementsOf(run.nodes);
-    outlook.after = std::move(parts);
+    outlook.after = std::move(*parts);
     for (const ResumePoint::Gone& gone : point->gone)
         outlook.passedOver.push_back(gone.step);
     return outlook;

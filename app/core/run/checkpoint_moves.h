@@ -20,6 +20,7 @@ struct CheckpointWay {
     std::optional<std::string> from; ///< the node that has to send it; nullopt: it lies there
     std::string sourceFolder;        ///< on that one
     int64_t bytes = 0;
+    std::optional<StepsBefore> steps = std::nullopt; ///< that it was made by, where it was found
 };
 
 /// Looks on `first`, then where it was saved, then for copies of it. kUnavailable names every
@@ -29,6 +30,9 @@ struct CheckpointWay {
 Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop);
+
+/// The steps that an attempt of the same run does again.
+std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way);
 
 /// The newest of the living line before `checkpoint` that isSomewhere().
 std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,

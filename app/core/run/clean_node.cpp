@@ -41,6 +41,17 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
     return answer ? answer : failAs("clean " + node.name, answer.error());
 }
 
+Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedReport& report,
+                             const std::vector<std::string>& nodes) {
+    const auto noted = context.writer->call([&](StoreWriter& writer) -> Result<void> {
+        for (const std::string& node : nodes)
+            RM_RETURN_IF_ERROR(writer.setRunsRemoved(node, report.stateDir));
+        return {};
+    });
+    context.changed({});
+    return noted;
+}
+
 namespace {
 
 /// What has ended by itself meanwhile is fine.

@@ -3,6 +3,7 @@
 
 #include "app/core/agent/node_cleaning.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/run/procedures.h"
 
 #include <stop_token>
 #include <string>
@@ -15,6 +16,11 @@ namespace rm {
 /// not wanted any more. kUnavailable: it cannot be reached, or is receiving files.
 Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
                                  std::stop_token unwanted);
+
+/// Notes that no run has a folder on these nodes any more, as they have lost the one that `report`
+/// names.
+Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedReport& report,
+                             const std::vector<std::string>& nodes);
 
 /// Kills what lives of these runs on the node; a run that has ended is fine. kNotFound: the node
 /// knows no such run. kInvalid, before anything is killed: one of `guarded` lives. Blocks as

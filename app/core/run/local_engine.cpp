@@ -2,6 +2,7 @@
 #include "app/core/run/local_engine.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/launch/network_survey.h"
 #include "app/core/launch/plan.h"
@@ -789,12 +790,21 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
             fail(ErrorCode::kInvalid, "clean " + name.toStdString() +
                                           ": ranks are being started; wait until they train"));
     const bool leaves = cleaning.isUninstall && !cleaning.isPreview;
+    if (leaves && cleaning.withRuns && !m_impl->writer)
+        return readyFuture<DeployedReport>(
+            fail(ErrorCode::kUnavailable,
+                 "clean " + name.toStdString() + ": another Ringmaster has this database open"));
     if (leaves)
         m_impl->leaving.insert(name);
-    const auto cleaned =
-        QtConcurrent::run(&m_impl->pool, [node = *node, cleaning, hosts = m_impl->hosts,
-                                          stop = m_impl->closing.get_token()] {
-            return rm::cleanNode(*hosts, node, cleaning, stop);
+    std::vector<std::string> losers = runSharersOf(node->name, m_impl->fleet->lastChecks());
+    losers.push_back(node->name);
+    const auto cleaned = QtConcurrent::run(
+        &m_impl->pool, [node = *node, cleaning, losers, loses = leaves && cleaning.withRuns,
+                        context = closingContext(), stop = m_impl->closing.get_token()] {
+            const auto report = rm::cleanNode(*context.hosts, node, cleaning, stop);
+            if (!report || !loses)
+                return report;
+            return noteRunsRemoved(context, *report, losers).map([&] { return *report; });
         });
     return passOn(cleaned, this, [this, leaves, name](const Result<DeployedReport>&) {
         if (leaves)

@@ -35,11 +35,9 @@ std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
     return out;
 }
 
-std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, const QString& run,
-                                     RunSpec spec, const std::vector<PlacedParty>& nodes,
-                                     int64_t attempt, const std::string& startFrom,
-                                     bool startFromIsExact) {
-    PlanRequest request{run.toStdString(), spec.name, attempt, startFrom, startFromIsExact};
+std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, RunSpec spec,
+                                     const std::vector<PlacedParty>& nodes, PlanRequest request) {
+    const auto run = QString::fromStdString(request.runId);
     return makeLauncher(
         {std::move(spec), nodes, std::move(request)}, *context.hosts,
         [progress = context.progress, run](const Progress& p) { progress(run, p); },
@@ -192,8 +190,9 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         return failAs(origin.parentRun.isEmpty() ? "launch " + id.toStdString()
                                                  : "branch from " + origin.parentRun.toStdString(),
                       left.error());
-    const auto launcher =
-        launcherOf(context, id, *spec, nodes, 1, origin.checkpoint, origin.isExact);
+    const auto launcher = launcherOf(
+        context, *spec, nodes,
+        {id.toStdString(), spec->name, 1, origin.checkpoint, origin.isExact, origin.steps});
     RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
     if (ifTooLarge == IfTooLarge::kRefuse)
         RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
@@ -261,19 +260,20 @@ Result<void> refuseDamaged(const ProcedureContext& context, const QString& start
 struct WholeStart {
     StoredCheckpoint checkpoint;
     std::string folder;
+    std::optional<StepsBefore> steps; ///< that it was made by
     std::vector<std::pair<StoredCheckpoint, Error>> passedOver; ///< newer ones, and why
 };
 
-Result<std::string> bringWhole(const ProcedureContext& context, const QString& started,
-                               const QString& run, const StoredCheckpoint& checkpoint, bool isNamed,
-                               const Node& first) {
+Result<WholeStart> bringWhole(const ProcedureContext& context, const QString& started,
+                              const QString& run, const StoredCheckpoint& checkpoint, bool isNamed,
+                              const Node& first) {
     context.progress(started, {QStringLiteral("Look for the checkpoint")});
     RM_ASSIGN_OR_RETURN(const auto way,
                         wayTo(context, run, checkpoint, first, context.permit->stop()));
     RM_ASSIGN_OR_RETURN(const auto brought,
                         bringCheckpoint(context, started, run, checkpoint, way, first));
     RM_RETURN_IF_ERROR((isNamed ? refuseDamaged : verifyBrought)(context, started, first, brought));
-    return brought.folder;
+    return WholeStart{checkpoint, brought.folder, way.steps, {}};
 }
 
 Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& reader,
@@ -283,15 +283,17 @@ Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& read
     const bool isNamed = !from.checkpoint.empty();
     std::vector<std::pair<StoredCheckpoint, Error>> passedOver;
     while (true) {
-        auto folder = bringWhole(context, started, from.parent, checkpoint, isNamed, first);
-        if (folder)
-            return WholeStart{std::move(checkpoint), std::move(*folder), std::move(passedOver)};
-        const ErrorCode why = folder.error().code;
+        auto start = bringWhole(context, started, from.parent, checkpoint, isNamed, first);
+        if (start) {
+            start->passedOver = std::move(passedOver);
+            return start;
+        }
+        const ErrorCode why = start.error().code;
         const bool isLost = why == ErrorCode::kCorrupt || why == ErrorCode::kNotFound;
         auto older = isLost && !isNamed ? olderThan(reader, from.parent, checkpoint) : std::nullopt;
         if (!older)
-            return failAs("branch from " + from.parent.toStdString(), folder.error());
-        passedOver.emplace_back(std::move(checkpoint), folder.error());
+            return failAs("branch from " + from.parent.toStdString(), start.error());
+        passedOver.emplace_back(std::move(checkpoint), start.error());
         checkpoint = std::move(*older);
     }
 }
@@ -325,8 +327,8 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                              : specOfBranch(*reader, from.parent, start.checkpoint).and_then(check);
     if (!checked)
         return tl::unexpected(checked.error());
-    auto launched = launchRun(context, id, *checked, nodes,
-                              {from.parent, start.checkpoint.saved.step, start.folder}, ifTooLarge);
+    const Origin origin{from.parent, start.checkpoint.saved.step, start.folder, true, start.steps};
+    auto launched = launchRun(context, id, *checked, nodes, origin, ifTooLarge);
     if (launched)
         tellPassedOver(context, id, from.parent, start);
     return launched;
@@ -535,8 +537,9 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     if (!which.empty())
         if (const auto whole = refuseDamaged(context, run.id, first, *brought); !whole)
             return failAs(what, whole.error());
-    const auto launcher =
-        launcherOf(context, run.id, std::move(spec), nodes, attempt, from, !which.empty());
+    PlanRequest request{run.id.toStdString(), spec.name,      attempt,
+                        from,                 !which.empty(), stepsOfResume(point->way)};
+    const auto launcher = launcherOf(context, std::move(spec), nodes, std::move(request));
     const auto begin = [&](const std::vector<Placement>& parts) {
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
             return deployAndStart(

@@ -37,6 +37,7 @@ struct Origin {
     int64_t parentStep = 0;
     std::string checkpoint; ///< folder on the node of rank 0
     bool isExact = true;    ///< see NodePlan::startFromIsExact
+    std::optional<StepsBefore> steps = std::nullopt; ///< that it was made by
 };
 
 /// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where a

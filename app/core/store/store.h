@@ -467,6 +467,8 @@ public:
     /// rank 0 was there.
     Result<void> setFolderRemoved(const QString& run, const std::string& node,
                                   const std::string& folder);
+    /// The same for the folders of all runs on that node, which were in `stateDir`/runs there.
+    Result<void> setRunsRemoved(const std::string& node, const std::string& stateDir);
     /// Deletes for good the runs that were moved to the trash before that time. Returns their
     /// number.
     Result<int> purgeDeleted(int64_t deletedBeforeNs);

@@ -98,6 +98,7 @@ struct StoreWriter::Impl {
     int64_t& logBytes(int64_t run, int rank);
     void cutLog(int64_t run, int rank);
     void lapse(int64_t run, const std::string& why);
+    Result<void> forgetFolder(int64_t run, const std::string& node, const std::string& folder);
     void noteBranch(int64_t id, const NewRun& run, int64_t wallNs);
     Result<void> checkCursors(int64_t run, const IngestBatch& batch);
     Result<void> apply(int64_t run, const IngestBatch& batch);
@@ -507,30 +508,51 @@ Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
                         when);
 }
 
+Result<void> StoreWriter::Impl::forgetFolder(int64_t run, const std::string& node,
+                                             const std::string& folder) {
+    // Another node that took such a place later has files of its own, which go on.
+    database
+        .query("DELETE FROM cursor WHERE run = ?1 AND ?2 = (SELECT name FROM node WHERE "
+               "node.run = ?1 AND node.node = cursor.node ORDER BY attempt DESC LIMIT 1)")
+        .with(run, node)
+        .run();
+    database
+        .query("DELETE FROM checkpoint_copy WHERE run = ?1 AND node = ?2 AND "
+               "substr(folder, 1, length(?3)) = ?3")
+        .with(run, node, folder + '/')
+        .run();
+    database
+        .query("UPDATE checkpoint SET removed = 1 WHERE run = ?1 AND "
+               "substr(path, 1, length(?3)) = ?3 AND ?2 = (SELECT name FROM node WHERE "
+               "node.run = ?1 AND node.node = 0 AND node.attempt <= checkpoint.attempt "
+               "ORDER BY node.attempt DESC LIMIT 1)")
+        .with(run, node, folder + '/')
+        .run();
+    return touch(run);
+}
+
 Result<void> StoreWriter::setFolderRemoved(const QString& run, const std::string& node,
                                            const std::string& folder) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
-        Database& database = m_impl->database;
-        // Another node that took such a place later has files of its own, which go on.
-        database
-            .query("DELETE FROM cursor WHERE run = ?1 AND ?2 = (SELECT name FROM node WHERE "
-                   "node.run = ?1 AND node.node = cursor.node ORDER BY attempt DESC LIMIT 1)")
-            .with(id, node)
-            .run();
-        database
-            .query("DELETE FROM checkpoint_copy WHERE run = ?1 AND node = ?2 AND "
-                   "substr(folder, 1, length(?3)) = ?3")
-            .with(id, node, folder + '/')
-            .run();
-        database
-            .query("UPDATE checkpoint SET removed = 1 WHERE run = ?1 AND "
-                   "substr(path, 1, length(?3)) = ?3 AND ?2 = (SELECT name FROM node WHERE "
-                   "node.run = ?1 AND node.node = 0 AND node.attempt <= checkpoint.attempt "
-                   "ORDER BY node.attempt DESC LIMIT 1)")
-            .with(id, node, folder + '/')
-            .run();
-        return m_impl->touch(id);
+        return m_impl->forgetFolder(id, node, folder);
+    });
+}
+
+Result<void> StoreWriter::setRunsRemoved(const std::string& node, const std::string& stateDir) {
+    return m_impl->transact("edit the runs of " + node, [&]() -> Result<void> {
+        std::vector<std::pair<int64_t, std::string>> runs;
+        auto query = m_impl->database.query("SELECT id, uuid FROM run WHERE EXISTS (SELECT 1 FROM "
+                                            "node WHERE node.run = run.id AND node.name = ?1) OR "
+                                            "EXISTS (SELECT 1 FROM checkpoint_copy WHERE "
+                                            "checkpoint_copy.run = run.id AND "
+                                            "checkpoint_copy.node = ?1)");
+        query.with(node);
+        while (query.next())
+            runs.emplace_back(query.integer(0), query.text(1));
+        for (const auto& [id, uuid] : runs)
+            RM_RETURN_IF_ERROR(m_impl->forgetFolder(id, node, stateDir + "/runs/" + uuid));
+        return {};
     });
 }
 

@@ -148,7 +148,7 @@ void CleanNodesDialog::addRows(const QString& node, const DeployedReport& report
                             : m_isRemoved ? tr("Removed")
                                           : tr("Nothing");
         QList<QStandardItem*> row;
-        for (const QString& text : {nodeTitle(node.toStdString()), capitalized(deployedWord(item)),
+        for (const QString& text : {nodeTitle(node.toStdString()), capitalized(namedWord(item)),
                                     sizeWords(item.bytes), why}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);

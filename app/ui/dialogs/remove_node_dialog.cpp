@@ -32,7 +32,7 @@ QString bytesWords(int64_t bytes) {
 RemoveNodeDialog::RemoveNodeDialog(Engine& engine, Fleet& fleet, const Node& node, QWidget* parent)
     : Sheet(tr("Remove %1").arg(nodeTitle(node.name)),
             tr("Takes the machine off the list. What Ringmaster put there can go with it: agents, "
-               "trainers, staged data, and nothing else."),
+               "trainers and staged data, and its runs if you say so. Nothing else is touched."),
             "removeNodeDialog", parent)
     , m_engine(engine)
     , m_fleet(fleet)
@@ -42,7 +42,7 @@ RemoveNodeDialog::RemoveNodeDialog(Engine& engine, Fleet& fleet, const Node& nod
     , m_text(makeText({}, "bodySecondary"))
     , m_runs(new QCheckBox(tr("Also its runs with their checkpoints"))) {
     setWantedWidth(size::kTableDialogWidth);
-    m_rows->setHorizontalHeaderLabels({tr("What"), tr("Size"), tr("Stays, as")});
+    m_rows->setHorizontalHeaderLabels({tr("What"), tr("Size"), tr("What becomes of it")});
     m_table->setModel(m_rows);
     m_table->setColumnWidths({0, 80, 0});
     m_table->setRowsInSight(kRowsInSight);
@@ -127,12 +127,12 @@ void RemoveNodeDialog::reject() {
 void RemoveNodeDialog::showRows(const DeployedReport& report) {
     for (const DeployedItem& item : report.items) {
         const bool goes = item.keptFor.empty();
-        const bool isNamed =
-            item.kind == "runs" || item.kind == "checkpoints" || item.kind == "other";
-        const std::string what = deployedWord(item) + (isNamed ? " " + item.name : "");
+        const std::string what =
+            namedWord(item) + (item.kind == "other" ? " " + item.name : "");
         QList<QStandardItem*> row;
         for (const QString& text : {capitalized(what), bytesWords(item.bytes),
-                                    goes ? tr("No, goes") : capitalized(item.keptFor)}) {
+                                    goes ? tr("Is removed")
+                                         : tr("Stays: %1").arg(QString::fromStdString(item.keptFor))}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
         }

@@ -18,13 +18,12 @@ namespace rm {
 
 namespace {
 
-QWidget* makeBody(const QString& text, QVBoxLayout* content) {
+QWidget* makeBody(QLabel* text, QVBoxLayout* content) {
     auto* body = new QWidget;
     auto* column = new QVBoxLayout(body);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::kCardGap);
-    if (!text.isEmpty())
-        column->addWidget(makeText(text, "bodySecondary"));
+    column->addWidget(text);
     content->setSpacing(2 * size::kGrid);
     column->addLayout(content, 1);
     return body;
@@ -35,7 +34,8 @@ QWidget* makeBody(const QString& text, QVBoxLayout* content) {
 Sheet::Sheet(const QString& title, const QString& text, const char* objectName, QWidget* parent)
     : QDialog(parent)
     , m_content(new QVBoxLayout)
-    , m_body(new FittingArea(makeBody(text, m_content)))
+    , m_text(makeText({}, "bodySecondary"))
+    , m_body(new FittingArea(makeBody(m_text, m_content)))
     , m_buttons(new QHBoxLayout)
     , m_wantedWidth(size::kDialogWidth) {
     setObjectName(objectName);
@@ -43,6 +43,7 @@ Sheet::Sheet(const QString& title, const QString& text, const char* objectName, 
     setAccessibleName(title);
     setAttribute(Qt::WA_DeleteOnClose);
     setMinimumWidth(size::kDialogWidth);
+    setText(text);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
@@ -52,6 +53,11 @@ Sheet::Sheet(const QString& title, const QString& text, const char* objectName, 
     m_buttons->addStretch(1);
     column->addSpacing(size::kGrid);
     column->addLayout(m_buttons);
+}
+
+void Sheet::setText(const QString& text) {
+    m_text->setText(text);
+    m_text->setVisible(!text.isEmpty());
 }
 
 QSize Sheet::sizeHint() const {

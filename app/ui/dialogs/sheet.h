@@ -4,6 +4,7 @@
 #include <QDialog>
 
 class QHBoxLayout;
+class QLabel;
 class QPushButton;
 class QVBoxLayout;
 
@@ -21,6 +22,8 @@ class Sheet : public QDialog {
 public:
     Sheet(const QString& title, const QString& text, const char* objectName, QWidget* parent);
 
+    /// Another explanation, where what it tells of has changed.
+    void setText(const QString& text);
     QVBoxLayout* content() const { return m_content; }
     /// Wider than others from the start, as a table needs it.
     void setWantedWidth(int width) { m_wantedWidth = width; }
@@ -43,6 +46,7 @@ private:
     void fit();
 
     QVBoxLayout* m_content;
+    QLabel* m_text;
     FittingArea* m_body;
     QHBoxLayout* m_buttons;
     int m_wantedWidth;

@@ -529,21 +529,27 @@ void NodesPage::removeSelected() {
                                        .arg(live.join(", "), nodeTitle(node->name)));
     auto* dialog = new RemoveNodeDialog(m_context.engine, m_context.fleet, *node, window());
     connect(dialog, &RemoveNodeDialog::forgotten, this, &NodesPage::offerUndo);
+    // The button that the focus would come back to is gone with the node.
+    connect(dialog, &QDialog::accepted, this, &NodesPage::focusSelected);
     dialog->open();
 }
 
 void NodesPage::offerUndo(const RemovedNode& gone, bool isClean) {
     const QString title = nodeTitle(gone.node.name);
+    RemovedNode again = gone;
+    if (isClean)
+        again.check.reset(); // what it found is not there any more
     m_context.toast.offer(
-        isClean ? tr("%1 removed, with what was put there").arg(title)
+        isClean ? tr("%1 removed, and what Ringmaster had put there deleted").arg(title)
                 : tr("%1 removed from the list").arg(title),
-        tr("Undo"),
-        [this, gone] {
+        isClean ? tr("List it again") : tr("Undo"),
+        [this, gone = again] {
             if (const auto back = m_context.fleet.bringBack(gone); !back) {
                 forgetIfGone(gone.node);
                 return m_context.toast.say(capitalized(back.error().message));
             }
             select(QString::fromStdString(gone.node.name));
+            focusSelected();
         },
         [this, gone] { forgetIfGone(gone.node); });
 }

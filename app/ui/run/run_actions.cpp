@@ -216,6 +216,7 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     offer(m_resumeOn, canResume(run.state) && !preparing, m_from.has_value());
     offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
     offer(m_clean, hasEnded(run.state) && !preparing, true);
+    renewQuestion(canEnd);
 }
 
 // When a button is disabled or hidden, Qt moves its focus to the next enabled one, here Stop. The
@@ -416,13 +417,24 @@ QString RunActions::lossWords() const {
         .arg(counted(m_run.step, tr("the only step is"), tr("all %1 steps are")), only);
 }
 
+/// The run goes on while a person thinks about it.
+void RunActions::askEnd(Sheet& question, std::function<QString()> words) {
+    question.setText(words());
+    question.open();
+    m_question = {&question, m_run.id, std::move(words)};
+}
+
+void RunActions::renewQuestion(bool canEnd) {
+    if (!m_question.sheet)
+        return;
+    if (canEnd && m_question.run == m_run.id)
+        m_question.sheet->setText(m_question.words());
+    else
+        m_question.sheet->reject();
+}
+
 void RunActions::askStop() {
-    auto* sheet = new Sheet(
-        tr("Stop %1?").arg(m_run.name),
-        tr("It ends at the next step without saving a checkpoint. %1 Pause saves one first and "
-           "can be resumed.")
-            .arg(lossWords()),
-        "stopDialog", m_page->window());
+    auto* sheet = new Sheet(tr("Stop %1?").arg(m_run.name), {}, "stopDialog", m_page->window());
     sheet->addCancel();
     QPushButton* pause = sheet->addButton(tr("Pause instead"), "", "stopPause");
     QPushButton* stop = sheet->addButton(tr("Stop now"), "danger", "stopConfirm");
@@ -430,7 +442,11 @@ void RunActions::askStop() {
     connect(stop, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
     connect(stop, &QPushButton::clicked, this, [this] { send(CommandKind::kStop); });
-    sheet->open();
+    askEnd(*sheet, [this] {
+        return tr("It ends at the next step without saving a checkpoint. %1 Pause saves one first "
+                  "and can be resumed.")
+            .arg(lossWords());
+    });
 }
 
 void RunActions::askDeclareLost() {
@@ -465,14 +481,14 @@ void RunActions::askDeclareLost() {
 }
 
 void RunActions::askKill() {
-    auto* sheet = new Sheet(tr("Kill %1?").arg(m_run.name),
-                            tr("Every rank ends at once, also one that hangs. %1").arg(lossWords()),
-                            "killDialog", m_page->window());
+    auto* sheet = new Sheet(tr("Kill %1?").arg(m_run.name), {}, "killDialog", m_page->window());
     sheet->addCancel();
     QPushButton* kill = sheet->addButton(tr("Kill now"), "danger", "killConfirm");
     connect(kill, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(kill, &QPushButton::clicked, this, [this] { send(CommandKind::kKill); });
-    sheet->open();
+    askEnd(*sheet, [this] {
+        return tr("Every rank ends at once, also one that hangs. %1").arg(lossWords());
+    });
 }
 
 } // namespace rm

@@ -6,8 +6,10 @@
 #include "app/ui/run/run_detail.h"
 
 #include <QObject>
+#include <QPointer>
 
 #include <array>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@ class QWidget;
 namespace rm {
 
 class PageHeader;
+class Sheet;
 
 /// The buttons of a run and what they do. Which ones are there follows from its state.
 class RunActions : public QObject {
@@ -67,6 +70,8 @@ private:
     void askMetricsFile();
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
     void askStop();
+    void askEnd(Sheet& question, std::function<QString()> words);
+    void renewQuestion(bool canEnd);
     QString lossWords() const;
     void cancelLaunch();
     void onAnswer(CommandKind kind, const Result<CommandState>& answer);
@@ -98,6 +103,12 @@ private:
     std::optional<int64_t> m_newest; ///< step of the checkpoint that it could go on from
     std::vector<Placement> m_nodes;  ///< where it goes on
     QString m_cancelled;             ///< run whose launch a person gave up
+    /// Whether `run` is to end; `words` tell what that costs by now.
+    struct EndQuestion {
+        QPointer<Sheet> sheet;
+        QString run;
+        std::function<QString()> words;
+    } m_question;
 };
 
 } // namespace rm

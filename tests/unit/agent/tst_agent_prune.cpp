@@ -108,7 +108,8 @@ private Q_SLOTS:
             {{"data", "x", 1LL << 40, 7, "run a", {}}, {"blobs", {}, 1, 2, {}, "0.1.0 cpu"}},
             "run a runs",
             "0f",
-            "9a"};
+            "9a",
+            "/s"};
         QVERIFY(parseDeployedReport(toJson(report)) == report);
         QCOMPARE(unneededBytes(report), 1);
         QCOMPARE(neededBytes(report), 1LL << 40);

@@ -13,6 +13,7 @@ private Q_SLOTS:
     void aLossThatCannotBeCutIsRefused();
     void ranksOfTheirOwnSizesCannotBeFewer();
     void withoutRestartsNothingIsLost();
+    void stepsThatWereBegunAreDoneAgain();
     void aTranslationTakesABatchARank();
 };
 
@@ -73,6 +74,31 @@ void TestStepCut::withoutRestartsNothingIsLost() {
     spec.launch.minNodes = 2;
     spec.launch.maxRestarts = 0;
     RM_OK(checkMinNodes(spec, {1, 1, 1}));
+}
+
+void TestStepCut::stepsThatWereBegunAreDoneAgain() {
+    RunSpec spec;
+    spec.train.batchSize = 8;
+    spec.train.accumulation = 2;
+    const auto accumulation = [&spec](int64_t ranks, const std::optional<StepsBefore>& before) {
+        return accumulationOf(spec, batchSizesOf(spec, ranks), before).value_or(-1);
+    };
+    QCOMPARE(accumulation(2, std::nullopt), 2);
+    QCOMPARE(accumulation(1, StepsBefore{24, 3, true}), 3);
+    QCOMPARE(accumulation(3, StepsBefore{24, 3, true}), 1);
+    QCOMPARE(accumulation(3, StepsBefore{24, 3, false}), 2); // as the spec of the branch says
+    QCOMPARE(accumulation(2, StepsBefore{0, 3, true}), 2);   // not known
+    const std::optional<StepsBefore> three = StepsBefore{24, 3, true};
+    RM_OK(checkStepCut(spec, 1, three));
+    RM_FAILS(checkStepCut(spec, 2, three), ErrorCode::kInvalid,
+             "cut steps of 24 samples as those of the checkpoint, made by 3 ranks: 2 ranks take 16 "
+             "at once");
+    spec.train.globalBatch = 48; // decides before those of the checkpoint
+    RM_OK(checkStepCut(spec, 2, three));
+    RM_FAILS(checkStepCut(spec, 5, three), ErrorCode::kInvalid, "of train.global_batch");
+    spec.train.rankBatchSizes = {4, 12};
+    RM_OK(checkStepCut(spec, 2, std::nullopt));
+    RM_FAILS(checkStepCut(spec, 3, std::nullopt), ErrorCode::kInvalid, "names 2 ranks");
 }
 
 void TestStepCut::aTranslationTakesABatchARank() {

@@ -267,7 +267,7 @@ Result<void> removeFound(const Found& found) {
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order) {
     std::error_code error;
     if (!fs::exists(folders.home, error) && !error)
-        return DeployedReport{folders.home, {}, {}};
+        return DeployedReport{folders.home, {}, {}, {}, {}, folders.stateDir};
     // Until this ends nobody begins to receive; who receives already keeps this from beginning.
     RM_ASSIGN_OR_RETURN(const Descriptor alone,
                         BlobStore::closeToReceivers(folders.home + "/blobs"));
@@ -279,7 +279,7 @@ Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& o
 }
 
 Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& order) {
-    DeployedReport report{folders.home, {}, {}};
+    DeployedReport report{folders.home, {}, {}, {}, {}, folders.stateDir};
     RM_ASSIGN_OR_RETURN(Needs needs, Needs::read(folders));
     RM_ASSIGN_OR_RETURN(const auto all, Survey(folders, order, std::move(needs)).run());
     for (const Found& found : std::span(all).first(std::min(all.size(), kMostDeployed))) {

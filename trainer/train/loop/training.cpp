@@ -12,43 +12,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace rm {
 namespace {
 
-/// Micro-batches per step, so that a step has as many samples as the spec says or, if the number of
-/// ranks has changed, now or before that checkpoint, as the checkpoint's steps had.
-Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_t>& sizes,
-                                const std::optional<TrainState>& from) {
-    const RunSpec::Train& train = session.spec.train;
-    int64_t wanted = train.globalBatch;
-    std::string what = "of train.global_batch";
-    // An earlier attempt of the same spec may have had another number of ranks.
-    const bool isSameSpec = from && from->specHash == specHashOf(session.spec);
-    if (wanted == 0 && from && (isSameSpec || from->worldSize != session.world.size())) {
-        wanted = from->positionsPerStep;
-        what = "as those of the checkpoint, made by " + std::to_string(from->worldSize) + " ranks";
-    }
-    if (wanted == 0)
-        return train.accumulation;
-    const int64_t perMicro = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-    if (const auto accumulation = microBatchesOf(wanted, perMicro))
-        return *accumulation;
-    return fail(ErrorCode::kInvalid,
-                "cut steps of " + std::to_string(wanted) + " samples " + what + ": the " +
-                    std::to_string(sizes.size()) + " ranks take " + std::to_string(perMicro) +
-                    " at once, which does not divide it; take another number of ranks, or branch "
-                    "from the checkpoint with another train.batch_size or train.global_batch");
-}
-
-Result<void> checkSizes(const Session& session, const std::vector<int64_t>& sizes) {
-    const auto ranks = static_cast<size_t>(session.world.size());
-    if (sizes.size() == ranks)
-        return {};
-    return fail(ErrorCode::kInvalid, "train.rank_batch_sizes names " +
-                                         std::to_string(sizes.size()) + " ranks, but the run has " +
-                                         std::to_string(ranks));
+std::optional<StepsBefore> stepsOf(const std::optional<TrainState>& from, const RunSpec& spec) {
+    return from ? std::optional(StepsBefore{from->positionsPerStep, from->worldSize,
+                                            from->specHash == specHashOf(spec)})
+                : std::nullopt;
 }
 
 Result<void> checkStartOnFirst(const Session& session) {
@@ -79,8 +50,9 @@ Result<std::unique_ptr<Training>> Training::make(const Session& session, const T
         RM_RETURN_IF_ERROR(checkStartOnFirst(session));
     RM_ASSIGN_OR_RETURN(auto task, maker(session));
     const std::vector<int64_t> sizes = task->batchSizes();
-    RM_RETURN_IF_ERROR(checkSizes(session, sizes));
-    RM_ASSIGN_OR_RETURN(const auto accumulation, accumulationFor(session, sizes, from));
+    const auto before = stepsOf(from, session.spec);
+    RM_RETURN_IF_ERROR(checkStepCut(session.spec, session.world.size(), before));
+    RM_ASSIGN_OR_RETURN(const auto accumulation, accumulationOf(session.spec, sizes, before));
     session.board->setPhase(Phase::kStarting);
     Model& model = task->model();
     if (session.world.isFirst() && !from && !startsFromWeights)

@@ -132,7 +132,10 @@ inline std::vector<face::Message> faceMessages() {
             10, Result<DeployedReport>(DeployedReport{"/h",
                                                       {{"data", "ab", 1LL << 40, 7, "run x-1", ""},
                                                        {"bundles", "cd", 1, 8, "", "0.1.0 cuda13"}},
-                                                      "run x-1 runs"})},
+                                                      "run x-1 runs",
+                                                      "0f",
+                                                      "9a",
+                                                      "/s"})},
         face::Answer{11,
                      Result<ResumeOutlook>(ResumeOutlook{
                          60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}, {70}})},

@@ -204,6 +204,36 @@ private Q_SLOTS:
         QVERIFY(std::ranges::all_of(store.reader().checkpoints("a"), &StoredCheckpoint::removed));
     }
 
+    void aNodeThatLostItsRunsHasNoCheckpointOfAny() {
+        StoreFixture store;
+        for (const char* run : {"a", "b"}) {
+            store.createRun(run, run, 1);
+            CheckpointSaved saved;
+            saved.step = 10;
+            saved.path = std::string("/s/runs/") + run + "/checkpoints/step-000000010";
+            CheckpointSaved elsewhere;
+            elsewhere.step = 20;
+            elsewhere.path = "/mnt/step-000000020";
+            IngestBatch batch = StoreFixture::batch(run, {started(1, 0, 0), saved, elsewhere});
+            batch.cursors = {{"journal/rank-00000.rmj", 100}};
+            StoreFixture::mustBeOk(store.writer().ingest(batch));
+        }
+        const auto removedSteps = [&store](const QString& run) {
+            std::vector<int64_t> steps;
+            for (const StoredCheckpoint& each : store.reader().checkpoints(run))
+                if (each.removed)
+                    steps.push_back(each.saved.step);
+            return steps;
+        };
+        StoreFixture::mustBeOk(store.writer().setRunsRemoved("node-b", "/s"));
+        QVERIFY(removedSteps("a").empty() && !store.reader().cursors("a", 0).empty());
+        StoreFixture::mustBeOk(store.writer().setRunsRemoved("node-a", "/s"));
+        for (const char* run : {"a", "b"}) {
+            QCOMPARE(removedSteps(run), std::vector<int64_t>{10});
+            QVERIFY(store.reader().cursors(run, 0).empty());
+        }
+    }
+
     void anAttemptThatAgentsBeganHasTheRuntimeOfTheOneBefore() {
         StoreFixture store;
         store.createRun("a", "run", 1);
