@@ -6,6 +6,7 @@
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -108,6 +109,11 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
 }
 
 } // namespace
+
+std::string nameOfNode(const NodePlan& plan, int64_t index) {
+    return std::cmp_less(index, plan.nodeNames.size()) ? plan.nodeNames[static_cast<size_t>(index)]
+                                                       : "node " + std::to_string(index);
+}
 
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source) {
     NodePlan plan;

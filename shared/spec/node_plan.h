@@ -51,6 +51,9 @@ struct NodePlan {
     bool operator==(const NodePlan&) const = default;
 };
 
+/// What people call the planned node of that index: "node 1" if the plan does not tell.
+std::string nameOfNode(const NodePlan& plan, int64_t index);
+
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source);
 std::string toToml(const NodePlan& plan);
 

@@ -83,9 +83,11 @@ struct NodeIngest::File {
 };
 
 NodeIngest::NodeIngest(QString run, int nodeIndex, std::vector<RankRange> ranks,
-                       const std::vector<std::pair<std::string, uint64_t>>& cursors)
+                       const std::vector<std::pair<std::string, uint64_t>>& cursors,
+                       std::string node)
     : m_run(std::move(run))
     , m_nodeIndex(nodeIndex)
+    , m_node(std::move(node))
     , m_ranks(std::move(ranks))
     , m_committed(cursors.begin(), cursors.end()) {}
 
@@ -141,7 +143,7 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
 void NodeIngest::tellLeftOut(int attempt) {
     if (m_leftOut.insert(attempt).second)
         add(Event{-1, -1, wallNowNs(), Severity::kWarning, "attempt-left-out",
-                  "this node has records of an attempt " + std::to_string(attempt) +
+                  m_node + " has records of an attempt " + std::to_string(attempt) +
                       " of its own: it had been declared lost, and went on by itself while the "
                       "run went on elsewhere; they stay in its folder"},
             0);

@@ -27,9 +27,10 @@ std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, u
 class NodeIngest {
 public:
     /// `cursors` are those stored: where the node was asked to go on. `ranks`: whose files it may
-    /// have beside its own.
+    /// have beside its own. `node`: what people call it.
     NodeIngest(QString run, int nodeIndex, std::vector<RankRange> ranks,
-               const std::vector<std::pair<std::string, uint64_t>>& cursors);
+               const std::vector<std::pair<std::string, uint64_t>>& cursors,
+               std::string node = "a node");
     ~NodeIngest();
     NodeIngest(NodeIngest&&) noexcept;
     NodeIngest& operator=(NodeIngest&&) noexcept;
@@ -64,6 +65,7 @@ private:
 
     QString m_run;
     int m_nodeIndex;
+    std::string m_node;
     std::vector<RankRange> m_ranks;
     std::map<std::string, uint64_t> m_committed; ///< cursors up to the last take()
     std::map<std::string, std::unique_ptr<File>> m_files;

@@ -67,7 +67,7 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
     if (m_owner.m_sink.commit)
         m_ingest.emplace(target.run, target.nodeIndex,
                          reader->rankRanges(target.run, target.nodeIndex, target.node.name),
-                         stored);
+                         stored, target.node.name);
     return cursorsToSend(stored);
 }
 

@@ -93,15 +93,15 @@ QString formatBytesPerSec(double bytes) {
 QString formatDuration(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0)
         return kAbsent;
-    const auto total = static_cast<int64_t>(std::llround(seconds));
-    const int64_t days = total / 86400, hours = total / 3600 % 24, minutes = total / 60 % 60;
-    if (days > 0)
-        return Formats::tr("%1 d %2 h").arg(days).arg(hours);
-    if (hours > 0)
-        return Formats::tr("%1 h %2 min").arg(hours).arg(minutes);
-    if (minutes > 0)
+    const int64_t whole = std::llround(seconds), minutes = std::llround(seconds / 60),
+                  hours = std::llround(seconds / 3600);
+    if (whole < 60)
+        return Formats::tr("%1 s").arg(whole);
+    if (minutes < 60)
         return Formats::tr("%1 min").arg(minutes);
-    return Formats::tr("%1 s").arg(total);
+    if (minutes < 24 * 60)
+        return Formats::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+    return Formats::tr("%1 d %2 h").arg(hours / 24).arg(hours % 24);
 }
 
 QString formatPercent(double ratio) {

@@ -89,9 +89,14 @@ private:
     QString m_name;
 };
 
-/// Ticks at whole steps only.
+/// Ticks at whole steps only, written as everywhere else unless they are whole thousands.
 class StepTicker : public FigureTicker {
 protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        return std::fmod(m_step, 1000) == 0 ? tickText(tick, m_step)
+                                            : formatCount(std::llround(tick));
+    }
+
     double getTickStep(const QCPRange& range) override {
         m_step = std::max(1.0, std::floor(FigureTicker::getTickStep(range)));
         return m_step;

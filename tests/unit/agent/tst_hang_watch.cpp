@@ -13,7 +13,7 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 
 /// Ranks of a node under a clock that stands until told.
 struct Fixture {
-    HangWatch watch;
+    HangWatch watch{"node-b"};
     int64_t nowNs = 100 * kSecondNs;
     std::vector<SeenRank> ranks{{2, 0, Phase::kForward, false}, {3, 0, Phase::kForward, false}};
     std::vector<Event> events;
@@ -153,6 +153,7 @@ private Q_SLOTS:
         QCOMPARE(f.events.at(0).rank, -1);
         QVERIFY(f.watch.hang()->cause == Hang::Cause::kElsewhere);
         QVERIFY(f.events[0].message.find("elsewhere") != std::string::npos);
+        QVERIFY(f.events[0].message.starts_with("no rank of node-b has finished"));
     }
 
     void aSoleRankThatWaitsForNobodyIsNamed() {

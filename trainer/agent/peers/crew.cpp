@@ -353,9 +353,7 @@ private:
         m_channel.send(fetched.answer);
     }
 
-    std::string nameOfLeader() const {
-        return m_plan.nodeNames.empty() ? "node 0" : m_plan.nodeNames.front();
-    }
+    std::string nameOfLeader() const { return nameOfNode(m_plan, 0); }
 
     NodePlan m_plan;
     CrewTarget& m_target;

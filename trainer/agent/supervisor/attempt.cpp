@@ -58,6 +58,7 @@ Attempt::Attempt(asio::io_context& io, std::string runDir, NodePlan plan, const 
     , m_spec(spec)
     , m_sampler(sampler)
     , m_rankEnded(std::move(rankEnded))
+    , m_hangs(nameOfNode(m_plan, m_plan.nodeIndex))
     , m_stacks(stacks)
     , m_group(groupConfig(m_plan), *this)
     , m_boards(static_cast<size_t>(m_plan.localRanks))
@@ -104,7 +105,8 @@ void Attempt::adopt(const AgentState& state) {
     if (state.attempt != m_plan.attempt ||
         static_cast<int64_t>(state.ranks.size()) != m_plan.localRanks)
         return failToStart({ErrorCode::kUnavailable,
-                            "the agent of this node was gone before it had noted its ranks"});
+                            "the agent of " + nameOfNode(m_plan, m_plan.nodeIndex) +
+                                " was gone before it had noted its ranks"});
     m_state = state;
     m_state.supervisor = identify(::getpid());
     for (const AgentState::Rank& rank : state.ranks) {
@@ -116,7 +118,8 @@ void Attempt::adopt(const AgentState& state) {
         if (state.ranks[i].exited)
             m_group.onEarlierExit(i, exitOf(state.ranks[i]), now);
     journal(Event{-1, -1, now.wallNs, Severity::kWarning, "agent-replaced",
-                  "the agent of this node was gone; another one took over its ranks"});
+                  "the agent of " + nameOfNode(m_plan, m_plan.nodeIndex) +
+                      " was gone; another one took over its ranks"});
     flush();
     saveState();
     for (int i = 0; i < m_plan.localRanks; ++i)
@@ -337,7 +340,7 @@ PeerStatus::Hang Attempt::hang() const {
     const bool isSure = seen->cause == Hang::Cause::kStopped && !m_stacks.isReading() &&
                         std::ranges::none_of(seen->named, isTracedHere);
     return {true, isSure, seen->named.empty() ? -1 : seen->named.front().rank,
-            m_hangs.limitsPassed(), describeHang(*seen, monotonicNowNs())};
+            m_hangs.limitsPassed(), describeHang(*seen, nameOfNode(m_plan, m_plan.nodeIndex), monotonicNowNs())};
 }
 
 /// nullopt: the rank has no board yet.

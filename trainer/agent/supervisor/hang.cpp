@@ -105,7 +105,7 @@ Hang judgeHang(const std::vector<SeenRank>& ranks) {
     return hang;
 }
 
-std::string describeHang(const Hang& hang, int64_t nowNs) {
+std::string describeHang(const Hang& hang, const std::string& node, int64_t nowNs) {
     const std::string seconds = std::to_string((nowNs - hang.sinceNs) / 1'000'000'000) + " s";
     const auto named = [&] {
         return namesOf(hang.named) + (hang.named.size() > 1 ? " are" : " is");
@@ -129,7 +129,7 @@ std::string describeHang(const Hang& hang, int64_t nowNs) {
     case Hang::Cause::kElsewhere:
         break;
     }
-    return "no rank of this node has finished a step for " + seconds + " after step " +
+    return "no rank of " + node + " has finished a step for " + seconds + " after step " +
            std::to_string(hang.step) + ": they wait for a rank elsewhere, or for a link";
 }
 

@@ -50,7 +50,8 @@ struct Hang {
 /// Who is to blame if these ranks, which may not be none, do not get on.
 Hang judgeHang(const std::vector<SeenRank>& ranks);
 
-/// One sentence for a person: who, in what phase, and what the others wait for.
-std::string describeHang(const Hang& hang, int64_t nowNs);
+/// One sentence for a person: who, in what phase, and what the others wait for. `node`: whose ranks
+/// these are.
+std::string describeHang(const Hang& hang, const std::string& node, int64_t nowNs);
 
 } // namespace rm

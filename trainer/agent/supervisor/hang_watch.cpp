@@ -36,14 +36,14 @@ Kind kindOf(Phase phase, bool isBeforeFirstStep) {
 }
 
 /// At one of the ranks, or at all.
-Event hangEvent(const Hang& hang, Moment now) {
+Event hangEvent(const Hang& hang, const std::string& node, Moment now) {
     const int32_t rank = hang.named.empty() ? -1 : hang.named.front().rank;
     return {rank,
             hang.step,
             now.wallNs,
             Severity::kWarning,
             kRankHangsEvent,
-            describeHang(hang, now.monotonicNs)};
+            describeHang(hang, node, now.monotonicNs)};
 }
 
 } // namespace
@@ -111,12 +111,12 @@ std::vector<Record> HangWatch::look(const std::vector<SeenRank>& ranks, Moment n
         if (!before)
             return {};
         return {Event{-1, m_step, now.wallNs, Severity::kInfo, kRankGoesOnEvent,
-                      "the ranks of this node get on again"}};
+                      "the ranks of " + m_node + " get on again"}};
     }
     m_hang = judgeHang(ranks);
     m_hang->sinceNs = *sinceNs;
     const bool isNews = !before || (before->named.empty() && !m_hang->named.empty());
-    return isNews ? std::vector<Record>{hangEvent(*m_hang, now)} : std::vector<Record>();
+    return isNews ? std::vector<Record>{hangEvent(*m_hang, m_node, now)} : std::vector<Record>();
 }
 
 int64_t HangWatch::limitsPassed() const {

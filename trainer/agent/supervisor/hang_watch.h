@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,10 @@ public:
     static constexpr int kTimes = 8;
     static constexpr int64_t kSectionNs = 600'000'000'000;
 
+    /// `node`: what people call the one of these ranks.
+    explicit HangWatch(std::string node)
+        : m_node(std::move(node)) {}
+
     /// Events: "rank-hangs"; again when a rank is to blame and none was before; "rank-goes-on".
     std::vector<Record> look(const std::vector<SeenRank>& ranks, Moment now);
 
@@ -47,6 +52,7 @@ private:
     void noteStep(int64_t step, bool counts, Moment now);
     std::optional<int64_t> hangsSince(Moment now) const;
 
+    std::string m_node;
     int64_t m_lastLookNs = 0;
     int64_t m_step = -1;            ///< of the slowest rank
     int64_t m_stepSinceNs = 0;      ///< when it was reached, moved by what does not count
