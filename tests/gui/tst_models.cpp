@@ -5,6 +5,7 @@
 #include "app/ui/look/format.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/models/runs_model.h"
+#include "app/ui/new_run/spec_field.h"
 #include "app/ui/new_run/spec_form.h"
 #include "app/ui/palette_dialog.h"
 #include "app/ui/plot/smoothing.h"
@@ -17,6 +18,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace rm;
@@ -81,6 +83,7 @@ private Q_SLOTS:
     void smoothingStartsAtTheFirstValue();
     void figuresAreGroupedAndScaled();
     void paletteFindsByLettersInOrder();
+    void aZeroSaysWhatItMeans();
     void formShowsAndWritesTheSpec();
     void formRefusesWhatIsNoNumber();
     void rulesAreExplainedWhereTheyAreWritten();
@@ -357,6 +360,10 @@ void TestModels::figuresAreGroupedAndScaled() {
     QCOMPARE(formatFigure(0.000294), "2.94e-04");
     QCOMPARE(formatFigure(std::nan("")), kAbsent);
     QCOMPARE(formatDuration(4320), "1 h 12 min");
+    QCOMPARE(formatDuration(59.4), "59 s");
+    QCOMPARE(formatDuration(119), "2 min");
+    QCOMPARE(formatDuration(3599), "1 h 0 min");
+    QCOMPARE(formatDuration(86399), "1 d 0 h");
     QCOMPARE(formatPercent(0.47), QString("47") + kThin + "%");
     QCOMPARE(formatRelative(0, 10 * 60'000'000'000LL), "10 min ago");
 }
@@ -366,6 +373,18 @@ void TestModels::paletteFindsByLettersInOrder() {
     QVERIFY(paletteScore("Check all nodes", "chkn") >= 0);
     QCOMPARE(paletteScore("Nodes", "x"), -1);
     QCOMPARE(paletteScore("Nodes", "sn"), -1);
+}
+
+void TestModels::aZeroSaysWhatItMeans() {
+    RunSpec spec;
+    const auto meaning = [&spec](std::string_view key) {
+        return meaningOfZero(*std::ranges::find(specSchema(), key, &SpecField::key), spec);
+    };
+    QCOMPARE(meaning("train.epochs"), "0: it counts steps");
+    spec.train.epochs = 3;
+    QCOMPARE(meaning("train.epochs"), "");
+    QCOMPARE(meaning("seed"), "");
+    QCOMPARE(meaning("data.workers"), "0: chosen for the kind of data");
 }
 
 void TestModels::formShowsAndWritesTheSpec() {

@@ -300,6 +300,27 @@ CheckRow selfTestRow(const UsedGpus& used) {
     return row;
 }
 
+/// What the processor showed, where somebody had it tested.
+std::vector<CheckRow> cpuSelfTestRow(const NodeReport& report) {
+    const SelfTest* newest = nullptr;
+    for (const SelfTest& test : report.selfTests)
+        if (test.uuid.empty() && (newest == nullptr || test.wallNs > newest->wallNs))
+            newest = &test;
+    if (newest == nullptr || !newest->complete)
+        return {};
+    const std::string failed = failedWords(*newest);
+    CheckRow row = goodRow("cpu-self-test", "CPU self-test",
+                           newest->device + ": all proofs held (" +
+                               std::to_string(newest->proofs.size()) + "), with " + newest->runtime);
+    if (!failed.empty()) {
+        row.state = CheckRow::State::kBad;
+        row.evidence = newest->device + " failed in " + failed;
+        row.cause = "what such a processor or its memory computes is wrong";
+        row.fix = "test its memory, and train elsewhere until this holds";
+    }
+    return {row};
+}
+
 } // namespace
 
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node) {
@@ -307,7 +328,10 @@ std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node) 
     if (!used.places.empty())
         return {memoryRow(used), errorsRow(used), clocksRow(used), linkRow(used),
                 selfTestRow(used)};
-    return report.xids.empty() ? std::vector<CheckRow>() : std::vector<CheckRow>{errorsRow(used)};
+    std::vector<CheckRow> rows = cpuSelfTestRow(report);
+    if (!report.xids.empty())
+        rows.push_back(errorsRow(used));
+    return rows;
 }
 
 } // namespace rm

@@ -13,6 +13,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 
 #include <cmath>
 
@@ -253,6 +254,13 @@ QString fieldToolTip(const SpecField& field) {
     return lines.join('\n');
 }
 
+QString meaningOfZero(const SpecField& field, const RunSpec& spec) {
+    // Up to the end of the sentence, in which keys have dots.
+    static const QRegularExpression kZero("\\b0: (?:[^;.]|\\.\\w)+");
+    return fieldText(field, spec) == "0" ? kZero.match(text(field.description)).captured()
+                                         : QString();
+}
+
 QString fieldText(const SpecField& field, const RunSpec& spec) {
     RunSpec copy = spec;
     return written(field.ref(copy));
@@ -289,13 +297,15 @@ void SpecFieldEditor::finish(QWidget* control) {
     row->addWidget(m_aside, 1);
 }
 
-void SpecFieldEditor::setChanged(bool changed, const QString& before) {
+void SpecFieldEditor::setChanged(bool changed, const QString& before, const QString& meaning) {
     frame(changed);
     if (!m_aside)
         return;
     QStringList parts;
     if (!m_field.unit.empty())
         parts << text(m_field.unit);
+    if (!meaning.isEmpty())
+        parts << meaning;
     if (changed)
         parts << before;
     m_aside->setFullText(parts.join(kSeparator));

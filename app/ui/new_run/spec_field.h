@@ -25,8 +25,9 @@ public:
     virtual bool store(RunSpec& spec) = 0;
     /// A sentence that says why the shown text is not valid for the field; empty: it is valid.
     QString problem() const { return m_problem; }
-    /// Marks a value that a person has changed; `before` is the previous one.
-    void setChanged(bool changed, const QString& before);
+    /// Marks a value that a person has changed; `before` is the previous one. `meaning`: what the
+    /// value stands for, see meaningOfZero().
+    void setChanged(bool changed, const QString& before, const QString& meaning);
 
     static SpecFieldEditor* make(const SpecField& field, QWidget* parent);
 
@@ -51,6 +52,9 @@ private:
 
 QString fieldLabel(const SpecField& field);
 QString fieldToolTip(const SpecField& field);
+
+/// "0: it counts steps", as the field's description says, where its value is 0; else empty.
+QString meaningOfZero(const SpecField& field, const RunSpec& spec);
 
 /// A field's value as the form shows it: "0.002", "cosine", "/a; /b".
 QString fieldText(const SpecField& field, const RunSpec& spec);

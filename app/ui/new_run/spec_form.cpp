@@ -93,7 +93,8 @@ void SpecForm::showWhatIsChanged() {
     const auto changed = changedFields(m_spec, m_base);
     for (const Row& row : m_rows) {
         row.editor->setChanged(std::ranges::find(changed, row.field) != changed.end(),
-                               tr("%1: %2").arg(m_baseName, fieldText(*row.field, m_base)));
+                               tr("%1: %2").arg(m_baseName, fieldText(*row.field, m_base)),
+                               meaningOfZero(*row.field, m_spec));
     }
     for (size_t at = 0; at < m_folds.size(); ++at)
         m_folds[at]->setSummary(partSummary(specParts()[at], m_spec, m_base));

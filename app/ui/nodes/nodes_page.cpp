@@ -489,7 +489,7 @@ void NodesPage::showSelfTest(const Progress& progress) {
             .arg(nodeTitle(m_testing->nodes.front().node.toStdString()), progressWords(progress)));
 }
 
-/// What it finds is in the next check's row of the GPUs; of a CPU it is said alone.
+/// What it finds is in a row of the next check.
 void NodesPage::selfTestSelected() {
     if (m_testing) {
         m_context.engine.stopTrial(*m_testing);

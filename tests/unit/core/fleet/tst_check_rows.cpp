@@ -27,6 +27,7 @@ private Q_SLOTS:
     void errorsOfGpusAreToldWithWhatToDo();
     void heldDownClocksAreToldByTheirReason();
     void aNarrowLinkIsAWarningAndAnIdleOneIsNot();
+    void aProcessorThatWasTestedShowsIt();
     void gpusShowHowTheyStoodTheirSelfTest();
     void limitsCountWhereTheyMatter();
     void gpusKeepTheirNumbersWhereOnlySomeAreUsed();
@@ -349,6 +350,22 @@ void CheckRowsTest::aNarrowLinkIsAWarningAndAnIdleOneIsNot() {
     for (GpuReport& gpu : report.gpus)
         gpu.pcieWidth = 0;
     QCOMPARE(rowOf(report, "gpu-link"), goodRow("gpu-link", "GPU links", "not told by the driver"));
+}
+
+void CheckRowsTest::aProcessorThatWasTestedShowsIt() {
+    NodeReport report = soundReport();
+    SelfTest test{"EPYC", "", "", "torch 2.11.0", true, 1, {}};
+    test.proofs = {{"memory", "device", true, "all bits", 1}};
+    report.selfTests = {test};
+    QCOMPARE(rowOf(report, "cpu-self-test"),
+             goodRow("cpu-self-test", "CPU self-test",
+                     "EPYC: all proofs held (1), with torch 2.11.0"));
+    test.wallNs = 2; // the newest counts
+    test.proofs[0] = {"memory", "device", false, "a bit is stuck", 1};
+    report.selfTests.push_back(test);
+    QVERIFY(rowOf(report, "cpu-self-test").state == CheckRow::State::kBad);
+    QCOMPARE(rowOf(report, "cpu-self-test").evidence,
+             std::string("EPYC failed in memory: a bit is stuck"));
 }
 
 void CheckRowsTest::gpusShowHowTheyStoodTheirSelfTest() {
