@@ -202,20 +202,15 @@ void tst_checks::aNodeThatIsRidOfItsRunsHasNoCheckpoint() {
         cli().run({"run", spec, "--wait", "--json", "--node", "node-b:1"}, kLimitMs);
     QVERIFY2(run.exitCode == 0, run.whole());
     const auto checkpoints = [&] {
-        const CliResult told = cli().run({"checkpoints", "left", "--json"}, kLimitMs);
-        int there = 0, removed = 0;
-        for (const QJsonValue& each : told.json()["checkpoints"].toArray())
-            (each["removed"].toBool() ? removed : there) += 1;
-        return std::pair(there, removed);
+        return cli().run({"checkpoints", "left", "--json"}, kLimitMs).json().array().size();
     };
-    const auto [there, none] = checkpoints();
-    QVERIFY2(there > 0 && none == 0, run.whole());
+    QVERIFY2(checkpoints() > 0, run.whole());
     const CliResult removal =
         cli().run({"nodes", "remove", "node-b", "--from-node", "--runs", "--yes"}, kLimitMs);
     QVERIFY2(removal.exitCode == 0, removal.whole());
-    QCOMPARE(checkpoints(), std::pair(0, there));
+    QCOMPARE(checkpoints(), 0);
     const CliResult branch =
-        cli().run({"branch", "left", "--node", "node-a:1"}, kLimitMs);
+        cli().run({"restore", "left", "10", "--as-new", "--node", "node-a:1"}, kLimitMs);
     QVERIFY2(branch.exitCode != 0 && branch.err.contains("checkpoint"), branch.whole());
 }
 

@@ -270,7 +270,7 @@ private Q_SLOTS:
         QCOMPARE(resumed.run(spec, 1, from(savedByTwo("adamw", false).checkpoint(6))),
                  std::vector<int>{usage});
         QVERIFY2(resumed.output(0).contains("steps of 8 samples as those of the checkpoint, made "
-                                            "by 2 ranks: the 1 ranks take 3 at once"),
+                                            "by 2 ranks: 1 rank takes 3 at once"),
                  qPrintable(resumed.output(0)));
     }
 
