@@ -124,10 +124,9 @@ void tst_checkpoint_moves::ranksThatCannotCutTheStepsAreRefusedBeforeAnything() 
     }
     QCOMPARE(summary().attempt, 1);
     QCOMPARE(summary().state, RunStateKind::kPaused);
-    const CliResult branched =
-        cli().run({"restore", m_run, QString::number(m_paused), "--as-new", "--node", "node-a:3",
-                   "--set", "name=third"},
-                  60000);
+    const CliResult branched = cli().run({"restore", m_run, QString::number(m_paused), "--as-new",
+                                          "--node", "node-a:3", "--set", "name=third"},
+                                         60000);
     QVERIFY2(branched.exitCode == static_cast<int>(ExitCode::kUsage), branched.whole());
     QVERIFY2(branched.err.contains("3 ranks take"), branched.whole());
     QCOMPARE(newestRun(cli().database())->id, m_run);

@@ -207,6 +207,8 @@ void tst_links::selfTestOfANodeShowsItsProofs() {
     for (const char* proof : {"memory", "float32 products", "bfloat16 products", "sums"})
         QVERIFY2(told.out.contains(proof), told.whole());
     QVERIFY2(!told.out.contains("BAD"), told.whole());
+    const CliResult checked = cli().run({"nodes", "check", "node-a"}, kLimitMs);
+    QVERIFY2(checked.out.contains("all proofs held"), checked.whole());
 }
 
 void tst_links::aNodeThatFailsEndsTheTestOfAllAtOnce() {

@@ -309,9 +309,10 @@ std::vector<CheckRow> cpuSelfTestRow(const NodeReport& report) {
     if (newest == nullptr || !newest->complete)
         return {};
     const std::string failed = failedWords(*newest);
-    CheckRow row = goodRow("cpu-self-test", "CPU self-test",
-                           newest->device + ": all proofs held (" +
-                               std::to_string(newest->proofs.size()) + "), with " + newest->runtime);
+    CheckRow row =
+        goodRow("cpu-self-test", "CPU self-test",
+                newest->device + ": all proofs held (" + std::to_string(newest->proofs.size()) +
+                    "), with " + newest->runtime);
     if (!failed.empty()) {
         row.state = CheckRow::State::kBad;
         row.evidence = newest->device + " failed in " + failed;

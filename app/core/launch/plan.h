@@ -46,7 +46,7 @@ struct PlanRequest {
     std::string runName;
     int64_t attempt = 1;
     std::string startFrom;
-    bool startFromIsExact = false; ///< see NodePlan
+    bool startFromIsExact = false;                         ///< see NodePlan
     std::optional<StepsBefore> stepsBefore = std::nullopt; ///< of `startFrom`, where they are known
 };
 

@@ -90,8 +90,8 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
                         " nodes, and its partition " + partition.name + " has " +
                         std::to_string(partition.nodes) +
                         "; launch.ranks says how many a node has");
-    RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, m_request.nodes.front().ranks,
-                                    m_request.attempt.stepsBefore));
+    RM_RETURN_IF_ERROR(
+        checkStepCut(m_request.spec, m_request.nodes.front().ranks, m_request.attempt.stepsBefore));
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
         RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, m_ranks));
     m_order.setup = m_request.spec.launch.jobSetup;

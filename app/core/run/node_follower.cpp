@@ -66,8 +66,8 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
     const auto stored = reader->cursors(target.run, target.nodeIndex);
     if (m_owner.m_sink.commit)
         m_ingest.emplace(target.run, target.nodeIndex,
-                         reader->rankRanges(target.run, target.nodeIndex, target.node.name),
-                         stored, target.node.name);
+                         reader->rankRanges(target.run, target.nodeIndex, target.node.name), stored,
+                         target.node.name);
     return cursorsToSend(stored);
 }
 

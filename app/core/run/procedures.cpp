@@ -260,7 +260,7 @@ Result<void> refuseDamaged(const ProcedureContext& context, const QString& start
 struct WholeStart {
     StoredCheckpoint checkpoint;
     std::string folder;
-    std::optional<StepsBefore> steps; ///< that it was made by
+    std::optional<StepsBefore> steps;                           ///< that it was made by
     std::vector<std::pair<StoredCheckpoint, Error>> passedOver; ///< newer ones, and why
 };
 
@@ -537,8 +537,8 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     if (!which.empty())
         if (const auto whole = refuseDamaged(context, run.id, first, *brought); !whole)
             return failAs(what, whole.error());
-    PlanRequest request{run.id.toStdString(), spec.name,      attempt,
-                        from,                 !which.empty(), stepsOfResume(point->way)};
+    PlanRequest request{run.id.toStdString(),     spec.name, attempt, from, !which.empty(),
+                        stepsOfResume(point->way)};
     const auto launcher = launcherOf(context, std::move(spec), nodes, std::move(request));
     const auto begin = [&](const std::vector<Placement>& parts) {
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {

@@ -35,8 +35,8 @@ struct ProcedureContext {
 struct Origin {
     QString parentRun;
     int64_t parentStep = 0;
-    std::string checkpoint; ///< folder on the node of rank 0
-    bool isExact = true;    ///< see NodePlan::startFromIsExact
+    std::string checkpoint;                          ///< folder on the node of rank 0
+    bool isExact = true;                             ///< see NodePlan::startFromIsExact
     std::optional<StepsBefore> steps = std::nullopt; ///< that it was made by
 };
 

@@ -575,8 +575,8 @@ void RecordWriter::followAttempt() {
 Result<void> RecordWriter::finish() {
     if (m_refused > 0)
         on(Event{-1, -1, wallNowNs(), Severity::kWarning, "record-refused",
-                 std::to_string(m_refused) +
-                     " records of " + (m_nodeName.empty() ? "a node" : m_nodeName) +
+                 std::to_string(m_refused) + " records of " +
+                     (m_nodeName.empty() ? "a node" : m_nodeName) +
                      " make no sense, first: " + m_whyRefused});
     storeRankSteps();
     if (const auto stored = storeStreams(); !stored)

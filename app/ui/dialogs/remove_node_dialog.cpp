@@ -127,12 +127,12 @@ void RemoveNodeDialog::reject() {
 void RemoveNodeDialog::showRows(const DeployedReport& report) {
     for (const DeployedItem& item : report.items) {
         const bool goes = item.keptFor.empty();
-        const std::string what =
-            namedWord(item) + (item.kind == "other" ? " " + item.name : "");
+        const std::string what = namedWord(item) + (item.kind == "other" ? " " + item.name : "");
         QList<QStandardItem*> row;
-        for (const QString& text : {capitalized(what), bytesWords(item.bytes),
-                                    goes ? tr("Is removed")
-                                         : tr("Stays: %1").arg(QString::fromStdString(item.keptFor))}) {
+        for (const QString& text :
+             {capitalized(what), bytesWords(item.bytes),
+              goes ? tr("Is removed")
+                   : tr("Stays: %1").arg(QString::fromStdString(item.keptFor))}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
         }

@@ -104,9 +104,9 @@ void Attempt::adopt(const AgentState& state) {
     // The agent before ended between the plan of this attempt and the note of its ranks.
     if (state.attempt != m_plan.attempt ||
         static_cast<int64_t>(state.ranks.size()) != m_plan.localRanks)
-        return failToStart({ErrorCode::kUnavailable,
-                            "the agent of " + nameOfNode(m_plan, m_plan.nodeIndex) +
-                                " was gone before it had noted its ranks"});
+        return failToStart(
+            {ErrorCode::kUnavailable, "the agent of " + nameOfNode(m_plan, m_plan.nodeIndex) +
+                                          " was gone before it had noted its ranks"});
     m_state = state;
     m_state.supervisor = identify(::getpid());
     for (const AgentState::Rank& rank : state.ranks) {
@@ -340,7 +340,8 @@ PeerStatus::Hang Attempt::hang() const {
     const bool isSure = seen->cause == Hang::Cause::kStopped && !m_stacks.isReading() &&
                         std::ranges::none_of(seen->named, isTracedHere);
     return {true, isSure, seen->named.empty() ? -1 : seen->named.front().rank,
-            m_hangs.limitsPassed(), describeHang(*seen, nameOfNode(m_plan, m_plan.nodeIndex), monotonicNowNs())};
+            m_hangs.limitsPassed(),
+            describeHang(*seen, nameOfNode(m_plan, m_plan.nodeIndex), monotonicNowNs())};
 }
 
 /// nullopt: the rank has no board yet.

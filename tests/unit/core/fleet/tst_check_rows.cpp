@@ -357,9 +357,9 @@ void CheckRowsTest::aProcessorThatWasTestedShowsIt() {
     SelfTest test{"EPYC", "", "", "torch 2.11.0", true, 1, {}};
     test.proofs = {{"memory", "device", true, "all bits", 1}};
     report.selfTests = {test};
-    QCOMPARE(rowOf(report, "cpu-self-test"),
-             goodRow("cpu-self-test", "CPU self-test",
-                     "EPYC: all proofs held (1), with torch 2.11.0"));
+    QCOMPARE(
+        rowOf(report, "cpu-self-test"),
+        goodRow("cpu-self-test", "CPU self-test", "EPYC: all proofs held (1), with torch 2.11.0"));
     test.wallNs = 2; // the newest counts
     test.proofs[0] = {"memory", "device", false, "a bit is stuck", 1};
     report.selfTests.push_back(test);
