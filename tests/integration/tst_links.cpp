@@ -260,10 +260,12 @@ void tst_links::forecastIsWhatThenHappens() {
     const int steps = helps ? 12 : 8; // which take seconds
     QVERIFY(m_bed->lab().setDataRate(rate));
     // Whatever else a machine does makes steps longer, never shorter, and for a while: the shortest
-    // of each is what network and processor can do.
+    // of each is what network and processor can do. On a busy one that takes more rounds to see.
+    constexpr int kRounds = 3, kMostRounds = 8;
     double forecastMs = kNever, happenedMs = kNever;
     QByteArray all;
-    for (int round = 1; round <= 3; ++round) {
+    const auto areNear = [&] { return std::abs(forecastMs / happenedMs - 1) < 0.2; };
+    for (int round = 1; round <= kRounds || (round <= kMostRounds && !areNear()); ++round) {
         const QString name = QString("forecast-%1-%2").arg(rate).arg(round);
         const CliResult told = cli().run(
             QStringList{"forecast", writeSpec(name, steps), "--json"} + kBothNodes, kLimitMs);
@@ -281,7 +283,7 @@ void tst_links::forecastIsWhatThenHappens() {
                QByteArray::number(happened) + " ms happened; ";
     }
     qInfo("%s", all.constData());
-    QVERIFY2(std::abs(forecastMs / happenedMs - 1) < 0.2, all.constData());
+    QVERIFY2(areNear(), all.constData());
 }
 
 QTEST_GUILESS_MAIN(tst_links)
