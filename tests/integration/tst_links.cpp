@@ -19,15 +19,14 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <limits>
 #include <thread>
+#include <vector>
 
 using namespace rm;
 
 namespace {
 
 constexpr int kLimitMs = 240000;
-constexpr double kNever = std::numeric_limits<double>::infinity();
 const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
 
 /// 12 MB of weights: so large that a slow link takes longer than the computing.
@@ -51,6 +50,12 @@ every = 0
 [checkpoint]
 every = 0
 )";
+
+double middleOf(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
 
 /// Nodes are machines of their own, which share no core, and whatever else this one does does not
 /// slow them: as far as control groups (of version 1 or 2) can see to that, the processes of
@@ -259,12 +264,14 @@ void tst_links::forecastIsWhatThenHappens() {
     QFETCH(bool, helps);
     const int steps = helps ? 12 : 8; // which take seconds
     QVERIFY(m_bed->lab().setDataRate(rate));
-    // Whatever else a machine does makes steps longer, never shorter, and for a while: the shortest
-    // of each is what network and processor can do. On a busy one that takes more rounds to see.
-    constexpr int kRounds = 3, kMostRounds = 8;
-    double forecastMs = kNever, happenedMs = kNever;
+    // The middle of several rounds, as a single one may be far off whatever else the machine does;
+    // of more rounds where that is much.
+    constexpr int kRounds = 3, kMostRounds = 9;
+    std::vector<double> forecastMs, happenedMs;
     QByteArray all;
-    const auto areNear = [&] { return std::abs(forecastMs / happenedMs - 1) < 0.2; };
+    const auto areNear = [&] {
+        return std::abs(middleOf(forecastMs) / middleOf(happenedMs) - 1) < 0.2;
+    };
     for (int round = 1; round <= kRounds || (round <= kMostRounds && !areNear()); ++round) {
         const QString name = QString("forecast-%1-%2").arg(rate).arg(round);
         const CliResult told = cli().run(
@@ -277,8 +284,8 @@ void tst_links::forecastIsWhatThenHappens() {
         QVERIFY2(words.contains("makes training slower") != helps, qPrintable(words));
         const double happened = stepMs(name, steps, kBothNodes);
         QVERIFY(happened > 0);
-        forecastMs = std::min(forecastMs, forecast["step_ms"].toDouble());
-        happenedMs = std::min(happenedMs, happened);
+        forecastMs.push_back(forecast["step_ms"].toDouble());
+        happenedMs.push_back(happened);
         all += QByteArray::number(forecast["step_ms"].toDouble()) + " ms forecast, " +
                QByteArray::number(happened) + " ms happened; ";
     }
