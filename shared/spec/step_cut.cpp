@@ -55,7 +55,8 @@ std::vector<int64_t> batchSizesOf(const RunSpec& spec, int64_t ranks) {
 }
 
 std::optional<int64_t> microBatchesOf(int64_t positions, int64_t perMicro) {
-    return positions % perMicro == 0 ? std::optional(positions / perMicro) : std::nullopt;
+    return perMicro > 0 && positions % perMicro == 0 ? std::optional(positions / perMicro)
+                                                     : std::nullopt;
 }
 
 Result<int64_t> accumulationOf(const RunSpec& spec, const std::vector<int64_t>& sizes,

@@ -236,6 +236,14 @@ void TestSlurm::theScriptIsPrintedAsItIsSubmitted() {
     QVERIFY2(own.err.contains("launch.sbatch holds \"--nodes=4\", but an option for sbatch must "
                               "leave nodes, tasks"),
              own.whole());
+    // Without a number of ranks one node's count, of which two make a step of two.
+    const QStringList two{"--set", "launch.ranks=2", "--set", "train.global_batch=2",
+                          "--print-sbatch"};
+    const Answer cut = m_own.run(longRunWords("cut", 40, "cluster") + two);
+    QVERIFY2(cut.exitCode == 0, cut.whole());
+    const Answer odd = m_own.run(longRunWords("odd", 40, "cluster:3") + two);
+    QCOMPARE(odd.exitCode, 2);
+    QVERIFY2(odd.err.contains("3 ranks take 3 at once"), odd.whole());
     const Answer none = m_own.run({"run", "gpt-tiny", "--print-sbatch"});
     QCOMPARE(none.exitCode, 2);
     QVERIFY2(none.err.contains("only a Slurm cluster gets a script"), none.whole());

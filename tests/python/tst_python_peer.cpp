@@ -17,6 +17,9 @@ using namespace rm::test;
 namespace {
 
 constexpr double kTolerance = 1e-5;
+/// Of what Adam made in some steps: it divides gradients by their size, which brings out in biases,
+/// which were zero, how a processor rounds.
+constexpr double kTrainedTolerance = 5e-5;
 constexpr int kSteps = 20;
 constexpr char kByte = 'a';
 
@@ -42,7 +45,7 @@ struct Tolerance {
 /// which were zero, are Adam's steps along little more than that.
 Tolerance toleranceOf(const Cut& cut) {
     const bool exact = std::string_view(cut.precision) == "float32";
-    return exact ? Tolerance{kTolerance, kTolerance} : Tolerance{1e-3, 2e-2};
+    return exact ? Tolerance{kTolerance, kTrainedTolerance} : Tolerance{1e-3, 2e-2};
 }
 
 RunSpec specFor(const QString& text, const Cut& cut) {
@@ -100,8 +103,8 @@ private Q_SLOTS:
         QCOMPARE(report["steps"].toInt(), kSteps);
         for (const char* scalar : {"logits", "loss", "losses"})
             QVERIFY2(report[QLatin1String(scalar)].toDouble(1) < kTolerance, scalar);
-        for (const char* tensors : {"gradients", "parameters"})
-            checkWorst(report[QLatin1String(tensors)].toObject());
+        checkWorst(report["gradients"].toObject());
+        checkWorst(report["parameters"].toObject(), kTrainedTolerance);
         QVERIFY(report["lastLoss"].toDouble() < report["firstLoss"].toDouble());
     }
 

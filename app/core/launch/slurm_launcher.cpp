@@ -7,6 +7,7 @@
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rm {
 namespace {
@@ -90,8 +91,8 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
                         " nodes, and its partition " + partition.name + " has " +
                         std::to_string(partition.nodes) +
                         "; launch.ranks says how many a node has");
-    RM_RETURN_IF_ERROR(
-        checkStepCut(m_request.spec, m_request.nodes.front().ranks, m_request.attempt.stepsBefore));
+    const int64_t all = std::accumulate(m_ranks.begin(), m_ranks.end(), int64_t{0});
+    RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, all, m_request.attempt.stepsBefore));
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
         RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, m_ranks));
     m_order.setup = m_request.spec.launch.jobSetup;
