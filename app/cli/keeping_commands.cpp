@@ -92,7 +92,7 @@ std::string tableOf(const std::vector<CleanedNode>& answers) {
             rows.push_back({isOfRun(item) ? answer.node : ownersOf(answer), deployedWord(item),
                             formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
                             item.keptFor.empty() ? "-" : oneLine(item.keptFor),
-                            oneLine(item.name.substr(0, 12))});
+                            oneLine(isOfRun(item) ? item.name : item.name.substr(0, 12))});
     return rows.size() == 1 ? "" : formatTable(rows);
 }
 
