@@ -127,6 +127,7 @@ void MainWindow::wirePages() {
     connect(m_runs, &RunsPage::newRunAsked, this, &MainWindow::showNewRun);
     connect(m_newRun, &NewRunPage::launched, this, [this](const QString& run) {
         showRun(run);
+        m_run->setFocus(Qt::OtherFocusReason); // its button is gone
         m_run->showTab(RunPage::kCharts);
     });
     connect(m_newRun, &NewRunPage::notLaunched, this, [this](const QString& run) {

@@ -236,6 +236,13 @@ void TestModels::slowRankIsNamedWithItsPhase() {
     QCOMPARE(slow->rank, 1);
     QCOMPARE(slow->phase, size_t(0));
     QVERIFY(std::abs(slow->overBy - 18.0 / 74) < 1e-9);
+    // Of two ranks the other one is the measure, in each phase.
+    const RankMeans quick = rankWith(0, 4, 22);
+    RankMeans late = rankWith(1, 5, 4);
+    late.phaseMs[2] += 20;
+    const auto two = findStraggler({quick, late});
+    QVERIFY(two);
+    QCOMPARE(two->phase, size_t(2));
 }
 
 void TestModels::waitingForOthersIsNotBeingSlow() {

@@ -44,7 +44,9 @@ Result<std::string> verifyCheckpointAt(const std::string& path) {
                            verified.error().code == ErrorCode::kNotFound;
     if (!isVerdict)
         return tl::unexpected(verified.error());
+    const bool isThere = verified || verified.error().code != ErrorCode::kNotFound;
     const json verdict = {{"whole", verified.has_value()},
+                          {"there", isThere},
                           {"problem", verified ? "" : verified.error().message}};
     return verdict.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }

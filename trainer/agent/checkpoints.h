@@ -9,7 +9,8 @@ namespace rm {
 
 /// `verify-checkpoint < PATH`: compares every byte of the checkpoint in that folder with its
 /// manifest:
-/// {"whole", "problem"}. The problem is the first wrong file and why, or that there is none.
+/// {"whole", "there", "problem"}. The problem is the first wrong file and why, or that there is no
+/// manifest: then it is not there.
 Result<std::string> verifyCheckpointAt(const std::string& path);
 
 /// `find-checkpoint < PATH`: whether a checkpoint lies in that folder, whose manifest can be read

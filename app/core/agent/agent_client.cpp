@@ -217,7 +217,9 @@ Result<void> parseVerdict(const std::string& text) {
     const auto problem = answer ? textAt(*answer, "problem") : std::nullopt;
     if (!isWhole || !problem)
         return fail(ErrorCode::kInternal, "verify-checkpoint: the agent's answer is no verdict");
-    return *isWhole ? Result<void>() : fail(ErrorCode::kCorrupt, *problem);
+    const bool isThere = boolAt(*answer, "there").value_or(true);
+    return *isWhole ? Result<void>()
+                    : fail(isThere ? ErrorCode::kCorrupt : ErrorCode::kNotFound, *problem);
 }
 
 Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& text) {

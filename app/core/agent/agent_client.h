@@ -118,6 +118,7 @@ Result<TensorComparison> compareCheckpointsOnNode(HostSession& session, const st
                                                   std::stop_token stop);
 
 /// Compares every byte of the checkpoint in that folder with its manifest. kCorrupt: what is wrong.
+/// kNotFound: it has no manifest.
 Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
                                     const std::string& path, std::stop_token stop);
 
@@ -143,7 +144,7 @@ Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session
 /// JSON of `ringmaster-agent find-checkpoint`. kCorrupt: not such a text.
 Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& json);
 
-/// JSON of `ringmaster-agent verify-checkpoint`. kInternal: not such a text.
+/// JSON of `ringmaster-agent verify-checkpoint`; errors as above. kInternal: not such a text.
 Result<void> parseVerdict(const std::string& json);
 
 /// Of the runs that have checkpoints in that folder (savedRunsIn()): the one with the newest, and

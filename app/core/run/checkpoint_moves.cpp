@@ -132,10 +132,14 @@ Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, co
         if (copy.node == node.name)
             folders.push_back(copy.folder);
     for (const std::string& folder : folders) {
-        RM_ASSIGN_OR_RETURN(const auto there,
-                            thereIs(context, node, folder, run, checkpoint, stop));
-        if (there)
-            return CheckpointWay{folder, std::nullopt, {}, there->bytes, stepsOf(*there)};
+        const auto there = thereIs(context, node, folder, run, checkpoint, stop);
+        // Of a path that another node has named this one may have a folder that is not ours.
+        const bool isForeign = node.name != checkpoint.node && folder == checkpoint.saved.path &&
+                               !there && there.error().code == ErrorCode::kDenied;
+        if (!there && !isForeign)
+            return tl::unexpected(there.error());
+        if (there && *there)
+            return CheckpointWay{folder, std::nullopt, {}, (*there)->bytes, stepsOf(**there)};
     }
     return std::nullopt;
 }
@@ -305,9 +309,11 @@ Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, co
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, due.checkpoint));
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, due.node));
-    RM_ASSIGN_OR_RETURN(const auto there, thereIs(context, node, checkpoint.saved.path, run,
-                                                  checkpoint, context.permit->stop()));
-    if (there && !there->isCopy)
+    const auto there =
+        thereIs(context, node, checkpoint.saved.path, run, checkpoint, context.permit->stop());
+    if (!there && there.error().code != ErrorCode::kDenied) // else a folder that is not ours
+        return tl::unexpected(there.error());
+    if (there && *there && !(*there)->isCopy)
         return false;
     RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
                                       {QString::fromStdString(due.node), {}, {}}, kKeptCopies));
@@ -492,8 +498,8 @@ QStringList outlookWords(const ResumeOutlook& outlook) {
                      .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
                      .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
     if (outlook.before == outlook.after && outlook.bytesToMove == 0)
-        words << QStringLiteral("Nodes and ranks stay as they were; steps after %1 are trained "
-                                "again.")
+        words << QStringLiteral("Nodes and ranks stay as they were; what was trained after step "
+                                "%1 is trained again.")
                      .arg(outlook.step);
     return words;
 }

@@ -237,13 +237,20 @@ Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
         .map([](bool) {});
 }
 
+/// One that has lost its manifest is damaged where it is known to lie.
+Result<void> asDamage(Result<void> verified) {
+    if (!verified && verified.error().code == ErrorCode::kNotFound)
+        verified.error().code = ErrorCode::kCorrupt;
+    return verified;
+}
+
 /// For the start of `started`: kCorrupt if any byte of it is not as it was saved.
 Result<void> verifyBrought(const ProcedureContext& context, const QString& started,
                            const Node& node, const BroughtCheckpoint& checkpoint) {
     if (checkpoint.isVerified)
         return {};
     context.progress(started, {QStringLiteral("Verify the checkpoint")});
-    return verifyFolder(context, node, checkpoint.folder);
+    return asDamage(verifyFolder(context, node, checkpoint.folder));
 }
 
 /// The same of one that a person named.
@@ -583,16 +590,22 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
     std::vector<VerifiedPlace> places;
-    const auto look = [&](const CheckpointCopy& place, bool isCopy) {
-        places.push_back(
-            {place.node, isCopy, nodeCalled(context, place.node).and_then([&](const Node& node) {
-                 return verifyFolder(context, node, place.folder);
-             })});
+    const auto verified = [&](const std::string& name, const std::string& folder) {
+        return nodeCalled(context, name).and_then([&](const Node& node) {
+            return verifyFolder(context, node, folder);
+        });
     };
     if (!checkpoint.removed)
-        look({checkpoint.node, checkpoint.saved.path}, false);
-    for (const CheckpointCopy& copy : checkpoint.copies)
-        look(copy, true);
+        places.push_back(
+            {checkpoint.node, false, asDamage(verified(checkpoint.node, checkpoint.saved.path))});
+    for (const CheckpointCopy& copy : checkpoint.copies) {
+        auto found = verified(copy.node, copy.folder);
+        // Agents remove copies for newer ones, which is known here a little later.
+        const bool isGone = !found && found.error().code == ErrorCode::kNotFound &&
+                            !(checkpoint.removed && checkpoint.copies.size() == 1);
+        if (!isGone)
+            places.push_back({copy.node, true, asDamage(std::move(found))});
+    }
     const auto whole = verdictOf(places);
     if (whole && context.writer)
         (void)context.writer->call([&](StoreWriter& writer) {

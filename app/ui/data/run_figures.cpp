@@ -61,7 +61,8 @@ size_t widestGap(const RankMeans& slow, const std::vector<RankMeans>& ranks) {
     for (size_t phase = 0; phase < stepPhases().size(); ++phase) {
         std::vector<double> others;
         for (const RankMeans& rank : ranks)
-            others.push_back(rank.phaseMs[phase]);
+            if (rank.rank != slow.rank)
+                others.push_back(rank.phaseMs[phase]);
         const double over = slow.phaseMs[phase] - medianOf(std::move(others));
         if (phase != allreducePhase() && over > gap) {
             gap = over;

@@ -21,6 +21,21 @@ namespace {
 constexpr int kMostRanks = 64;
 constexpr int kRanksWidth = 60;
 constexpr int kBoxIndent = 26; ///< of a check box's text
+
+/// Nothing typed is "auto", too.
+class RanksBox : public QSpinBox {
+protected:
+    QValidator::State validate(QString& text, int& at) const override {
+        return text.isEmpty() || text == specialValueText() ? QValidator::Acceptable
+               : specialValueText().startsWith(text)        ? QValidator::Intermediate
+                                                            : QSpinBox::validate(text, at);
+    }
+    int valueFromText(const QString& text) const override {
+        return text.isEmpty() || text == specialValueText() ? minimum()
+                                                            : QSpinBox::valueFromText(text);
+    }
+};
+
 } // namespace
 
 PlacementList::PlacementList(const AppContext& context, QWidget* parent)
@@ -113,13 +128,14 @@ void PlacementList::addRow(const Node& node) {
     box->setObjectName("place." + QString::fromStdString(node.name));
     box->setAccessibleName(tr("Train on %1").arg(title));
     auto* chip = new Chip;
-    auto* ranks = new QSpinBox;
+    auto* ranks = new RanksBox;
     ranks->setObjectName("ranks." + QString::fromStdString(node.name));
     ranks->setAccessibleName(tr("Ranks on %1").arg(title));
     ranks->setRange(0, kMostRanks);
     ranks->setSpecialValueText(tr("auto"));
     ranks->setFixedWidth(kRanksWidth);
-    ranks->setToolTip(tr("Ranks on this node; auto: one per GPU, else one"));
+    ranks->setToolTip(tr("Ranks on this node; auto (0, or nothing typed): as launch.ranks says, "
+                         "else one per GPU, else one"));
     auto* facts = new ElidedLabel({}, "caption");
     facts->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     facts->setContentsMargins(kBoxIndent, 0, 0, 0);

@@ -4,7 +4,12 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
+#include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QStyleHints>
+#include <QTimer>
+
+#include <utility>
 
 namespace rm {
 
@@ -56,12 +61,29 @@ bool LaunchBar::isReady() const {
 }
 
 void LaunchBar::setLaunching(bool launching, bool cancelled) {
-    m_isLaunching = launching;
+    const bool hadFocus = m_launch->hasFocus() || m_cancel->hasFocus();
+    const bool isBegun = !std::exchange(m_isLaunching, launching) && launching;
+    m_isCancelled = cancelled;
+    if (isBegun)
+        m_firstClick.setRemainingTime(QGuiApplication::styleHints()->mouseDoubleClickInterval());
     setHasJob(m_hasJob);
     m_launch->setVisible(!launching);
     m_plan->setVisible(!launching);
     m_cancel->setVisible(launching);
-    m_cancel->setEnabled(!cancelled);
+    offerCancel();
+    if (isBegun)
+        QTimer::singleShot(m_firstClick.remainingTime() + 1, this, [this, hadFocus] {
+            offerCancel();
+            if (hadFocus && m_isLaunching)
+                m_cancel->setFocus(Qt::OtherFocusReason);
+        });
+    else if (hadFocus && !launching)
+        m_launch->setFocus(Qt::OtherFocusReason);
+}
+
+/// It stands where Launch stood: not for the second click of a double click.
+void LaunchBar::offerCancel() {
+    m_cancel->setEnabled(m_isLaunching && !m_isCancelled && m_firstClick.hasExpired());
 }
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QDeadlineTimer>
 #include <QFrame>
 
 class QLabel;
@@ -27,6 +28,8 @@ Q_SIGNALS:
     void scriptAsked();
 
 private:
+    void offerCancel();
+
     QLabel* m_forecast;
     QPushButton* m_script;
     QPushButton* m_plan;
@@ -34,6 +37,8 @@ private:
     QPushButton* m_launch;
     bool m_hasJob = false;
     bool m_isLaunching = false;
+    bool m_isCancelled = false;
+    QDeadlineTimer m_firstClick; ///< whose second one may come until then
 };
 
 } // namespace rm

@@ -12,6 +12,7 @@
 #include "app/ui/data/spec_words.h"
 #include "app/ui/dialogs/forecast_dialog.h"
 #include "app/ui/dialogs/job_script_dialog.h"
+#include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/placement_list.h"
 #include "app/ui/dialogs/plan_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
@@ -532,8 +533,25 @@ QString NewRunPage::launchNow() {
     return m_launching;
 }
 
+/// Whether a chosen node waits for a password, a passphrase or trust in its key, which a person is
+/// asked for then.
+bool NewRunPage::askToBeLetIn() {
+    QStringList closed;
+    for (const Placement& placement : m_nodes->placements()) {
+        const auto answer = m_outlook->of(placement.node);
+        if (!answer || *answer || answer->error().code != ErrorCode::kDenied)
+            continue;
+        closed << nodeTitle(placement.node.toStdString());
+        m_context.connector.check(placement.node);
+    }
+    if (!closed.isEmpty())
+        m_context.toast.say(tr("%1 has to let you in first: answer what is asked, and launch again")
+                                .arg(closed.join(", ")));
+    return !closed.isEmpty();
+}
+
 void NewRunPage::launch(IfTooLarge ifTooLarge) {
-    if (!m_bar->isReady())
+    if (!m_bar->isReady() || askToBeLetIn())
         return;
     m_parseTimer.stop();
     onTomlEdited();

@@ -81,6 +81,7 @@ private:
     void showPlan();
     void showScript();
     void useJobLines(const RunSpec::Launch& launch);
+    bool askToBeLetIn();
     void launch(IfTooLarge ifTooLarge);
     void cancel();
     void showLaunch(const QString& run);

@@ -169,6 +169,7 @@ QWidget* NodesPage::buildCheck() {
     head->addWidget(m_checkTitle);
     head->addStretch(1);
     head->addWidget(m_checkSummary);
+    head->addSpacing(size::kGrid);
     head->addWidget(m_selfTest);
     head->addWidget(m_checkOne);
     head->addWidget(m_history);
@@ -339,7 +340,7 @@ void NodesPage::offerToAnswer(const QString& name) {
     if (name != m_selected)
         return;
     for (auto* button : findChildren<QPushButton*>("checkAction"))
-        if (button->isVisible())
+        if (button->isVisibleTo(this)) // rows of the last look wait for their end, hidden
             return button->setFocus(Qt::OtherFocusReason);
 }
 
@@ -413,6 +414,8 @@ void NodesPage::showCheck() {
     QWidget* before = m_remove;
     for (const CheckRow& row : rows)
         before = addRow(row, before);
+    if (isRowFocused)
+        offerToAnswer(m_selected);
 }
 
 /// Returns what Tab leads to last, beginning with `before`.

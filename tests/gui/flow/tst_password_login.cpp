@@ -32,6 +32,7 @@ private Q_SLOTS:
     void cleanupTestCase() { m_flow.reset(); }
     void wrongPasswordIsAskedForAgain();
     void refusedLoginIsAskedAboutOnce();
+    void aLaunchAsksForThePassword();
 
 private:
     const Hand& hand() const { return m_flow->hand(); }
@@ -129,6 +130,29 @@ void TestPasswordLogin::refusedLoginIsAskedAboutOnce() {
     RM_DO(hand().click("stopRun"));
     RM_DO(hand().click("stopConfirm"));
     QTRY_VERIFY_WITH_TIMEOUT(m_flow->state().startsWith("Stopped at"), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(m_flow->strays(0, 0), QString(), kSoonMs);
+}
+
+/// As after a start of the app, which keeps no password by itself.
+void TestPasswordLogin::aLaunchAsksForThePassword() {
+    RM_DO(m_flow->server().changePassword(kPassword));
+    m_flow->server().cutSessions();
+    RM_DO(hand().click("railNewRun"));
+    RM_DO(hand().click("recipe.gpt-tiny"));
+    RM_DO(m_flow->editSpec("asked-again", 1000000));
+    const auto isRefused = [this] {
+        return textsOn(m_flow->window()).join(' ').contains(kNodeName + " did not answer");
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isRefused(), kSoonMs);
+    RM_DO(hand().click("launch"));
+    QTRY_VERIFY_WITH_TIMEOUT(asked().contains("Password for " + kNodeName), kSoonMs);
+    RM_DO(answer(kPassword));
+    QTRY_VERIFY_WITH_TIMEOUT(!isRefused(), kSoonMs);
+    RM_DO(m_flow->launch());
+    QTRY_VERIFY_WITH_TIMEOUT(m_flow->newestStep() > 0, kSoonMs);
+    RM_DO(hand().click("stopRun"));
+    RM_DO(hand().click("stopConfirm"));
+    QTRY_VERIFY_WITH_TIMEOUT(m_flow->state().startsWith("Stopped"), kSoonMs);
     QTRY_COMPARE_WITH_TIMEOUT(m_flow->strays(0, 0), QString(), kSoonMs);
 }
 
