@@ -198,6 +198,14 @@ void tst_checkpoint_moves::theNewestGetsACopyOnTheSecondNode() {
     QVERIFY(there && there->size() == 2);
     for (const CheckpointEntry& entry : *there)
         QVERIFY(entry.isCopy && verifyCheckpoint(entry.path));
+    // One that is gone is no damage where the checkpoint itself is whole, one that has changed is.
+    const auto verify = [this] { return cli().run({"checkpoints", m_run, "--verify"}, 120000); };
+    QVERIFY(QDir(QString::fromStdString(there->back().path)).removeRecursively());
+    const CliResult whole = verify();
+    QVERIFY2(whole.exitCode == 0, whole.whole());
+    QVERIFY(QFile::resize(QString::fromStdString(there->front().path + "/model.safetensors"), 5));
+    const CliResult damaged = verify();
+    QVERIFY2(damaged.exitCode != 0 && damaged.whole().contains("damaged"), damaged.whole());
 }
 
 void tst_checkpoint_moves::itGetsOneWhileTheLaptopIsClosed() {

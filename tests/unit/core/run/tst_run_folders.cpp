@@ -44,6 +44,8 @@ void TestRunFolders::onlyAVerdictSaysThatACheckpointIsDamaged() {
     QCOMPARE(verdictText(parseVerdict(R"({"whole":true,"problem":""})")), std::string("whole"));
     QCOMPARE(verdictText(parseVerdict(R"({"whole":false,"problem":"read /x: no"})")),
              std::string("damaged: read /x: no"));
+    const auto gone = parseVerdict(R"({"whole":false,"there":false,"problem":"open /x: no"})");
+    QVERIFY(!gone && gone.error().code == ErrorCode::kNotFound);
     for (const char* answer : {"", "{}", "3", R"({"whole":false})", R"({"whole":1,"problem":""})"})
         QVERIFY2(verdictText(parseVerdict(answer)).starts_with("not verified: "), answer);
 }
