@@ -59,11 +59,15 @@ std::optional<int64_t> microBatchesOf(int64_t positions, int64_t perMicro) {
                                                      : std::nullopt;
 }
 
-Result<int64_t> accumulationOf(const RunSpec& spec, const std::vector<int64_t>& sizes,
+Result<int64_t> accumulationOf(const RunSpec& spec, int64_t ranks,
+                               const std::vector<int64_t>& sizes,
                                const std::optional<StepsBefore>& before) {
+    if (static_cast<int64_t>(sizes.size()) != ranks)
+        return fail(ErrorCode::kInvalid, "train.rank_batch_sizes names " +
+                                             counted(static_cast<int64_t>(sizes.size()), "rank") +
+                                             ", but the run has " + std::to_string(ranks));
     int64_t wanted = spec.train.globalBatch;
     std::string what = "of train.global_batch";
-    const auto ranks = static_cast<int64_t>(sizes.size());
     // An earlier attempt of the same spec may have had another number of ranks.
     if (wanted == 0 && before && (before->isSameSpec || before->ranks != ranks)) {
         wanted = before->positions;
@@ -86,12 +90,7 @@ Result<int64_t> accumulationOf(const RunSpec& spec, const std::vector<int64_t>& 
 
 Result<void> checkStepCut(const RunSpec& spec, int64_t ranks,
                           const std::optional<StepsBefore>& before) {
-    const std::vector<int64_t> sizes = batchSizesOf(spec, ranks);
-    if (static_cast<int64_t>(sizes.size()) != ranks)
-        return fail(ErrorCode::kInvalid, "train.rank_batch_sizes names " +
-                                             counted(static_cast<int64_t>(sizes.size()), "rank") +
-                                             ", but the run has " + std::to_string(ranks));
-    return accumulationOf(spec, sizes, before).map([](int64_t) {});
+    return accumulationOf(spec, ranks, batchSizesOf(spec, ranks), before).map([](int64_t) {});
 }
 
 Result<void> checkMinNodes(const RunSpec& spec, const std::vector<int>& ranksOfNodes) {

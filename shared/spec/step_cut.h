@@ -25,14 +25,15 @@ struct StepsBefore {
     bool isSameSpec = false;
 };
 
-/// Micro-batches per step of ranks that take `sizes` at once: as many as the spec says or, if the
-/// number of ranks has changed, now or before that checkpoint, as make its steps again. kInvalid:
-/// no number does.
-Result<int64_t> accumulationOf(const RunSpec& spec, const std::vector<int64_t>& sizes,
+/// Micro-batches per step of so many ranks, which take `sizes` positions at once: as many as the
+/// spec says or, if the number of ranks has changed, now or before that checkpoint, as make its
+/// steps again. kInvalid: no number does, or `sizes` are of another number of ranks.
+Result<int64_t> accumulationOf(const RunSpec& spec, int64_t ranks,
+                               const std::vector<int64_t>& sizes,
                                const std::optional<StepsBefore>& before);
 
-/// Whether so many ranks can do the steps of the spec, or those of the checkpoint. kInvalid: why
-/// not, and what to set.
+/// The same before there is a task that tells its sizes: whether so many ranks can do the steps of
+/// the spec, or those of the checkpoint. kInvalid: why not, and what to set.
 Result<void> checkStepCut(const RunSpec& spec, int64_t ranks,
                           const std::optional<StepsBefore>& before);
 

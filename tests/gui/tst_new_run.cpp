@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/dialogs/plan_dialog.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/new_run/launch_bar.h"
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/new_run/spec_form.h"
 #include "tests/gui/support/demo_store.h"
@@ -19,6 +20,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QWheelEvent>
@@ -54,6 +56,8 @@ private Q_SLOTS:
     void aFieldThatIsNotThereYetIsAdded();
     void theFormRestsWhileTheTextDoesNotParse();
     void aRefusedFieldHoldsTheLaunchBack();
+    void anEmptiedCountOfRanksIsAuto();
+    void aDoubleClickOnLaunchCancelsNothing();
     void aRefusedFieldIsNamed();
     void aBranchIsNamedByWhatItChanges();
     void theFormShowsWhatTheModelUses();
@@ -154,6 +158,30 @@ void TestNewRun::theFormRestsWhileTheTextDoesNotParse() {
     text()->setPlainText(kText);
     QTRY_VERIFY(lr->isEnabled());
     QVERIFY(canLaunch());
+}
+
+void TestNewRun::anEmptiedCountOfRanksIsAuto() {
+    auto* ranks = find<QSpinBox>(QString("ranks.") + kLocalNodeName);
+    ranks->setValue(9);
+    ranks->selectAll();
+    QTest::keyClick(ranks, Qt::Key_Delete);
+    QTest::keyClick(ranks, Qt::Key_Return);
+    QCOMPARE(ranks->value(), 0);
+    QCOMPARE(ranks->text(), ranks->specialValueText());
+}
+
+void TestNewRun::aDoubleClickOnLaunchCancelsNothing() {
+    LaunchBar bar;
+    bar.show();
+    bar.setReady(true);
+    const auto* cancel = bar.findChild<QPushButton*>("cancelLaunch");
+    bar.setLaunching(true);
+    QVERIFY(cancel->isVisibleTo(&bar) && !cancel->isEnabled());
+    bar.setLaunching(true); // progress is told meanwhile
+    QVERIFY(!cancel->isEnabled());
+    QTRY_VERIFY(cancel->isEnabled());
+    bar.setLaunching(true, true);
+    QVERIFY(!cancel->isEnabled());
 }
 
 void TestNewRun::aRefusedFieldHoldsTheLaunchBack() {

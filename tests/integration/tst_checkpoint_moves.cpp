@@ -203,6 +203,7 @@ void tst_checkpoint_moves::theNewestGetsACopyOnTheSecondNode() {
     QVERIFY(QDir(QString::fromStdString(there->back().path)).removeRecursively());
     const CliResult whole = verify();
     QVERIFY2(whole.exitCode == 0, whole.whole());
+    QCOMPARE(copied().size(), size_t(1)); // nor is it listed any more
     QVERIFY(QFile::resize(QString::fromStdString(there->front().path + "/model.safetensors"), 5));
     const CliResult damaged = verify();
     QVERIFY2(damaged.exitCode != 0 && damaged.whole().contains("damaged"), damaged.whole());

@@ -54,6 +54,20 @@ Result<std::optional<CheckpointThere>> thereIs(const ProcedureContext& context, 
     return isIt ? there : std::nullopt;
 }
 
+/// The same at the path that another node has named, which on this one may be a folder that is not
+/// ours: then it is not there.
+Result<std::optional<CheckpointThere>> thereIsToo(const ProcedureContext& context, const Node& node,
+                                                  const QString& run,
+                                                  const StoredCheckpoint& checkpoint,
+                                                  std::stop_token stop) {
+    auto there = thereIs(context, node, checkpoint.saved.path, run, checkpoint, std::move(stop));
+    const bool isForeign =
+        !there && there.error().code == ErrorCode::kDenied && node.name != checkpoint.node;
+    if (isForeign)
+        return std::nullopt;
+    return there;
+}
+
 /// The folder of its checkpoints, as the nodes get it.
 Result<std::string> folderOf(StoreReader& reader, const QString& run) {
     const std::string id = run.toStdString();
@@ -127,19 +141,16 @@ Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, co
                                              const StoredCheckpoint& checkpoint, const Node& node,
                                              const std::stop_token& stop) {
     // A folder that nodes share has the same path on all of them.
-    std::vector<std::string> folders = {checkpoint.saved.path};
-    for (const CheckpointCopy& copy : checkpoint.copies)
-        if (copy.node == node.name)
-            folders.push_back(copy.folder);
-    for (const std::string& folder : folders) {
-        const auto there = thereIs(context, node, folder, run, checkpoint, stop);
-        // Of a path that another node has named this one may have a folder that is not ours.
-        const bool isForeign = node.name != checkpoint.node && folder == checkpoint.saved.path &&
-                               !there && there.error().code == ErrorCode::kDenied;
-        if (!there && !isForeign)
-            return tl::unexpected(there.error());
-        if (there && *there)
-            return CheckpointWay{folder, std::nullopt, {}, (*there)->bytes, stepsOf(**there)};
+    RM_ASSIGN_OR_RETURN(const auto same, thereIsToo(context, node, run, checkpoint, stop));
+    if (same)
+        return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, same->bytes, stepsOf(*same)};
+    for (const CheckpointCopy& copy : checkpoint.copies) {
+        if (copy.node != node.name)
+            continue;
+        RM_ASSIGN_OR_RETURN(const auto there,
+                            thereIs(context, node, copy.folder, run, checkpoint, stop));
+        if (there)
+            return CheckpointWay{copy.folder, std::nullopt, {}, there->bytes, stepsOf(*there)};
     }
     return std::nullopt;
 }
@@ -309,11 +320,9 @@ Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, co
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, due.checkpoint));
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, due.node));
-    const auto there =
-        thereIs(context, node, checkpoint.saved.path, run, checkpoint, context.permit->stop());
-    if (!there && there.error().code != ErrorCode::kDenied) // else a folder that is not ours
-        return tl::unexpected(there.error());
-    if (there && *there && !(*there)->isCopy)
+    RM_ASSIGN_OR_RETURN(const auto there,
+                        thereIsToo(context, node, run, checkpoint, context.permit->stop()));
+    if (there && !there->isCopy)
         return false;
     RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
                                       {QString::fromStdString(due.node), {}, {}}, kKeptCopies));

@@ -598,14 +598,21 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
     if (!checkpoint.removed)
         places.push_back(
             {checkpoint.node, false, asDamage(verified(checkpoint.node, checkpoint.saved.path))});
+    // Agents remove copies for newer ones, which is known here a little later.
+    std::vector<VerifiedPlace> gone;
     for (const CheckpointCopy& copy : checkpoint.copies) {
         auto found = verified(copy.node, copy.folder);
-        // Agents remove copies for newer ones, which is known here a little later.
-        const bool isGone = !found && found.error().code == ErrorCode::kNotFound &&
-                            !(checkpoint.removed && checkpoint.copies.size() == 1);
-        if (!isGone)
-            places.push_back({copy.node, true, asDamage(std::move(found))});
+        const bool isGone = !found && found.error().code == ErrorCode::kNotFound;
+        (isGone ? gone : places).push_back({copy.node, true, asDamage(std::move(found))});
     }
+    // Where nothing else is left, that is what there is to say.
+    if (places.empty())
+        places.swap(gone);
+    for (const VerifiedPlace& copy : gone)
+        if (context.writer)
+            (void)context.writer->call([&](StoreWriter& writer) {
+                return writer.forgetCheckpointCopy(run, checkpoint.saved.path, copy.node);
+            });
     const auto whole = verdictOf(places);
     if (whole && context.writer)
         (void)context.writer->call([&](StoreWriter& writer) {

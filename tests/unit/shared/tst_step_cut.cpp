@@ -81,7 +81,7 @@ void TestStepCut::stepsThatWereBegunAreDoneAgain() {
     spec.train.batchSize = 8;
     spec.train.accumulation = 2;
     const auto accumulation = [&spec](int64_t ranks, const std::optional<StepsBefore>& before) {
-        return accumulationOf(spec, batchSizesOf(spec, ranks), before).value_or(-1);
+        return accumulationOf(spec, ranks, batchSizesOf(spec, ranks), before).value_or(-1);
     };
     QCOMPARE(accumulation(2, std::nullopt), 2);
     QCOMPARE(accumulation(1, StepsBefore{24, 3, true}), 3);

@@ -50,9 +50,9 @@ Result<std::unique_ptr<Training>> Training::make(const Session& session, const T
         RM_RETURN_IF_ERROR(checkStartOnFirst(session));
     RM_ASSIGN_OR_RETURN(auto task, maker(session));
     const std::vector<int64_t> sizes = task->batchSizes();
-    const auto before = stepsOf(from, session.spec);
-    RM_RETURN_IF_ERROR(checkStepCut(session.spec, session.world.size(), before));
-    RM_ASSIGN_OR_RETURN(const auto accumulation, accumulationOf(session.spec, sizes, before));
+    RM_ASSIGN_OR_RETURN(
+        const auto accumulation,
+        accumulationOf(session.spec, session.world.size(), sizes, stepsOf(from, session.spec)));
     session.board->setPhase(Phase::kStarting);
     Model& model = task->model();
     if (session.world.isFirst() && !from && !startsFromWeights)
