@@ -594,6 +594,11 @@ void TestNodesPage::aTrialTellsHowFarItIsAndIsStopped() {
              QString("Send trainer to box: 3 MB of 42 MB · 1.5 MB sent · 2 MB/s"));
     Q_EMIT m_demo->engine().progressed("another", {"Measure"});
     QVERIFY(text->text().startsWith("Send trainer"));
+    auto* close = find<QPushButton>("closeLinkTest");
+    QCOMPARE(close->text(), QString("Cancel"));
+    click("closeLinkTest");
+    QTRY_COMPARE_WITH_TIMEOUT(close->text(), QString("Close"), kAnswerMs);
+    QVERIFY(dialog->isVisible());
     click("closeLinkTest");
 }
 
@@ -1011,7 +1016,8 @@ void TestNodesPage::theNetworkIsMeasuredBetweenTheOthers() {
     for (const char* name : {"one", "three", "two"})
         others.push_back({name, false, "255.255.255.255", "me", 0, {}}); // refused by the kernel
     QVERIFY(m_demo->fleet().addAll(others));
-    QVERIFY(!find<QComboBox>("networkWhich")->isVisible());
+    auto* which = find<QComboBox>("networkWhich");
+    QCOMPARE(which->currentText(), QString("All other nodes"));
     const auto measured = [this] {
         std::vector<std::string> names;
         if (const auto kept = keptNetwork(m_demo->paths().state.toStdString()))
@@ -1024,13 +1030,15 @@ void TestNodesPage::theNetworkIsMeasuredBetweenTheOthers() {
     QVERIFY2(find<QLabel>("networkProblem")->text().startsWith("Measuring between 3 nodes"),
              qPrintable(find<QLabel>("networkProblem")->text()));
     QTRY_VERIFY_WITH_TIMEOUT(measured() == (Names{"one", "three", "two"}), kAnswerMs);
+    which->setCurrentText("This computer, too");
+    click("measureNetwork");
+    QTRY_VERIFY_WITH_TIMEOUT(measured() == (Names{"one", "three", "two", kLocalNodeName}),
+                             kAnswerMs);
     for (Node& node : others)
         if (node.name != "three") {
             node.groups = {"lab"};
             QVERIFY(m_demo->fleet().change(node));
         }
-    auto* which = find<QComboBox>("networkWhich");
-    QVERIFY(which->isVisible());
     which->setCurrentText("@lab");
     click("measureNetwork");
     QTRY_VERIFY_WITH_TIMEOUT(measured() == (Names{"one", "two"}), kAnswerMs);

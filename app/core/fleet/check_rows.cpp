@@ -465,12 +465,11 @@ const char* fixOf(ConnectFailure::Cause cause) {
     using Cause = ConnectFailure::Cause;
     switch (cause) {
     case Cause::kName:
-        return "correct its address in its settings, or join the network or VPN that knows the "
-               "name";
+        return "correct its address with Edit, or join the network or VPN that knows the name";
     case Cause::kRoute:
-        return "join its network or VPN, or name a jump host in its settings";
+        return "join its network or VPN, or name a jump host with Edit";
     case Cause::kRefused:
-        return "start sshd there, or correct the port in its settings";
+        return "start sshd there, or correct the port with Edit";
     case Cause::kNoAnswer:
         return "switch it on, or let its firewall admit this computer; then check again";
     case Cause::kTurnedAway:
@@ -480,7 +479,7 @@ const char* fixOf(ConnectFailure::Cause cause) {
     case Cause::kHostKey:
         return "compare the key with the machine's own before anything else";
     case Cause::kLogin:
-        return "name a user or a key file that it accepts in its settings";
+        return "name a user or a key file that it accepts with Edit";
     case Cause::kOther:
         break;
     }

@@ -23,7 +23,7 @@ struct UsedGpus {
     bool has(size_t place) const { return std::ranges::count(places, place) > 0; }
     /// What to do about one that must not train.
     std::string leaveOut() const {
-        return "leave that GPU out: ringmaster nodes edit " + nodeName(node) +
+        return "leave that GPU out with Edit, or with ringmaster nodes edit " + nodeName(node) +
                " --gpus with the numbers of the others";
     }
 };

@@ -57,7 +57,7 @@ CheckRow choiceRow(const Node& node, const NodeReport& report) {
                 "Chosen GPUs",
                 missing,
                 "no rank can be started on a GPU that is not there",
-                "choose others with ringmaster nodes edit " + node.name + " --gpus"};
+                "choose others with Edit, or with ringmaster nodes edit " + node.name + " --gpus"};
     return goodRow("chosen-gpus", "Chosen GPUs",
                    std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
                        " take part, the others are left alone");
@@ -67,12 +67,13 @@ CheckRow keyFilesRow(const std::vector<std::string>& problems) {
     std::string evidence;
     for (const std::string& problem : problems)
         evidence += (evidence.empty() ? "" : "; ") + problem;
-    return {"key-files",
-            CheckRow::State::kWarning,
-            "Key files",
-            evidence,
-            "another key or the password opened the login, which fails once that one does not",
-            "mend the file, or take its name out of the node's settings or of ssh_config"};
+    return {
+        "key-files",
+        CheckRow::State::kWarning,
+        "Key files",
+        evidence,
+        "another key or the password opened the login, which fails once that one does not",
+        "mend the file, or take its name out of ssh_config or, with Edit, of the node's settings"};
 }
 
 std::string agentWords(const std::string& path, const NodeReport& report) {

@@ -92,7 +92,7 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
             const std::string words =
                 node.node.name + ": " + sizeWords(room.freeBytes) + " free at " + room.folder +
-                ", " + sizeWords(room.sent) + " to be sent" +
+                ", " + (room.sent > 0 ? sizeWords(room.sent) : "nothing") + " to be sent" +
                 (room.checkpoints > 0 ? ", checkpoints at most " + sizeWords(room.checkpoints)
                                       : "");
             if (!room.isTooLittle()) {

@@ -44,6 +44,7 @@ LaunchOutlook::Question LaunchOutlook::question(const QString& node) const {
             spec.model.startFrom,
             spec.data.stage,
             spec.launch.device,
+            spec.launch.runtime,
             spec.checkpoint.directory,
             spec.checkpoint.onExisting,
             spec.name};
@@ -69,7 +70,6 @@ void LaunchOutlook::setActive(bool active) {
 
 void LaunchOutlook::askAgain() {
     std::erase_if(m_asked, [](const auto& asked) { return !asked.second.isPending; });
-    m_together.answer.reset();
     ask();
 }
 
@@ -89,6 +89,7 @@ void LaunchOutlook::askNode(const QString& node) {
     if (asked.isPending || isKnown || m_spec.data.train.empty())
         return;
     asked = {question(node), true, {}, {}};
+    m_together.answer.reset(); // it is of what the nodes said before
     const auto onAnswer = [this, node](const Result<NodeOutlook>& answer) {
         Asked& answered = m_asked[node];
         answered.isPending = false;

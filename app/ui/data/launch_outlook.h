@@ -52,7 +52,7 @@ private:
         std::vector<std::string> train, validation;
         std::string tokenizerFile, startFrom;
         bool stage = false;
-        std::string device;
+        std::string device, runtime;
         std::string folder, onExisting, name; ///< whose checkpoints lie where it saves
         bool operator==(const Question&) const = default;
     };

@@ -65,8 +65,8 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
     content()->addWidget(m_table);
     content()->addWidget(m_text);
     m_measure = addButton(tr("Measure"), "primary", "forecastMeasure");
-    connect(addButton(tr("Close"), "", "closeForecast"), &QPushButton::clicked, this,
-            &QDialog::reject);
+    m_close = addButton(tr("Close"), "", "closeForecast");
+    connect(m_close, &QPushButton::clicked, this, [this] { m_running ? stop() : reject(); });
     connect(m_measure, &QPushButton::clicked, this, &ForecastDialog::measure);
     connect(this, &QDialog::finished, this, &ForecastDialog::stop);
     connect(&m_context.engine, &Engine::progressed, this,
@@ -79,6 +79,7 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
 void ForecastDialog::say(const QString& text, bool isMeasuring) {
     m_text->setText(text);
     m_measure->setEnabled(!isMeasuring);
+    m_close->setText(isMeasuring ? tr("Cancel") : tr("Close"));
 }
 
 void ForecastDialog::measure() {
@@ -99,8 +100,10 @@ void ForecastDialog::tryOut(const NodeTrial& trial,
 }
 
 void ForecastDialog::stop() {
-    if (m_running)
-        m_context.engine.stopTrial(*m_running);
+    if (!m_running)
+        return;
+    m_text->setText(tr("Cancelling…"));
+    m_context.engine.stopTrial(*m_running);
 }
 
 void ForecastDialog::takeProfile(const Result<QString>& told) {

@@ -44,6 +44,7 @@ private:
     Table* m_table;
     QLabel* m_text;
     QPushButton* m_measure;
+    QPushButton* m_close; ///< or cancels while it measures
 };
 
 } // namespace rm

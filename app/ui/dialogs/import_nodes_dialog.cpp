@@ -57,6 +57,7 @@ ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
     content()->addWidget(m_text);
     addCancel();
     m_confirm = addButton(tr("Add"), "primary", "importNodesConfirm");
+    m_confirm->setDefault(true);
     m_confirm->setEnabled(false);
     connect(m_rows, &QStandardItemModel::itemChanged, this, &ImportNodesDialog::refresh);
     connect(m_confirm, &QPushButton::clicked, this, &ImportNodesDialog::submit);

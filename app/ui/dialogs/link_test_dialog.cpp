@@ -55,8 +55,8 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     content()->addWidget(m_table);
     content()->addWidget(m_text);
     m_measure = addButton(tr("Measure"), "primary", "linkTestMeasure");
-    connect(addButton(tr("Close"), "", "closeLinkTest"), &QPushButton::clicked, this,
-            &QDialog::reject);
+    m_close = addButton({}, "", "closeLinkTest");
+    connect(m_close, &QPushButton::clicked, this, [this] { m_running ? stop() : reject(); });
     connect(m_measure, &QPushButton::clicked, this, &LinkTestDialog::measure);
     connect(this, &QDialog::finished, this, &LinkTestDialog::stop);
     connect(m_nodes, &PlacementList::changed, this, &LinkTestDialog::refreshButton);
@@ -72,6 +72,7 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
 void LinkTestDialog::refreshButton() {
     const bool isEnough = m_nodes->placements().size() >= 2;
     m_measure->setEnabled(isEnough && !m_running);
+    m_close->setText(m_running ? tr("Cancel") : tr("Close"));
     if (!m_running)
         m_text->setText(isEnough ? QString() : tr("Choose two nodes or more."));
 }
@@ -85,8 +86,10 @@ void LinkTestDialog::measure() {
 }
 
 void LinkTestDialog::stop() {
-    if (m_running)
-        m_context.engine.stopTrial(*m_running);
+    if (!m_running)
+        return;
+    m_text->setText(tr("Cancelling…"));
+    m_context.engine.stopTrial(*m_running);
 }
 
 void LinkTestDialog::take(const Result<QString>& told) {

@@ -42,7 +42,7 @@ void addRow(QGridLayout* grid, const QString& label, QWidget* field) {
 class PortBox : public QSpinBox {
 public:
     explicit PortBox(const QString& placeholder) {
-        setRange(0, 65535);
+        setRange(0, 999'999); // what is none can be typed, and is refused with words
         lineEdit()->setPlaceholderText(placeholder);
     }
 

@@ -107,6 +107,7 @@ void PlacementList::addGroups() {
 }
 
 void PlacementList::toggleGroup(const std::string& group) {
+    const bool wasUntouched = placements() == std::vector<Placement>{{kLocalNodeName, 0}};
     std::vector<QCheckBox*> boxes;
     for (const Row& row : m_rows) {
         const auto node = m_context.fleet.find(row.node);
@@ -116,6 +117,11 @@ void PlacementList::toggleGroup(const std::string& group) {
     const bool areAll = std::ranges::all_of(boxes, [](QCheckBox* box) { return box->isChecked(); });
     for (QCheckBox* box : boxes)
         box->setChecked(!areAll);
+    // Nobody has chosen this computer where it alone is ticked, as it is from the start.
+    if (wasUntouched)
+        for (const Row& row : m_rows)
+            if (row.node == kLocalNodeName && std::ranges::count(boxes, row.box) == 0)
+                row.box->setChecked(false);
 }
 
 void PlacementList::addRow(const Node& node) {

@@ -85,6 +85,13 @@ QStringList membersOf(const std::vector<Node>& nodes, const std::string& group) 
     return names;
 }
 
+QStringList namesOf(const std::vector<Node>& nodes) {
+    QStringList names;
+    for (const Node& node : nodes)
+        names << QString::fromStdString(node.name);
+    return names;
+}
+
 QString sentencesOf(const NetworkMatrix& matrix) {
     QStringList all;
     for (const std::string& sentence : networkSentences(matrix))
@@ -154,29 +161,30 @@ bool NetworkCard::isWorthMeasuring() const {
     return measuredNodes(m_context.fleet.nodes()).size() > 1;
 }
 
-/// Those of two nodes or more.
+/// Each with the names of its nodes, which are two or more.
 void NetworkCard::offerGroups() {
-    const QString before = m_which->currentData().toString();
+    const QString before = m_which->currentText();
     const std::vector<Node> nodes = m_context.fleet.nodes();
+    const std::vector<Node> measured = measuredNodes(nodes);
     m_which->clear();
-    m_which->addItem(tr("All nodes"));
+    m_which->addItem(tr("All nodes"), namesOf(measured));
+    if (std::ranges::none_of(measured, &isThisComputer)) {
+        m_which->setItemText(0, tr("All other nodes"));
+        m_which->addItem(tr("This computer, too"), namesOf(measured) << kLocalNodeName);
+    }
     for (const std::string& group : groupsOf(nodes))
-        if (membersOf(nodes, group).size() > 1)
-            m_which->addItem(QString::fromStdString('@' + group), QString::fromStdString(group));
-    m_which->setCurrentIndex(std::max(0, m_which->findData(before)));
+        if (const QStringList members = membersOf(nodes, group); members.size() > 1)
+            m_which->addItem(QString::fromStdString('@' + group), members);
+    m_which->setCurrentIndex(std::max(0, m_which->findText(before)));
     m_which->setVisible(m_which->count() > 1);
 }
 
 void NetworkCard::measure() {
-    const std::vector<Node> nodes = m_context.fleet.nodes();
-    const std::string group = m_which->currentData().toString().toStdString();
-    const QStringList names = group.empty() ? QStringList() : membersOf(nodes, group);
-    const auto count =
-        group.empty() ? static_cast<qsizetype>(measuredNodes(nodes).size()) : names.size();
+    const QStringList names = m_which->currentData().toStringList();
     showMeasuring(true);
     m_problem->setText(tr("Measuring between %1 nodes, some ten seconds and as long as their "
                           "logins take.")
-                           .arg(count));
+                           .arg(names.size()));
     whenFinished(m_context.engine.measureNetwork(names), this,
                  [this](const QFuture<Result<void>>& finished) {
                      onMeasured(finished.resultCount() > 0

@@ -108,6 +108,7 @@ void HeatMap::buildUi() {
     m_plot = new QCustomPlot;
     m_plot->setObjectName("plot");
     m_plot->setFocusPolicy(Qt::StrongFocus);
+    showFocusOn(*this, *m_plot);
     column->addWidget(m_plot, 1);
     m_plot->setAccessibleName(tr("Utilization, rank by time"));
     m_plot->hide();

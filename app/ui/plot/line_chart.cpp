@@ -192,6 +192,7 @@ void LineChart::buildUi() {
     m_plot->setSelectionRect(new ColumnSelection(m_plot));
     m_plot->setSelectionRectMode(QCP::srmCustom);
     m_plot->setFocusPolicy(Qt::StrongFocus);
+    showFocusOn(*this, *m_plot);
     column->addWidget(m_plot, 1);
 }
 

@@ -3,7 +3,9 @@
 
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
 
+#include <QApplication>
 #include <qcustomplot.h>
 
 namespace rm {
@@ -186,6 +188,13 @@ void stylePlot(QCustomPlot& plot) {
     plot.xAxis->grid()->setVisible(false);
     plot.xAxis->setTickLabelPadding(size::kGrid);
     plot.yAxis->setTickLabelPadding(2 * size::kGrid);
+}
+
+void showFocusOn(QWidget& card, QCustomPlot& plot) {
+    QObject::connect(qApp, &QApplication::focusChanged, &card,
+                     [&card, &plot](const QWidget*, const QWidget* now) {
+                         setStyleProperty(&card, "focused", now == &plot);
+                     });
 }
 
 QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format) {

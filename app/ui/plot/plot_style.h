@@ -10,6 +10,7 @@
 class QCPAxis;
 class QCPAxisTicker;
 class QCustomPlot;
+class QWidget;
 
 namespace rm {
 
@@ -18,6 +19,9 @@ inline constexpr double kNearPixels = 5;
 
 /// Colours, fonts and margins of the theme for a plot: horizontal hairlines, no boxes.
 void stylePlot(QCustomPlot& plot);
+
+/// Shows on its card that the plot, which draws no frame of its own, has the keyboard focus.
+void showFocusOn(QWidget& card, QCustomPlot& plot);
 
 /// Ticks with labels formatted as in format.h.
 QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format = MetricFormat::kNumber);

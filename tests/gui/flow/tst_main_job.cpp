@@ -400,6 +400,10 @@ void TestMainJob::deletedRunComesBack() {
 void TestMainJob::tooLargeARunIsToldBeforeItStarts() {
     const QStringList before = runNames();
     RM_DO(hand().click("railNewRun"));
+    const auto& form = m_flow->window().newRunPage();
+    QTRY_VERIFY2_WITH_TIMEOUT(!textsOn(form).filter(", nothing to be sent").isEmpty(),
+                              qPrintable(textsOn(form).join(" | ")),
+                              kSoonMs); // what the launches before it sent is there
     RM_DO(hand().click("recipe.gpt-tiny"));
     RM_DO(m_flow->editSpec("flow-large", kSteps, "65536")); // terabytes
     RM_DO(hand().click("launch"));

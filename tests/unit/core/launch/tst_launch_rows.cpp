@@ -97,7 +97,7 @@ void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kWarning);
     QVERIFY2(
-        row.evidence.starts_with("a: 1.0 MiB free at /share, 0 bytes to be sent, checkpoints "),
+        row.evidence.starts_with("a: 1.0 MiB free at /share, nothing to be sent, checkpoints "),
         row.evidence.c_str());
     QVERIFY2(row.fix.find("checkpoint.keep_last") != std::string::npos, row.fix.c_str());
     // Only rank 0's node writes there.
