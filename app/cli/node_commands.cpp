@@ -113,7 +113,11 @@ void printRow(const CheckRow& row) {
 namespace {
 
 void printCheck(const NodeCheck& check) {
-    std::cout << oneLine(check.node) << ": " << (check.ready ? "ready" : "not ready") << "\n";
+    std::cout << oneLine(check.node) << ": "
+              << (!check.ready             ? "not ready"
+                  : isReadyOnItsCpu(check) ? "ready on its CPU"
+                                           : "ready")
+              << "\n";
     for (const CheckRow& row : check.rows)
         printRow(row);
     std::cout << std::flush;

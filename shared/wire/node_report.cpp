@@ -131,6 +131,9 @@ void eachField(Report& report, Visit&& visit) {
     visit("shm_free_bytes", report.shmFreeBytes);
     visit("rdma_devices", report.rdmaDevices);
     visit("xids", report.xids);
+    visit("kernel_log_read", report.isKernelLogRead);
+    visit("home_free_bytes", report.homeFreeBytes);
+    visit("home_total_bytes", report.homeTotalBytes);
     visit("runs", report.runs);
     visit("self_tests", report.selfTests);
 }

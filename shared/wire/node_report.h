@@ -137,7 +137,10 @@ struct NodeReport {
     int64_t shmBytes = 0;      ///< of /dev/shm; 0: there is none
     int64_t shmFreeBytes = 0;
     std::vector<std::string> rdmaDevices = {}; ///< "mlx5_0"
-    std::vector<XidReport> xids = {};     ///< one a GPU; empty also where the log cannot be read
+    std::vector<XidReport> xids = {};          ///< one a GPU
+    bool isKernelLogRead = false; ///< whose lines `xids` are; false: this user may not read it
+    int64_t homeFreeBytes = -1;   ///< where `home` is or will be; -1: not told
+    int64_t homeTotalBytes = -1;
     std::vector<RunReport> runs = {};     ///< by id
     std::vector<SelfTest> selfTests = {}; ///< of its devices, as far as they were tested
     bool operator==(const NodeReport&) const = default;

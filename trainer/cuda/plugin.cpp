@@ -105,6 +105,12 @@ public:
 
     std::string deviceName() override { return at::cuda::getCurrentDeviceProperties()->name; }
 
+    // GPUs before Ampere compute bfloat16 not at all or by detours; the app asks for it nowhere
+    // there.
+    bool isTrusted(at::ScalarType type) override {
+        return type != at::kBFloat16 || at::cuda::getCurrentDeviceProperties()->major >= 8;
+    }
+
     DeviceIdentity identity() override {
         return {uuidText(at::cuda::getCurrentDeviceProperties()->uuid), driverVersion(),
                 "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +

@@ -26,6 +26,11 @@ std::string obstacleOf(const Runtime& runtime, const GpuReport& gpu) {
                   : ", newer than all that " + runtime.name + " has code for");
 }
 
+bool hasCodeFor(const Runtime& runtime, const NodeReport& report) {
+    return std::ranges::all_of(
+        report.gpus, [&](const GpuReport& gpu) { return obstacleOf(runtime, gpu).empty(); });
+}
+
 } // namespace
 
 const std::vector<Runtime>& gpuRuntimes() {
@@ -57,13 +62,23 @@ std::string whyNoRuntime(const NodeReport& report) {
         const std::string obstacle = obstacleTo(runtime, report);
         if (obstacle.empty())
             return {};
-        const bool hasCode = std::ranges::all_of(
-            report.gpus, [&](const GpuReport& gpu) { return obstacleOf(runtime, gpu).empty(); });
+        const bool hasCode = hasCodeFor(runtime, report);
         if (hasCode || !isOfDriver)
             why = obstacle;
         isOfDriver |= hasCode;
     }
     return why;
+}
+
+int driverToInstall(const NodeReport& report) {
+    int least = 0;
+    for (const Runtime& runtime : gpuRuntimes()) {
+        if (obstacleTo(runtime, report).empty())
+            return 0;
+        if (!report.gpus.empty() && hasCodeFor(runtime, report))
+            least = runtime.leastDriver; // the older runtime, which comes later, asks for less
+    }
+    return least;
 }
 
 } // namespace rm

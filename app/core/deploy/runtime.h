@@ -32,4 +32,8 @@ std::string obstacleTo(const Runtime& runtime, const NodeReport& report);
 /// to be changed; empty: one can.
 std::string whyNoRuntime(const NodeReport& report);
 
+/// The least major version of a driver with which one runtime could compute on all of the node's
+/// GPUs, which none can now; 0: no driver changes that, or nothing stands in the way.
+int driverToInstall(const NodeReport& report);
+
 } // namespace rm

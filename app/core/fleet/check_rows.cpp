@@ -20,6 +20,7 @@ using State = CheckRow::State;
 
 constexpr int64_t kGiB = 1024 * 1024 * 1024;
 constexpr int64_t kMiB = 1024 * 1024;
+constexpr const char* kGpusRow = "gpus"; ///< a warning where the node trains on its CPU
 
 std::string decimal(double value) {
     return QLocale::c().toString(value, 'f', 1).toStdString();
@@ -118,13 +119,34 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
         const auto count = std::find_if(begin, gpus.end(), differs) - begin;
         words += (words.empty() ? "" : "; ") + std::to_string(count) + " x " + gpus[at].name +
                  ", " + sizeWords(gpus[at].memoryBytes);
+        if (gpus[at].computeCapability > 0)
+            words += ", sm_" + std::to_string(gpus[at].computeCapability);
         at += static_cast<size_t>(count);
     }
     return words;
 }
 
-CheckRow gpuRow(const NodeReport& report, const CheckContext& context) {
-    CheckRow row = goodRow("gpus", "GPUs and driver", "no NVIDIA GPU: it trains on its CPU");
+/// What lets the node train on GPUs that no runtime serves as they are. `used`: usedPart() of
+/// `whole`, by which GPUs are numbered.
+std::string fixOfGpus(const NodeReport& whole, const NodeReport& used, const Node& node) {
+    const std::string onCpu = "let the node train on its CPU";
+    if (const int driver = driverToInstall(used); driver > 0)
+        return "install a driver of " + std::to_string(driver) + " or later there, or " + onCpu;
+    std::string served;
+    for (const size_t place : usedGpus(node, whole)) {
+        NodeReport one = whole;
+        one.gpus = {whole.gpus[place]};
+        if (whyNoRuntime(one).empty())
+            served += (served.empty() ? "" : ",") + std::to_string(place);
+    }
+    if (served.empty())
+        return "no driver changes that: " + onCpu;
+    return "choose the GPUs that are served with Edit, or with ringmaster nodes edit " +
+           (node.name.empty() ? "NODE" : node.name) + " --gpus " + served + "; or " + onCpu;
+}
+
+CheckRow gpuRow(const NodeReport& whole, const NodeReport& report, const CheckContext& context) {
+    CheckRow row = goodRow(kGpusRow, "GPUs and driver", "no NVIDIA GPU: it trains on its CPU");
     if (report.gpus.empty() && report.driver.empty())
         return row;
     if (report.gpus.empty()) {
@@ -151,7 +173,7 @@ CheckRow gpuRow(const NodeReport& report, const CheckContext& context) {
     }
     row.state = State::kWarning;
     row.cause = "it trains on its CPU, as " + whyNoRuntime(report);
-    row.fix = "install a driver that serves these GPUs, or let the node train on its CPU";
+    row.fix = fixOfGpus(whole, report, context.node);
     if (missing.empty())
         return row;
     row.cause = "it trains on its CPU, as this computer lacks the runtime " + missing;
@@ -172,24 +194,25 @@ const DiskReport* diskOf(const NodeReport& report, const std::string& folder) {
     return best;
 }
 
-/// The disk of the node's home, which holds trainers and data; a launch counts what it adds.
+/// The disk of the node's home; a launch counts what it adds.
 CheckRow diskRow(const NodeReport& report) {
     constexpr int64_t kNeeded = kGiB;
     constexpr int64_t kComfortable = 5 * kGiB;
     CheckRow row = goodRow("disk", "Disk", {});
-    const DiskReport* disk = diskOf(report, report.home);
-    if (disk == nullptr) {
+    const auto room = roomOfHome(report);
+    if (!room) {
         row.state = State::kWarning;
         row.evidence = "the disk of " + report.home + " was not found";
         row.cause = "whether the trainer has room there is not known";
         row.fix = "see there with df " + report.home;
         return row;
     }
-    row.evidence = sizeWords(disk->freeBytes) + " free of " + sizeWords(disk->totalBytes) +
-                   " for " + report.home + " (" + disk->fileSystem + ')';
-    if (disk->freeBytes >= kComfortable)
+    row.evidence = sizeWords(room->freeBytes) + " free of " + sizeWords(room->totalBytes) +
+                   " for " + report.home +
+                   (room->fileSystem.empty() ? std::string() : " (" + room->fileSystem + ')');
+    if (room->freeBytes >= kComfortable)
         return row;
-    const bool isTooLittle = disk->freeBytes < kNeeded;
+    const bool isTooLittle = room->freeBytes < kNeeded;
     row.state = isTooLittle ? State::kBad : State::kWarning;
     row.cause =
         isTooLittle ? "too little for the trainer and checkpoints" : "little for checkpoints";
@@ -414,6 +437,24 @@ std::string sizeWords(int64_t bytes) {
     return QLocale::c().formattedDataSize(bytes, 1).toStdString();
 }
 
+std::optional<HomeRoom> roomOfHome(const NodeReport& report) {
+    const DiskReport* disk = diskOf(report, report.home);
+    // The agent asks for the folder itself, which may be a link or a bind mount. Those of earlier
+    // releases told of disks alone.
+    const bool isAsked = report.homeTotalBytes >= 0;
+    if (disk != nullptr && (!isAsked || disk->totalBytes == report.homeTotalBytes))
+        return HomeRoom{disk->freeBytes, disk->totalBytes, disk->path, disk->fileSystem};
+    if (isAsked)
+        return HomeRoom{report.homeFreeBytes, report.homeTotalBytes, report.home, {}};
+    return std::nullopt;
+}
+
+bool isReadyOnItsCpu(const NodeCheck& check) {
+    return check.ready && std::ranges::any_of(check.rows, [](const CheckRow& row) {
+               return row.id == kGpusRow && row.state == State::kWarning;
+           });
+}
+
 CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs) {
     constexpr int64_t kSlowUs = 500'000;
     if (isLocal)
@@ -510,14 +551,22 @@ CheckRow refusedRow(const ConnectFailure& failure) {
     return row;
 }
 
+NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure) {
+    NodeCheck check;
+    check.node = node;
+    check.failure = failure;
+    check.rows = {refusedRow(failure)};
+    return check;
+}
+
 std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {
     const NodeReport report = usedPart(context.node, whole);
     const NeededVersions needed =
         context.needed ? *context.needed : neededByTrainer(runtimeFor(report, context));
     std::vector<CheckRow> rows = {systemRow(report), glibcRow(report, needed),
                                   libstdcxxRow(report, needed), machineRow(report),
-                                  gpuRow(report, context)};
-    for (CheckRow& row : gpuHealthRows(whole, context.node))
+                                  gpuRow(whole, report, context)};
+    for (CheckRow& row : gpuHealthRows(whole, context.node, runtimeFor(report, context)))
         rows.push_back(std::move(row));
     for (CheckRow& row : std::vector<CheckRow>{
              diskRow(report), logoutRow(report), limitsRow(report), leftoversRow(report, context),

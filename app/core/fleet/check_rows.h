@@ -27,15 +27,31 @@ struct CheckContext {
 /// choose.
 std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& context = {});
 
+struct HomeRoom {
+    int64_t freeBytes = 0, totalBytes = 0;
+    std::string path;       ///< of the disk, or the home itself where that is not known
+    std::string fileSystem; ///< empty: likewise
+};
+/// What there is for the node's home, which holds trainers and data. nullopt: it was not told.
+std::optional<HomeRoom> roomOfHome(const NodeReport& report);
+
+/// Whether it is ready, with GPUs that no run would compute on.
+bool isReadyOnItsCpu(const NodeCheck& check);
+
 /// The row of how a node was reached, by the fastest of some round trips; -1: none came back.
 CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs);
 
 /// The row of a connection that was not made; with a button where a person can let it in.
 CheckRow refusedRow(const ConnectFailure& failure);
 
+/// A check that found that out alone.
+NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure);
+
 /// Those of rowsOf() that a node with GPUs has besides: who uses their memory, errors, clocks,
-/// links, self-test. They number GPUs as nvidia-smi does.
-std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node);
+/// links, self-test. They number GPUs as nvidia-smi does. `runtime`: that a launch would send; with
+/// "cpu" it is the CPU's self-test that counts.
+std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
+                                    const std::string& runtime);
 
 /// "gpt-1 (2 ranks, trains, at step 120, began 3 h ago, started by anna@lab)": what its node says
 /// of a run that is not known here, when its clock was `nowNs`.

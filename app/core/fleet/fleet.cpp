@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/fleet/check_history.h"
+#include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/node_checker.h"
 #include "app/core/fleet/nodes_file.h"
@@ -365,11 +366,8 @@ NodeCheck checkWithGrants(const Node& node, CheckOrder order, CredentialStore& g
 }
 
 NodeCheck failedCheck(const std::string& node, ErrorCode code, const std::string& why) {
-    NodeCheck check;
-    check.node = node;
-    check.failure = ConnectFailure{
-        {code, "check node " + node + ": " + why}, ConnectFailure::Need::kNothing, {}};
-    return check;
+    return unansweredCheck(
+        node, {{code, "check node " + node + ": " + why}, ConnectFailure::Need::kNothing, {}});
 }
 
 } // namespace

@@ -68,9 +68,20 @@ bool isInTheWay(const GpuProcess& process) {
 }
 
 CheckRow memoryRow(const UsedGpus& used) {
+    constexpr int64_t kHidden = int64_t{1} << 30; // drivers and displays keep some for themselves
     Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
-    for (const size_t i : used.places)
-        for (const GpuProcess& process : used.report.gpus[i].processes) {
+    for (const size_t i : used.places) {
+        const GpuReport& gpu = used.report.gpus[i];
+        const int64_t inUse = gpu.freeBytes > 0 ? gpu.memoryBytes - gpu.freeBytes : 0;
+        if (inUse > kHidden)
+            found.tell(gpuName(i) + ": " + sizeWords(inUse) + " of " + sizeWords(gpu.memoryBytes));
+        if (gpu.processes.empty() && inUse > kHidden) {
+            found.tell("by a process that the driver does not list");
+            found.warn("a run there has less memory and shares the GPU's time",
+                       "see on the machine itself what it is (sudo nvidia-smi), or " +
+                           used.leaveOut());
+        }
+        for (const GpuProcess& process : gpu.processes) {
             found.tell(gpuName(i) + ": " + processWords(process));
             if (isInTheWay(process))
                 found.warn("a run there has less memory and shares the GPU's time",
@@ -78,6 +89,7 @@ CheckRow memoryRow(const UsedGpus& used) {
                                                  : "ask " + process.user + " when it ends") +
                                ", or " + used.leaveOut());
         }
+    }
     if (found.row.evidence.empty())
         found.row.evidence = "by no process";
     return found.row;
@@ -166,7 +178,11 @@ CheckRow errorsRow(const UsedGpus& used) {
     }
     for (const XidReport& xid : used.report.xids)
         tellXid(used, xid, found);
-    if (found.row.evidence.empty())
+    if (!used.report.isKernelLogRead)
+        found.tell((found.row.evidence.empty() && isTold ? "none by ECC; " : "") +
+                   std::string("the driver's log is closed to this user: sudo dmesg | grep Xid "
+                               "there shows what it has"));
+    else if (found.row.evidence.empty())
         found.row.evidence =
             isTold ? "none by ECC and the driver's log" : "none by the driver's log";
     return found.row;
@@ -233,11 +249,18 @@ CheckRow linkRow(const UsedGpus& used) {
     return found.row;
 }
 
-/// What is known of a GPU with this driver, complete or not; null: nothing.
-const SelfTest* selfTestOf(const NodeReport& report, const GpuReport& gpu) {
+/// "CUDA 13." of "cuda13", as the tests by its trainer have it.
+std::string cudaOf(const std::string& runtime) {
+    return "CUDA " + runtime.substr(std::string_view("cuda").size()) + '.';
+}
+
+/// What is known of a GPU with this driver and runtime, complete or not; null: nothing.
+const SelfTest* selfTestOf(const NodeReport& report, const GpuReport& gpu,
+                           const std::string& runtime) {
     const SelfTest* newest = nullptr;
     for (const SelfTest& test : report.selfTests)
         if (test.uuid == gpu.uuid && test.driver == report.driver &&
+            test.runtime.find(cudaOf(runtime)) != std::string::npos &&
             (newest == nullptr || test.wallNs > newest->wallNs))
             newest = &test;
     return newest;
@@ -258,8 +281,8 @@ bool failsAsDevice(const SelfTest& test) {
     });
 }
 
-/// What its GPUs showed when they were tested.
-CheckRow selfTestRow(const UsedGpus& used) {
+/// What its GPUs showed when they were tested with the runtime that a launch would send.
+CheckRow selfTestRow(const UsedGpus& used, const std::string& runtime) {
     const NodeReport& report = used.report;
     size_t untested = 0;
     size_t held = 0;
@@ -267,7 +290,7 @@ CheckRow selfTestRow(const UsedGpus& used) {
     const std::string again = "ringmaster nodes self-test " + nodeName(used.node);
     CheckRow row = goodRow("gpu-self-test", "GPU self-test", {});
     for (const size_t i : used.places) {
-        const SelfTest* test = selfTestOf(report, report.gpus[i]);
+        const SelfTest* test = selfTestOf(report, report.gpus[i], runtime);
         if (test == nullptr || !test->complete) {
             ++untested;
             continue;
@@ -291,23 +314,23 @@ CheckRow selfTestRow(const UsedGpus& used) {
                            : " (training does without that, by the plain way)");
     }
     const std::string all = std::to_string(held) + " of " + std::to_string(used.places.size()) +
-                            " hold all proofs with driver " + report.driver;
+                            " hold all proofs with driver " + report.driver + " and " + runtime;
     row.evidence = failed.empty() ? all : failed + "; " + all;
     if (untested > 0)
-        row.evidence += "; " + std::to_string(untested) +
-                        " not tested with it yet: the first training does it, in about 10 s, or " +
-                        again;
+        row.evidence +=
+            "; " + std::to_string(untested) +
+            " not tested with both yet: the first training does it, in about 10 s, or " + again;
     return row;
 }
 
 /// What the processor showed, where somebody had it tested.
-std::vector<CheckRow> cpuSelfTestRow(const NodeReport& report) {
+std::optional<CheckRow> cpuSelfTestRow(const NodeReport& report) {
     const SelfTest* newest = nullptr;
     for (const SelfTest& test : report.selfTests)
         if (test.uuid.empty() && (newest == nullptr || test.wallNs > newest->wallNs))
             newest = &test;
     if (newest == nullptr || !newest->complete)
-        return {};
+        return std::nullopt;
     const std::string failed = failedWords(*newest);
     CheckRow row =
         goodRow("cpu-self-test", "CPU self-test",
@@ -319,19 +342,23 @@ std::vector<CheckRow> cpuSelfTestRow(const NodeReport& report) {
         row.cause = "what such a processor or its memory computes is wrong";
         row.fix = "test its memory, and train elsewhere until this holds";
     }
-    return {row};
+    return row;
 }
 
 } // namespace
 
-std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node) {
+std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
+                                    const std::string& runtime) {
     const UsedGpus used{report, node};
+    std::vector<CheckRow> rows;
     if (!used.places.empty())
-        return {memoryRow(used), errorsRow(used), clocksRow(used), linkRow(used),
-                selfTestRow(used)};
-    std::vector<CheckRow> rows = cpuSelfTestRow(report);
-    if (!report.xids.empty())
-        rows.push_back(errorsRow(used));
+        rows = {memoryRow(used), errorsRow(used), clocksRow(used), linkRow(used)};
+    else if (!report.xids.empty())
+        rows = {errorsRow(used)};
+    if (!used.places.empty() && runtime != "cpu")
+        rows.push_back(selfTestRow(used, runtime));
+    else if (auto row = cpuSelfTestRow(report))
+        rows.push_back(std::move(*row));
     return rows;
 }
 

@@ -2,6 +2,7 @@
 #include "app/core/holder/requests.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/check_rows.h"
 
 namespace rm {
 
@@ -225,10 +226,7 @@ struct Failure {
         return Result<CommandState>(tl::unexpected(error));
     }
     EngineReply operator()(const CheckRequest& r) {
-        NodeCheck check;
-        check.node = r.node.toStdString();
-        check.failure = ConnectFailure{error, ConnectFailure::Need::kNothing, {}};
-        return check;
+        return unansweredCheck(r.node.toStdString(), {error, ConnectFailure::Need::kNothing, {}});
     }
     EngineReply operator()(const DeclareLostRequest&) { return editFailed(); }
     EngineReply operator()(const NotesRequest&) { return editFailed(); }

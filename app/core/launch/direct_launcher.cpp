@@ -203,9 +203,14 @@ Result<std::vector<NodeOutlook>> DirectLauncher::outlook() {
 }
 
 Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrder order) {
-    const Task<FolderOnNode> task = [path = m_request.spec.checkpoint.directory, mark,
+    const Task<FolderOnNode> task = [named = m_request.spec.checkpoint.directory, mark,
                                      order](HostSession& session, const std::string& agent,
-                                            std::stop_token stop) {
+                                            std::stop_token stop) -> Result<FolderOnNode> {
+        std::string path = named;
+        if (path.empty()) {
+            RM_ASSIGN_OR_RETURN(const auto report, probeNode(session, agent, stop));
+            path = report.stateDir;
+        }
         return folderOnNode(session, agent, path, mark, order, stop);
     };
     // What was left is taken, whatever was cancelled meanwhile.
@@ -227,10 +232,9 @@ Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string&
         return folderOnNode(session, agent, path, mark, MarkOrder::kLook, stop);
     };
     RM_ASSIGN_OR_RETURN(auto outlook, lookAtWhole(session, agent, node, spec, stop));
-    if (!outlook.problems.empty())
-        return fail(ErrorCode::kNotFound, outlook.problems.front());
     LaunchFacts::OnNode facts;
     facts.node = node;
+    facts.problems = std::move(outlook.problems);
     facts.bytesToSend = outlook.bytesToSend;
     facts.report = std::move(outlook.report);
     RM_ASSIGN_OR_RETURN(facts.home, look(facts.report.home));
@@ -268,19 +272,13 @@ Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
 Result<std::vector<CheckRow>> DirectLauncher::rows() {
     const std::string mark =
         QUuid::createUuid().toString(QUuid::Id128).toStdString(); // hex digits alone
-    const bool hasFolder = !m_request.spec.checkpoint.directory.empty();
-    std::string problem;
-    if (hasFolder) {
-        RM_ASSIGN_OR_RETURN(const auto left, markFolder(mark, MarkOrder::kLeave));
-        problem = left.problem;
-    }
+    RM_ASSIGN_OR_RETURN(const auto left, markFolder(mark, MarkOrder::kLeave));
     auto facts = factsOf(mark);
-    if (hasFolder)
-        (void)markFolder(mark, MarkOrder::kTake); // unreachable now: a byte stays
+    (void)markFolder(mark, MarkOrder::kTake); // unreachable now: a byte stays
     if (!facts)
         return tl::unexpected(facts.error());
-    if (hasFolder)
-        facts->nodes.front().checkpoints->problem = problem;
+    LaunchFacts::OnNode& first = facts->nodes.front();
+    (first.checkpoints ? *first.checkpoints : first.state).problem = left.problem;
     return launchRows(m_request.spec, *facts);
 }
 

@@ -20,10 +20,22 @@ using OnNode = LaunchFacts::OnNode;
 /// Journals, logs and prepared text, at least.
 constexpr int64_t kForTheRun = 256 << 20;
 
-/// How many checkpoints lie there at most: one is written before an older one goes.
+/// How many checkpoints lie there at most: one is written before an older one goes. Without
+/// those of checkpoint.keep_every where nobody knows how many steps there will be.
 int64_t mostCheckpoints(const RunSpec& spec) {
+    const int64_t every = spec.checkpoint.keepEvery;
     return spec.checkpoint.keepLast +
-           (spec.checkpoint.keepBest ? spec.checkpoint.keepBestCount : 0) + 1;
+           (spec.checkpoint.keepBest ? spec.checkpoint.keepBestCount : 0) + 1 +
+           (every > 0 ? spec.train.steps / every : 0);
+}
+
+/// "checkpoints at most 12.0 GiB, and one more for every 1000 steps"
+std::string checkpointWords(const RunSpec& spec, int64_t bytes) {
+    const int64_t every = spec.checkpoint.keepEvery;
+    return "checkpoints at most " + sizeWords(bytes) +
+           (every > 0 && spec.train.steps == 0
+                ? ", and one more for every " + std::to_string(every) + " steps"
+                : std::string());
 }
 
 /// What a launch and its run put into one file system of a node.
@@ -53,7 +65,7 @@ std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
     roomAt(node.home).sent += node.bytesToSend;
     roomAt(node.state).forTheRun = kForTheRun;
     if (checkpoints > 0)
-        roomAt(node.checkpoints ? *node.checkpoints : node.state).checkpoints += checkpoints;
+        roomAt(checkpointsOf(node)).checkpoints += checkpoints;
     return rooms;
 }
 
@@ -67,10 +79,14 @@ void warn(CheckRow& row, State state, const std::string& cause, const std::strin
     add(row.fix, fix);
 }
 
+/// Where its ranks save.
+const FolderOnNode& checkpointsOf(const OnNode& node) {
+    return node.checkpoints ? *node.checkpoints : node.state;
+}
+
 bool isShared(const LaunchFacts& facts) {
-    return std::ranges::all_of(facts.nodes, [](const OnNode& node) {
-        return node.checkpoints && node.checkpoints->hasMark;
-    });
+    return std::ranges::all_of(facts.nodes,
+                               [](const OnNode& node) { return checkpointsOf(node).hasMark; });
 }
 
 /// Agents copy the newest two to a second node where all do not have them anyway.
@@ -93,8 +109,7 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
             const std::string words =
                 node.node.name + ": " + sizeWords(room.freeBytes) + " free at " + room.folder +
                 ", " + (room.sent > 0 ? sizeWords(room.sent) : "nothing") + " to be sent" +
-                (room.checkpoints > 0 ? ", checkpoints at most " + sizeWords(room.checkpoints)
-                                      : "");
+                (room.checkpoints > 0 ? ", " + checkpointWords(spec, room.checkpoints) : "");
             if (!room.isTooLittle()) {
                 enough += (enough.empty() ? "" : "; ") + words;
                 continue;
@@ -123,8 +138,8 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
     const std::string folder = spec.checkpoint.directory.empty()
                                    ? "the run's folder on " + first.node.name
                                    : spec.checkpoint.directory + " on " + first.node.name;
-    if (first.checkpoints && !first.checkpoints->problem.empty()) {
-        row.evidence = folder + ": " + first.checkpoints->problem;
+    if (const std::string& problem = checkpointsOf(first).problem; !problem.empty()) {
+        row.evidence = folder + ": " + problem;
         warn(row, State::kBad, "rank 0 cannot write checkpoints there",
              "let " + first.report.user +
                  " write there, or name another folder (checkpoint.directory)");
@@ -135,7 +150,8 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
         return row;
     }
     if (isShared(facts)) {
-        row.evidence = "in " + spec.checkpoint.directory +
+        row.evidence = "in " +
+                       (spec.checkpoint.directory.empty() ? folder : spec.checkpoint.directory) +
                        ", which all nodes have in common: whichever goes on finds them";
         return row;
     }
@@ -178,7 +194,12 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
                         (kinds.size() == 1 ? std::string() : someOf(nodes) + ": ") +
                         dataWords(data);
     if (kinds.size() == 1) {
-        row.evidence += facts.nodes.size() == 1 ? "" : ", the same on all nodes";
+        const bool isWhole = kinds.front().first.isWhole;
+        const std::string what = isWhole ? "names, sizes" : "names and sizes of so many";
+        if (facts.nodes.size() > 1)
+            row.evidence += ", the same on all nodes by " + what + " and samples of the contents";
+        else if (!isWhole)
+            row.evidence += ", and more";
         return row;
     }
     const bool areAlike = std::ranges::all_of(kinds, [&](const auto& kind) {
@@ -191,6 +212,22 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
                   : "they differ: ranks draw from one order of samples, and each would read others",
          "copy the same data to all of them (rsync -a --checksum), or set data.stage = true");
     return row;
+}
+
+/// For what a node would refuse the launch; nullopt: nothing.
+std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
+    std::string problems;
+    for (const OnNode& each : facts.nodes)
+        for (const std::string& problem : each.problems)
+            problems += (problems.empty() ? "" : "; ") + each.node.name + ": " + problem;
+    if (problems.empty())
+        return std::nullopt;
+    return CheckRow{"launch-refused",
+                    State::kBad,
+                    "What the run needs there",
+                    problems,
+                    "the launch is refused",
+                    "put there what is missing, or change the setting that names it"};
 }
 
 /// Whose ranks live there already; nullopt: nobody's.
@@ -261,6 +298,8 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) 
         return {};
     std::vector<CheckRow> rows = {roomRow(spec, facts), checkpointsRow(spec, facts),
                                   dataRow(spec, facts)};
+    if (const auto problems = problemsRow(facts))
+        rows.insert(rows.begin(), *problems);
     if (const auto others = othersRow(facts))
         rows.push_back(*others);
     if (const auto address = addressRow(spec, facts))

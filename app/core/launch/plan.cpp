@@ -20,18 +20,27 @@ constexpr size_t kMaxSlug = 48;
 constexpr size_t kNonceDigits = 32;
 constexpr size_t kKeyDigits = 64;
 
+std::string counted(int64_t count, const char* what) {
+    return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
+/// 0: nobody said how many.
+int askedRanks(const RunSpec& spec, const PlacedNode& placed) {
+    return placed.ranks ? placed.ranks : static_cast<int>(spec.launch.ranks);
+}
+
 Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const std::string& device) {
     const int gpus = static_cast<int>(placed.report.gpus.size());
-    int ranks = placed.ranks ? placed.ranks : static_cast<int>(spec.launch.ranks);
+    int ranks = askedRanks(spec, placed);
     if (ranks == 0)
         ranks = device == "cuda" ? gpus : 1;
     const std::string attempt =
-        "place " + std::to_string(ranks) + " ranks on " + placed.node.name + ": ";
+        "place " + counted(ranks, "rank") + " on " + placed.node.name + ": ";
     if (ranks < 1)
         return fail(ErrorCode::kInvalid, attempt + "at least one rank is needed");
     if (device == "cuda" && ranks > gpus)
-        return fail(ErrorCode::kInvalid, attempt + "it has " + std::to_string(gpus) +
-                                             " GPUs, and each rank needs its own");
+        return fail(ErrorCode::kInvalid,
+                    attempt + "it has " + counted(gpus, "GPU") + ", and each rank needs its own");
     const int most = kMaxRanksPerCore * std::max(1, placed.report.cores);
     if (device == "cpu" && ranks > most)
         return fail(ErrorCode::kInvalid, attempt + "it has " + std::to_string(placed.report.cores) +
@@ -88,14 +97,29 @@ std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>&
 
 using PlacedAt = std::vector<PlacedNode>::const_iterator;
 
+std::string onCpus(const std::string& why) {
+    return "all ranks train on CPUs, and GPUs stay idle: " + why;
+}
+
 /// Where nobody asked for CPUs and one of several nodes decides.
 std::string idleGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes, PlacedAt without) {
     const bool haveSome = std::ranges::any_of(
         nodes, [](const PlacedNode& node) { return whyNoRuntime(node.report).empty(); });
     if (spec.launch.device != "auto" || without == nodes.end() || !haveSome)
         return {};
-    return "all ranks train on CPUs, and GPUs stay idle: " + without->node.name +
-           " cannot train on GPUs, as " + whyNoRuntime(without->report);
+    return onCpus(without->node.name + " cannot train on GPUs, as " +
+                  whyNoRuntime(without->report));
+}
+
+/// Why not every rank has a GPU of its own; empty: each has.
+std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
+    for (const PlacedNode& placed : nodes) {
+        const auto gpus = static_cast<int64_t>(placed.report.gpus.size());
+        if (const int64_t ranks = askedRanks(spec, placed); ranks > gpus)
+            return placed.node.name + " has " + counted(gpus, "GPU") + " for " +
+                   counted(ranks, "rank") + ", and each rank needs its own";
+    }
+    return {};
 }
 
 } // namespace
@@ -146,6 +170,13 @@ Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& 
         if (obstacle.empty() && (!chosen || (!isHere(*chosen) && isHere(runtime))))
             chosen = runtime;
     }
+    const bool isAuto = spec.launch.device == "auto";
+    if (const std::string why = tooFewGpus(spec, nodes); isAuto && chosen && !why.empty())
+        return Target{"cpu", "cpu", onCpus(why)};
+    if (isAuto && spec.launch.runtime == "auto" && chosen && !isHere(*chosen))
+        return Target{"cpu", "cpu",
+                      onCpus("this computer lacks the runtime " + chosen->name +
+                             ", which packaging/run --" + chosen->name + " sets up")};
     if (!chosen)
         return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes: " + obstacles +
                                              "; leave that node out, or set launch.device to "

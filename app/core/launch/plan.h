@@ -62,10 +62,11 @@ struct Target {
 /// kInvalid, naming it: one of several nodes is a Slurm cluster, which gives its job nodes itself.
 Result<void> checkClusterIsAlone(const std::vector<Node>& nodes);
 
-/// What the spec asks for, or CUDA when every node has GPUs that some runtime serves; then with the
-/// newest runtime that serves all nodes, one that is installed here before one that is not.
-/// kInvalid names the node that has not what is asked for, and why; also where the nodes' GPUs have
-/// no runtime in common.
+/// What the spec asks for, or CUDA when every node has GPUs that some runtime serves, one for each
+/// rank that is asked for; then with the newest runtime that serves all nodes, one that is
+/// installed here before one that is not. Without one that is, what was left open ("auto") trains
+/// on CPUs. kInvalid names the node that has not what is asked for, and why; also where the nodes'
+/// GPUs have no runtime in common.
 Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                             const std::function<bool(const Runtime&)>& isHere = isInstalled);
 

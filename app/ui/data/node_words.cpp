@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/node_words.h"
 
+#include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
 #include "app/ui/look/format.h"
 #include "shared/io/clock.h"
@@ -51,12 +52,9 @@ QString systemWords(const NodeReport& report) {
 }
 
 QString diskWords(const NodeReport& report) {
-    const DiskReport* best = nullptr;
-    for (const DiskReport& disk : report.disks)
-        if (report.home.starts_with(disk.path) && (!best || disk.path.size() > best->path.size()))
-            best = &disk;
-    return best ? NodeWords::tr("%1 free on %2")
-                      .arg(formatMemory(best->freeBytes), QString::fromStdString(best->path))
+    const auto room = roomOfHome(report);
+    return room ? NodeWords::tr("%1 free on %2")
+                      .arg(formatMemory(room->freeBytes), QString::fromStdString(room->path))
                 : QString();
 }
 
@@ -82,6 +80,10 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
         return {NodeWords::tr("Checked %1").arg(formatRelative(check->checkedNs, wallNowNs())),
                 Tone::kNeutral};
     const int warnings = countOf(*check, CheckRow::State::kWarning);
+    if (isReadyOnItsCpu(*check))
+        return {warnings == 1 ? NodeWords::tr("Ready on its CPU")
+                              : NodeWords::tr("Ready on its CPU, %1 warnings").arg(warnings),
+                Tone::kWarn};
     if (warnings > 0)
         return {counted(warnings, NodeWords::tr("Ready, 1 warning"),
                         NodeWords::tr("Ready, %1 warnings")),
@@ -182,12 +184,7 @@ std::vector<CheckRow> checkRows(const NodeCheck& check) {
     const bool told = std::ranges::any_of(
         rows, [](const CheckRow& row) { return row.state != CheckRow::State::kGood; });
     if (check.failure && !told)
-        rows.insert(rows.begin(), {"connection",
-                                   CheckRow::State::kBad,
-                                   NodeWords::tr("Connection").toStdString(),
-                                   check.failure->error.message,
-                                   {},
-                                   {}});
+        rows.insert(rows.begin(), refusedRow(*check.failure));
     return rows;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two devices for tests of the reader; the second one knows nothing of power, temperature and
-// compute capability, and
-// is lost while RINGMASTER_FAKE_GPU_LOST is set. RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the
-// second ten times NVIDIA's, makes two of these of both; ";CAPABILITY;NAME" after it makes the The
-// second is at 0000:3b:00 and in bad second one another. health; RINGMASTER_FAKE_GPU_PID is a
-// process that has memory of it.
+// compute capability, and is lost while RINGMASTER_FAKE_GPU_LOST is set.
+// RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the second ten times NVIDIA's, makes two of these
+// of both; ";CAPABILITY;NAME" after it makes the second another. The second is at 0000:3b:00 and in
+// bad health; RINGMASTER_FAKE_GPU_PID is a process that has memory of it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

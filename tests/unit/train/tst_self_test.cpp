@@ -288,6 +288,16 @@ private Q_SLOTS:
         QVERIFY(!left.plugin->makeBackend({}, 0, 1, std::chrono::seconds(1)));
     }
 
+    void aNumberFormatThatTheDeviceLacksIsNotTested() {
+        FakeDevice device; // as a Pascal GPU
+        device.who = {"GPU-old", "535", "fake"};
+        device.computes = true;
+        device.hasBFloat16 = false;
+        const SelfTest test = testOf(device);
+        QVERIFY(test.complete && failedPaths(test).empty());
+        QVERIFY(!proofOf(test, "bfloat16 products") && proofOf(test, "float16 products"));
+    }
+
     void aNumberFormatThatFailedIsNotUsed() {
         FakeDevice device;
         const Device left = limited({&device, at::kCPU}, {fast_path::kBFloat16});

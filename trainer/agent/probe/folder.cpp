@@ -45,6 +45,14 @@ std::string leave(const std::string& mark) {
 
 } // namespace
 
+FolderRoom roomAt(const std::string& folder) {
+    struct statvfs room = {};
+    if (::statvfs(nearestFolder(folder).c_str(), &room) != 0)
+        return {};
+    return {static_cast<int64_t>(room.f_bavail * room.f_frsize),
+            static_cast<int64_t>(room.f_blocks * room.f_frsize)};
+}
+
 Result<std::string> folderReport(const std::string& order) {
     RM_ASSIGN_OR_RETURN(const Json asked, parseJson(order, "stdin"));
     const auto path = textAt(asked, "path"), mark = textAt(asked, "mark"),
@@ -60,16 +68,13 @@ Result<std::string> folderReport(const std::string& order) {
         ::unlink(file.c_str());
     else if (*what != "look")
         return fail(ErrorCode::kInvalid, "folder: '" + *what + "' is none of leave, look and take");
-    struct statvfs room = {};
-    const bool hasRoom = ::statvfs(folder.c_str(), &room) == 0;
     struct stat info = {};
     const bool isThere = ::stat(folder.c_str(), &info) == 0;
-    const Json report = {
-        {"folder", folder},
-        {"free_bytes", hasRoom ? static_cast<int64_t>(room.f_bavail * room.f_frsize) : -1},
-        {"device", isThere ? static_cast<int64_t>(info.st_dev) : -1},
-        {"problem", problem},
-        {"mark", ::access(file.c_str(), F_OK) == 0}};
+    const Json report = {{"folder", folder},
+                         {"free_bytes", roomAt(folder).freeBytes},
+                         {"device", isThere ? static_cast<int64_t>(info.st_dev) : -1},
+                         {"problem", problem},
+                         {"mark", ::access(file.c_str(), F_OK) == 0}};
     return dumpJson(report) + "\n";
 }
 

@@ -3,9 +3,17 @@
 
 #include "shared/result.h"
 
+#include <cstdint>
 #include <string>
 
 namespace rm {
+
+/// Of the file system that holds a folder, or would hold it once it is made. -1: unknown.
+struct FolderRoom {
+    int64_t freeBytes = -1; ///< for users that are not root
+    int64_t totalBytes = -1;
+};
+FolderRoom roomAt(const std::string& folder);
 
 /// `folder`: what a rank could do with the folder "path" of `order`, {"path", "mark", "do"}, as
 /// {"folder", "free_bytes", "device", "problem", "mark"}. `folder` is the nearest one above it that

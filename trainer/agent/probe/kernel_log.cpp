@@ -31,13 +31,15 @@ std::string pciIdOf(std::string name) {
 
 } // namespace
 
-std::string readKernelLog(const SysRoot& root) {
+std::optional<std::string> readKernelLog(const SysRoot& root) {
     constexpr size_t kMost = 4 << 20;
     std::string all;
     // A read gives one record, and waits at the end without this flag.
     const Result<Descriptor> log = openFile(root.path("/dev/kmsg"), O_RDONLY | O_NONBLOCK);
+    if (!log)
+        return std::nullopt;
     std::array<char, 8192> record{};
-    while (log) {
+    while (true) {
         const ssize_t size = ::read(log->get(), record.data(), record.size());
         if (size < 0 && (errno == EPIPE || errno == EINTR))
             continue; // EPIPE: what was to be read next has been overwritten

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/free_memory.h"
+#include "trainer/agent/probe/folder.h"
 #include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/probe/kernel_log.h"
 #include "trainer/agent/probe/libstdcxx.h"
@@ -76,10 +77,15 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     for (GpuReport& gpu : report.gpus)
         for (GpuProcess& process : gpu.processes)
             nameProcess(root, process);
-    report.xids = xidsIn(readKernelLog(root));
+    const auto kernelLog = readKernelLog(root);
+    report.isKernelLogRead = kernelLog.has_value();
+    report.xids = xidsIn(kernelLog.value_or(std::string()));
     report.interfaces = readInterfaces(root);
     report.disks = disksOf(root);
     report.home = folders.home;
+    const FolderRoom room = roomAt(folders.home);
+    report.homeFreeBytes = room.freeBytes;
+    report.homeTotalBytes = room.totalBytes;
     report.homeId = homeId(folders.home);
     report.stateDir = folders.stateDir;
     report.stateId = stateId(folders.stateDir);

@@ -57,6 +57,10 @@ bool always(const Device&) {
     return true;
 }
 
+bool hasBFloat16(const Device& device) {
+    return device.plugin->isTrusted(at::kBFloat16);
+}
+
 // Memory ---------------------------------------------------------------------------------------
 
 /// Most of what is free on a GPU, as a damaged or doubly mapped region may lie anywhere; of a
@@ -349,7 +353,7 @@ const std::vector<Proof>& proofs() {
     static const std::vector<Proof> all = {
         {"memory", fast_path::kDevice, always, showMemory},
         {"float32 products", fast_path::kDevice, always, exactly<showFloat32>},
-        {"bfloat16 products", fast_path::kBFloat16, always, exactly<showBFloat16>},
+        {"bfloat16 products", fast_path::kBFloat16, hasBFloat16, exactly<showBFloat16>},
         {"float16 products", fast_path::kFloat16, always, exactly<showFloat16>},
         {"layer norm kernel", fast_path::kLayerNorm, hasKernels, exactly<showLayerNorm>},
         {"GELU kernel", fast_path::kGelu, hasKernels, exactly<showGelu>},

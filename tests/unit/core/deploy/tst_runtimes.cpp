@@ -46,6 +46,11 @@ std::vector<PlacedNode> nodesWith(const std::vector<const char*>& kinds) {
     return nodes;
 }
 
+/// Whatever is set up beside this test.
+bool isAnyHere(const Runtime&) {
+    return true;
+}
+
 std::string checkRow(const PlacedNode& placed) {
     for (const CheckRow& row : rowsOf(placed.report))
         if (row.title == "GPUs and driver")
@@ -70,6 +75,7 @@ private Q_SLOTS:
     void theNewestThatServesAllNodesIsChosen();
     void gpusThatStayIdleAreToldWithTheNodeThatHasNone();
     void oneThatIsHereIsTakenBeforeANewerOne();
+    void moreRanksThanGpusTrainOnCpusUnlessGpusAreAskedFor();
     void whatNoRuntimeServesIsRefusedByName();
     void aSpecMayNameTheRuntime();
     void bfloat16IsRefusedWhereItIsMissing();
@@ -108,17 +114,35 @@ void tst_runtimes::theNewestThatServesAllNodesIsChosen_data() {
 
 void tst_runtimes::theNewestThatServesAllNodesIsChosen() {
     QFETCH(std::vector<const char*>, kinds);
-    const auto both = [](const Runtime&) { return true; };
-    const auto target = chooseTarget(RunSpec(), nodesWith(kinds), both);
+    const auto nodes = nodesWith(kinds);
+    const auto target = chooseTarget(RunSpec(), nodes, isAnyHere);
     QVERIFY2(target, target ? "" : target.error().message.c_str());
     QTEST(QString::fromStdString(target->device), "device");
     QTEST(QString::fromStdString(target->runtime), "runtime");
+
+    const auto ranks = countRanks(RunSpec(), nodes, target->device);
+    QVERIFY(ranks);
+    const std::vector<std::string> bundles(nodes.size(), "/" + target->runtime);
+    for (const NodePlan& plan : makePlans(RunSpec(), nodes, *ranks, target->device, {}, bundles,
+                                          {"run-1", "run", 1, ""})) {
+        QCOMPARE(plan.device, target->device);
+        QCOMPARE(plan.localRanks, int64_t{target->device == "cuda" ? 2 : 1});
+    }
+    if (nodes.size() == 1) { // of several, each check tells what that node alone could run
+        CheckContext context;
+        context.isHere = isAnyHere;
+        const auto rows = rowsOf(nodes[0].report, context);
+        const auto row = std::ranges::find(rows, "gpus", &CheckRow::id);
+        QVERIFY2(target->device == "cuda" ? row->evidence.ends_with("; runtime " + target->runtime)
+                                          : row->cause.starts_with("it trains on its CPU, as its"),
+                 (row->evidence + " | " + row->cause).c_str());
+    }
 }
 
 void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
     RunSpec spec;
     const auto told = [&spec](const std::vector<const char*>& kinds) {
-        return chooseTarget(spec, nodesWith(kinds))->idleGpus;
+        return chooseTarget(spec, nodesWith(kinds), isAnyHere)->idleGpus;
     };
     const std::vector<PlacedNode> nodes = nodesWith({kH200, kK80});
     QCOMPARE(told({kH200, kK80}),
@@ -135,12 +159,33 @@ void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {
         const auto isHere = [&here](const Runtime& runtime) {
             return here.find(runtime.name) != std::string::npos;
         };
-        return chooseTarget(RunSpec(), nodesWith({kH200}), isHere)->runtime;
+        return chooseTarget(RunSpec(), nodesWith({kH200}), isHere);
     };
-    QCOMPARE(with("cuda12"), std::string("cuda12"));
-    QCOMPARE(with("cuda13"), std::string("cuda13"));
-    QCOMPARE(with("cuda12 cuda13"), std::string("cuda13"));
-    QCOMPARE(with(""), std::string("cuda13")); // to be set up
+    QCOMPARE(with("cuda12")->runtime, std::string("cuda12"));
+    QCOMPARE(with("cuda13")->runtime, std::string("cuda13"));
+    QCOMPARE(with("cuda12 cuda13")->runtime, std::string("cuda13"));
+    // As the check says of such a node.
+    QCOMPARE(with("")->device, std::string("cpu"));
+    QCOMPARE(with("")->idleGpus,
+             std::string("all ranks train on CPUs, and GPUs stay idle: this computer lacks the "
+                         "runtime cuda13, which packaging/run --cuda13 sets up"));
+}
+
+void tst_runtimes::moreRanksThanGpusTrainOnCpusUnlessGpusAreAskedFor() {
+    RunSpec spec;
+    std::vector<PlacedNode> nodes = nodesWith({kP4000});
+    nodes[0].report.gpus.resize(1);
+    spec.launch.ranks = 2; // as a recipe may say
+    const auto target = chooseTarget(spec, nodes, isAnyHere);
+    QVERIFY(target);
+    QCOMPARE(target->device, std::string("cpu"));
+    QVERIFY(
+        target->idleGpus.ends_with("node-1 has 1 GPU for 2 ranks, and each rank needs its own"));
+    spec.launch.device = "cuda";
+    QVERIFY(!countRanks(spec, nodes, chooseTarget(spec, nodes, isAnyHere)->device));
+    spec.launch.ranks = 1;
+    spec.launch.device = "auto";
+    QCOMPARE(chooseTarget(spec, nodes, isAnyHere)->device, std::string("cuda"));
 }
 
 void tst_runtimes::whatNoRuntimeServesIsRefusedByName() {
@@ -192,6 +237,10 @@ void tst_runtimes::aNodeWithoutARuntimeIsReadyOnItsCpu() {
         const CheckRow row = gpuRowOf(kind);
         QCOMPARE(row.state, CheckRow::State::kWarning);
         QCOMPARE(row.cause, std::string("it trains on its CPU, as its ") + why);
+        NodeCheck check;
+        check.ready = true; // as nothing is bad
+        check.rows = rowsOf(nodeWith(kind));
+        QVERIFY(isReadyOnItsCpu(check));
     };
     verify(kK80, "Tesla K80 is sm_37, and the oldest for cuda12 is sm_50");
     verify("470.256.02;61;Quadro P4000", "driver 470.256.02 is older than 525");
@@ -203,7 +252,7 @@ void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
     // Nothing is installed beside this program, which has no folder.
     QVERIFY(gpuRowOf(kP4000).fix.ends_with(": packaging/run --cuda12"));
     const CheckRow row = gpuRowOf(kH200);
-    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 1000 bytes; driver 580.65.06"));
+    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 1000 bytes, sm_90; driver 580.65.06"));
     QCOMPARE(row.cause, std::string("it trains on its CPU, as this computer lacks the runtime "
                                     "cuda13"));
     QCOMPARE(row.fix, std::string("set that up on this computer: packaging/run --cuda13"));
@@ -220,15 +269,14 @@ void tst_runtimes::whatWasNotFoundOutStandsInNoWay() {
 
 /// All GPUs count where none was chosen, so that the card of a screen keeps the node on its CPU.
 void tst_runtimes::aDisplayCardThatIsNotChosenStandsInNoWay() {
-    const auto both = [](const Runtime&) { return true; };
     std::vector<PlacedNode> nodes = nodesWith({kH200AndDisplay});
-    QCOMPARE(chooseTarget(RunSpec(), nodes, both)->device, std::string("cpu"));
+    QCOMPARE(chooseTarget(RunSpec(), nodes, isAnyHere)->device, std::string("cpu"));
     QVERIFY(checkRow(nodes[0]).find("its NVIDIA GeForce GT 710 is sm_35") != std::string::npos);
 
     PlacedNode& chosen = nodes[0];
     chosen.node.gpus = {"0"};
     chosen.report = usedPart(chosen.node, chosen.report);
-    const auto target = chooseTarget(RunSpec(), nodes, both);
+    const auto target = chooseTarget(RunSpec(), nodes, isAnyHere);
     QCOMPARE(target->device, std::string("cuda"));
     QCOMPARE(target->runtime, std::string("cuda13"));
     QCOMPARE(*countRanks(RunSpec(), nodes, "cuda"), std::vector<int>{1});

@@ -15,6 +15,9 @@ private Q_SLOTS:
     void checkpointsAreCountedOnTheirOwnDisk();
     void aFolderThatRankZeroCannotWriteIsAFault();
     void aFolderThatAllShareIsSaid();
+    void aStateFolderThatAllShareIsSaid();
+    void checkpointsThatStayForGoodAreCounted();
+    void whatANodeRefusesIsARow();
     void withoutCopiesANodeIsTheOnlyPlace();
     void otherDataIsTold();
     void aPublicAddressIsTold();
@@ -65,7 +68,8 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
     for (const CheckRow& row : rows)
         QVERIFY2(row.state == State::kGood && row.cause.empty(), row.evidence.c_str());
     QCOMPARE(rowOf(spec(), twoNodes(), "launch-data").evidence,
-             std::string("3 files, 1.0 GiB, the same on all nodes"));
+             std::string("3 files, 1.0 GiB, the same on all nodes by names, sizes and samples of "
+                         "the contents"));
     QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{3}); // nobody to meet
     QVERIFY(launchRows(spec(), {}).empty());
 }
@@ -121,6 +125,49 @@ void LaunchRowsTest::aFolderThatAllShareIsSaid() {
              goodRow("launch-checkpoints", "Checkpoints",
                      "in /share/ckpt, which all nodes have in common: whichever goes on finds "
                      "them"));
+}
+
+/// As of a home on NFS, with the folder of a run that names none.
+void LaunchRowsTest::aStateFolderThatAllShareIsSaid() {
+    LaunchFacts facts = twoNodes();
+    RunSpec run = spec();
+    run.checkpoint.directory.clear();
+    for (LaunchFacts::OnNode& each : facts.nodes) {
+        each.checkpoints.reset();
+        each.state.hasMark = true;
+    }
+    QCOMPARE(rowOf(run, facts, "launch-checkpoints").evidence,
+             std::string("in the run's folder on a, which all nodes have in common: whichever goes "
+                         "on finds them"));
+    QVERIFY(rowOf(run, facts, "launch-room")
+                .evidence.find("b: 50.0 GiB free at /home/me, 512.0 "
+                               "MiB to be sent") != std::string::npos); // and no copies come to it
+    facts.nodes[1].state.hasMark = false;
+    QVERIFY(rowOf(run, facts, "launch-checkpoints").evidence.find("a copy of the newest two") !=
+            std::string::npos);
+    facts.nodes[0].state.problem = "open /home/me/.x: Permission denied";
+    QVERIFY(rowOf(run, facts, "launch-checkpoints").state == State::kBad);
+}
+
+void LaunchRowsTest::checkpointsThatStayForGoodAreCounted() {
+    RunSpec run = spec();
+    run.train.steps = 1000;
+    const std::string without = rowOf(run, twoNodes(), "launch-room").evidence;
+    run.checkpoint.keepEvery = 10;
+    QVERIFY(rowOf(run, twoNodes(), "launch-room").evidence != without);
+    run.train.steps = 0; // epochs decide
+    QVERIFY(
+        rowOf(run, twoNodes(), "launch-room").evidence.find(", and one more for every 10 steps") !=
+        std::string::npos);
+}
+
+void LaunchRowsTest::whatANodeRefusesIsARow() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[1].problems = {"data.train names /data, which is not there"};
+    QCOMPARE(rowOf(spec(), facts, "launch-refused"),
+             (CheckRow{"launch-refused", State::kBad, "What the run needs there",
+                       "b: data.train names /data, which is not there", "the launch is refused",
+                       "put there what is missing, or change the setting that names it"}));
 }
 
 void LaunchRowsTest::withoutCopiesANodeIsTheOnlyPlace() {
