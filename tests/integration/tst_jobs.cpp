@@ -276,13 +276,17 @@ void tst_jobs::aTranslationTakesAFixedNumberOfSentencesAsWell() {
 }
 
 void tst_jobs::aResNetTrainsOnStagedPicturesWithSynchronizedNorms() {
-    const CliResult done =
-        runToEnd(cli(), QStringList{"run", "resnet-tiny"} +
-                            set({"train.steps=8", "validation.every=4", "validation.batches=2",
-                                 "schedule.warmup_steps=2", "checkpoint.every=4",
-                                 "model.sync_batch_norm=true", "data.stage=true",
-                                 "data.train=[\"" + kIcons + "\"]"}) +
-                            kBothNodes);
+    const auto train = [this](int steps, bool isSynchronized) {
+        return runToEnd(
+            cli(), QStringList{"run", "resnet-tiny"} +
+                       set({QString("train.steps=%1").arg(steps), "validation.every=4",
+                            "validation.batches=2", "schedule.warmup_steps=2", "checkpoint.every=4",
+                            "data.stage=true",
+                            QString("model.sync_batch_norm=") + (isSynchronized ? "true" : "false"),
+                            "data.train=[\"" + kIcons + "\"]"}) +
+                       kBothNodes);
+    };
+    const CliResult done = train(8, true);
     QVERIFY2(done.exitCode == 0, done.whole());
     const QString run = newestRun(database())->id;
     verifyWhole(run, 1, 8);
@@ -290,6 +294,15 @@ void tst_jobs::aResNetTrainsOnStagedPicturesWithSynchronizedNorms() {
         QCOMPARE(stepsOf(database(), run, figure), (std::set<int64_t>{4, 8}));
     for (int node = 0; node < m_bed->nodes(); ++node) // sent, and read from there
         QVERIFY(!QDir(m_bed->server(node).home() + "/data/ringmaster/data").isEmpty());
+    // The same pictures, weights and steps with norms of each rank's own make other losses.
+    const CliResult apart = train(2, false);
+    QVERIFY2(apart.exitCode == 0, apart.whole());
+    const QString other = newestRun(database())->id;
+    QVERIFY(other != run);
+    const auto firstLoss = [this](const QString& id) {
+        return pointsOf(database(), id, "train/loss", 0).at(0).value;
+    };
+    QVERIFY2(firstLoss(run) != firstLoss(other), QByteArray::number(firstLoss(run)));
 }
 
 void tst_jobs::languageModelsTrain_data() {

@@ -204,8 +204,13 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
     const QString own = m_bed->server(1).home() + "/state";
     QVERIFY(QDir().rename(own, own + "-own"));
     QVERIFY(QFile::link(m_bed->server(0).home() + "/state", own));
+    const CliResult foreseen =
+        cli().run({"run", m_bed->writeSpec("shared", {.steps = 200, .checkpointEvery = 50}),
+                   "--check", "--json", "--node", "node-a", "--node", "node-b"},
+                  60000);
     const QString run = launch("shared", {.steps = 200, .checkpointEvery = 50});
     QVERIFY(m_app->waitForFinished(120000));
+    const CliResult checked = cli().run({"nodes", "check", "node-a", "node-b", "--json"}, 60000);
     const QByteArray said = m_app->readAllStandardError();
     CliResult there; // the agents end a moment after the run
     const auto isListed = [&] {
@@ -216,6 +221,8 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
     const CliResult cleaned = cli().run({"clean", run, "--yes", "--json"});
     QVERIFY(QFile::remove(own) && QDir().rename(own + "-own", own));
     QVERIFY2(m_app->exitCode() == 0, said);
+    QVERIFY2(foreseen.whole().contains("which all nodes have in common"), foreseen.whole());
+    QVERIFY2(checked.whole().contains("share the folder of runs"), checked.whole());
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 200), QByteArray());
     const QJsonArray folders = there.json()["folders"].toArray();
     QVERIFY2(folders.size() == 2 && folders[0]["bytes"].toDouble() > 0, there.whole());
