@@ -418,7 +418,7 @@ LinkTest demoLinkTest(int count) {
     std::vector<int64_t> all;
     for (int number = 1; number <= count; ++number) {
         all.push_back(number - 1);
-        test.nodes.push_back({demoNodeName(number), "ens5", 10'000});
+        test.nodes.push_back({demoNodeName(number), "ens5", 10'000, 8});
     }
     const auto sums = [](double seconds) {
         return std::vector<SumTime>{{8, 62e-6, 100, 0}, {1 << 26, seconds, 3, 0}};

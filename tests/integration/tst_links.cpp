@@ -185,6 +185,7 @@ void tst_links::allReduceFigureIsTheRateOfTheLink() {
     QVERIFY2(told.err.contains("Check nodes") && told.err.contains("Sent trainer to 2 nodes: "),
              told.whole());
     const QJsonObject test = told.json().object();
+    QCOMPARE(test["nodes"].toArray().last().toObject()["ranks"].toInt(), 1);
     const QJsonObject group = test["report"]["groups"].toArray().last().toObject();
     const double bits = group["bits_per_second"].toDouble();
     QVERIFY2(std::abs(bits - kRate) < 0.2 * kRate, told.whole());

@@ -197,6 +197,18 @@ const SumGroup* withoutRate(const LinkTest& test) {
     return found == test.report.groups.end() ? nullptr : &*found;
 }
 
+/// Why nothing can be forecast from the test; empty: it can.
+std::string obstacleOf(const LinkTest& test) {
+    if (test.report.groups.empty() || test.nodes.size() < 2)
+        return "no sums between nodes were measured" +
+               (test.report.fault.empty() ? "" : ": " + test.report.fault);
+    if (std::ranges::any_of(test.nodes, [](const LinkTest::Node& node) { return node.ranks < 1; }))
+        return "the test of the links does not say how many ranks each node had";
+    if (const SumGroup* group = withoutRate(test))
+        return "between " + groupName(test, *group) + " there is " + rateWords(test, *group);
+    return {};
+}
+
 /// The slowest pair of the first nodes; for all of them what all did together.
 const SumGroup& groupFor(const LinkTest& test, size_t nodes) {
     const SumGroup* slowest = &test.report.groups.back();
@@ -253,8 +265,14 @@ std::optional<std::string> withCompression(StepProfile profile, const LinkTest& 
            timesWord(bestOf(profile, test));
 }
 
-/// The least accumulation that comes near to what the nodes could do, else the most.
-std::string withAccumulation(const StepProfile& profile, const LinkTest& test) {
+/// The speed-up if nothing had to travel.
+double mostOf(const std::vector<StepForecast>& forecasts) {
+    return static_cast<double>(forecasts.back().ranks) /
+           static_cast<double>(forecasts.front().ranks);
+}
+
+/// The least accumulation that comes near to that speed-up, else the most.
+std::string withAccumulation(const StepProfile& profile, const LinkTest& test, double most) {
     constexpr double kNear = 0.9;
     constexpr int64_t kMost = 64;
     StepProfile more = profile;
@@ -262,8 +280,7 @@ std::string withAccumulation(const StepProfile& profile, const LinkTest& test) {
     do {
         more.accumulation *= 2;
         factor = bestOf(more, test);
-    } while (factor < kNear * static_cast<double>(test.nodes.size()) &&
-             more.accumulation < kMost * profile.accumulation);
+    } while (factor < kNear * most && more.accumulation < kMost * profile.accumulation);
     return "with train.accumulation = " + std::to_string(more.accumulation) + " it would be " +
            timesWord(factor) + ", with an update after " +
            std::to_string(more.accumulation / profile.accumulation) + " times as many samples";
@@ -306,14 +323,13 @@ StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int6
 
 std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test) {
     std::vector<StepForecast> forecasts;
-    if (test.report.groups.empty() || test.nodes.empty() || withoutRate(test))
+    if (!obstacleOf(test).empty())
         return forecasts;
-    const int64_t ranksOfOne = std::max<int64_t>(1, test.report.groups.back().ranks /
-                                                        static_cast<int64_t>(test.nodes.size()));
+    int64_t ranks = 0;
     for (size_t nodes = 1; nodes <= test.nodes.size(); ++nodes) {
-        const LinkCost link = nodes > 1 ? costOf(groupFor(test, nodes)) : LinkCost{};
+        ranks += test.nodes[nodes - 1].ranks;
         // The ranks of one node sum in its memory, which costs little beside a network.
-        const int64_t ranks = static_cast<int64_t>(nodes) * ranksOfOne;
+        const LinkCost link = nodes > 1 ? costOf(groupFor(test, nodes)) : LinkCost{};
         StepForecast forecast = forecastStep(profile, link, ranks);
         forecast.nodes = static_cast<int64_t>(nodes);
         forecasts.push_back(forecast);
@@ -326,20 +342,16 @@ double speedUp(const std::vector<StepForecast>& forecasts, size_t at) {
 }
 
 std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTest& test) {
-    constexpr double kWell = 0.9; ///< of what so many nodes could do
-    if (const SumGroup* group = withoutRate(test))
-        return {"no forecast: between " + groupName(test, *group) + " there is " +
-                rateWords(test, *group)};
+    constexpr double kWell = 0.9; ///< of what so many ranks could do
+    if (const std::string obstacle = obstacleOf(test); !obstacle.empty())
+        return {"no forecast: " + obstacle};
     const auto forecasts = forecastNodes(profile, test);
-    if (forecasts.size() < 2)
-        return {"no forecast: no sums between nodes were measured" +
-                (test.report.fault.empty() ? "" : ": " + test.report.fault)};
     std::vector<std::string> words{verdictOf(forecasts)};
-    if (speedUp(forecasts, forecasts.size() - 1) > kWell * static_cast<double>(forecasts.size()))
+    if (speedUp(forecasts, forecasts.size() - 1) > kWell * mostOf(forecasts))
         return words;
     if (const auto compressed = withCompression(profile, test))
         words.push_back(*compressed);
-    words.push_back(withAccumulation(profile, test));
+    words.push_back(withAccumulation(profile, test, mostOf(forecasts)));
     return words;
 }
 

@@ -39,7 +39,7 @@ StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int6
 
 /// Forecasts for the first 1 to N nodes of a test. A pair costs what it was measured at, more what
 /// their slowest pair did, and all what all did together. Empty: the test has no group, or one
-/// without a rate (hasRate()).
+/// without a rate (hasRate()), or does not know how many ranks each node had.
 std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test);
 
 /// How often as many samples as one node's.

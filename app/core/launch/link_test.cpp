@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kEnough = 0.7; ///< of the nominal rate: TCP's own share, and a busy moment
 constexpr size_t kMostKept = 200;
+constexpr int64_t kMostRanks = 1 << 20; ///< of a node, as the trainer takes them
 
 /// "9.41 Gbit/s" with `unit`, of bits a second.
 std::string number(double value) {
@@ -72,7 +73,8 @@ std::string toJson(const LinkTest& test) {
     for (const LinkTest::Node& node : test.nodes)
         nodes.push_back({{"name", node.name},
                          {"interface", node.interface},
-                         {"nominal_mbit", node.nominalMbit}});
+                         {"nominal_mbit", node.nominalMbit},
+                         {"ranks", node.ranks}});
     return dumpJson(
         {{"wall_ns", test.wallNs}, {"nodes", nodes}, {"report", Json::parse(toJson(test.report))}});
 }
@@ -87,10 +89,13 @@ Result<LinkTest> parseLinkTest(const std::string& json, const std::string& sourc
         return corrupt("it has no nodes or no report");
     LinkTest test;
     test.wallNs = intAt(parsed, "wall_ns").value_or(0);
-    for (const Json& node : *nodes)
-        test.nodes.push_back({textAt(node, "name").value_or(""),
-                              textAt(node, "interface").value_or(""),
-                              intAt(node, "nominal_mbit").value_or(-1)});
+    for (const Json& node : *nodes) {
+        test.nodes.push_back(
+            {textAt(node, "name").value_or(""), textAt(node, "interface").value_or(""),
+             intAt(node, "nominal_mbit").value_or(-1), intAt(node, "ranks").value_or(0)});
+        if (test.nodes.back().ranks < 0 || test.nodes.back().ranks > kMostRanks)
+            return corrupt("a node of it has a number of ranks that makes no sense");
+    }
     RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(dumpJson(parsed.at("report")), source));
     for (const SumGroup& group : test.report.groups)
         for (const int64_t node : group.nodes)

@@ -14,6 +14,7 @@ struct LinkTest {
         std::string name;
         std::string interface;    ///< by which it took part; empty: its system chose
         int64_t nominalMbit = -1; ///< that one's rate by its driver; -1: unknown
+        int64_t ranks = 0;        ///< that it had; 0: unknown, as of an older version's test
         bool operator==(const Node&) const = default;
     };
     int64_t wallNs = 0; ///< by this computer's clock

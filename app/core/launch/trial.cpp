@@ -92,8 +92,8 @@ Result<std::string> testLinks(DirectLauncher& launcher) {
     test.wallNs = wallNowNs();
     for (size_t i = 0; i < launcher.nodes().size(); ++i) {
         const PlacedNode& node = launcher.nodes()[i];
-        test.nodes.push_back(
-            {node.node.name, plans[i].interface, nominalMbit(node, plans[i].interface)});
+        test.nodes.push_back({node.node.name, plans[i].interface,
+                              nominalMbit(node, plans[i].interface), plans[i].localRanks});
     }
     RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(told->front(), "the all-reduce test"));
     return toJson(test);

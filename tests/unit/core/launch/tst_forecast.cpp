@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/forecast.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 using namespace rm;
@@ -18,7 +19,7 @@ SumGroup groupOf(std::vector<int64_t> nodes, int64_t ranks, double bytesPerMs) {
 
 LinkTest testOf(double bytesPerMs) {
     LinkTest test;
-    test.nodes = {{"node-a", "eth0", 1000}, {"node-b", "eth0", 1000}};
+    test.nodes = {{"node-a", "eth0", 1000, 1}, {"node-b", "eth0", 1000, 1}};
     test.report = {"CPU, 1 thread", "", {groupOf({0, 1}, 2, bytesPerMs)}};
     return test;
 }
@@ -135,13 +136,47 @@ private Q_SLOTS:
 
     void ofSeveralNodesTheSlowestPairCounts() {
         LinkTest test = testOf(1e6);
-        test.nodes.push_back({"node-c", "eth0", 1000});
+        test.nodes.push_back({"node-c", "eth0", 1000, 1});
         test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e3),
                               groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e3)};
         const auto forecasts = forecastNodes(profileOf(), test);
         QCOMPARE(forecasts.size(), size_t{3});
         QVERIFY(speedUp(forecasts, 1) > 1.5); // without node-c
         QVERIFY(speedUp(forecasts, 2) < 0.1);
+    }
+
+    void ofNodesWithUnequalRanksEachCountsItsOwn() {
+        LinkTest test = testOf(1e6);
+        test.nodes[0].ranks = 4;
+        test.report.groups.push_back(groupOf({0, 1}, 5, 1e6));
+        const auto forecasts = forecastNodes(profileOf(), test);
+        QCOMPARE(forecasts.size(), size_t{2});
+        QCOMPARE(forecasts[0].ranks, int64_t{4});
+        QCOMPARE(forecasts[1].ranks, int64_t{5});
+        QVERIFY(isNear(forecasts[0].samplesPerSec, 4 * 8 / 0.31));
+        // A rank more beside four is all that the second node can add: no advice.
+        QVERIFY(isNear(speedUp(forecasts, 1), 1.25));
+        const auto words = forecastWords(profileOf(), test);
+        QCOMPARE(words.size(), size_t{1});
+        QVERIFY2(words[0].find("1.2") != std::string::npos, words[0].c_str());
+    }
+
+    void ranksAreKeptAndAnOlderTestHasNone() {
+        LinkTest test = testOf(1e6);
+        test.nodes[0].ranks = 4;
+        const std::string json = toJson(test);
+        QVERIFY(parseLinkTest(json, "a file") == test);
+        QString old = QString::fromStdString(json);
+        old.remove(QRegularExpression(",\"ranks\":\\d+(?=\\})")); // of nodes, not of groups
+        const auto read = parseLinkTest(old.toStdString(), "a file");
+        QVERIFY2(read, read ? "" : read.error().message.c_str());
+        QCOMPARE(read->nodes[0].ranks, int64_t{0});
+        QVERIFY(forecastNodes(profileOf(), *read).empty());
+        const auto words = forecastWords(profileOf(), *read);
+        QCOMPARE(words.size(), size_t{1});
+        QVERIFY2(words[0].find("how many ranks") != std::string::npos, words[0].c_str());
+        test.nodes[0].ranks = int64_t{1} << 40;
+        QVERIFY(!parseLinkTest(toJson(test), "a file"));
     }
 
     /// A node says what it likes; no sum is too far from 0 to end, no loop as long as a number.
@@ -165,7 +200,7 @@ private Q_SLOTS:
 
     void latenciesAloneMakeNoRateAndNoForecast() {
         LinkTest test = testOf(1e6);
-        test.nodes.push_back({"node-c", "eth0", 1000});
+        test.nodes.push_back({"node-c", "eth0", 1000, 1});
         test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e5),
                               groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e5)};
         QCOMPARE(forecastNodes(profileOf(), test).size(), size_t{3});
