@@ -147,6 +147,7 @@ nlohmann::ordered_json jsonOf(const ForecastParts& parts,
     for (size_t i = 0; i < forecasts.size(); ++i)
         steps.push_back({{"nodes", forecasts[i].nodes},
                          {"ranks", forecasts[i].ranks},
+                         {"accumulation", forecasts[i].accumulation},
                          {"step_ms", forecasts[i].stepMs},
                          {"wait_ms", forecasts[i].waitMs},
                          {"samples_per_second", forecasts[i].samplesPerSec},
@@ -159,7 +160,7 @@ nlohmann::ordered_json jsonOf(const ForecastParts& parts,
 
 std::string tableOf(const std::vector<StepForecast>& forecasts) {
     std::vector<std::vector<std::string>> rows = {
-        {"NODES", "RANKS", "STEP", "WAITS", "SAMPLES/S", "TIMES ONE NODE"}};
+        {"NODES", "RANKS", "STEP", "WAITS", "SAMPLES/S", "SPEED-UP"}};
     for (size_t i = 0; i < forecasts.size(); ++i)
         rows.push_back(
             {std::to_string(forecasts[i].nodes), std::to_string(forecasts[i].ranks),
@@ -217,8 +218,8 @@ int runForecast(CommandContext& context, const RunOptions& options) {
     const auto parts = measureForecast(context, *spec, *nodes, interruption);
     if (!parts)
         return printTrialError(context, parts.error(), interruption);
-    const auto forecasts = forecastNodes(parts->profile, parts->test);
-    const auto words = forecastWords(parts->profile, parts->test);
+    const auto forecasts = forecastNodes(parts->profile, **spec, parts->test);
+    const auto words = forecastWords(parts->profile, **spec, parts->test);
     if (context.json()) {
         printJson(jsonOf(*parts, forecasts, words));
         return 0;

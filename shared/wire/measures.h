@@ -57,11 +57,11 @@ struct BucketTimes {
 /// What `ringmaster-trainer step-profile` measured: a step of one rank without any other.
 struct StepProfile {
     std::string device;
-    int64_t samples = 0;   ///< of a micro-batch
-    double forwardMs = 0;  ///< of a micro-batch
-    double backwardMs = 0; ///< likewise
-    double updateMs = 0;   ///< of the weights
-    int64_t accumulation = 1;
+    int64_t samples = 0;              ///< of a micro-batch
+    double forwardMs = 0;             ///< of a micro-batch
+    double backwardMs = 0;            ///< likewise
+    double updateMs = 0;              ///< of the weights
+    int64_t accumulation = 1;         ///< train.accumulation, also beside a train.global_batch
     bool sharded = false;             ///< optimizer.sharded
     int64_t bytesOnWire = 4;          ///< of each number: distribution.compression
     std::vector<BucketTimes> buckets; ///< as gradients are there, all of float32

@@ -18,8 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         RM_HOLDS(parseLinkTests(withLinkTest("", test)).size() == 1);
         for (const SumGroup& group : test.report.groups)
             RM_HOLDS(!groupName(test, group).empty() && !rateWords(test, group).empty());
-        if (profile)
-            RM_HOLDS(!forecastWords(*profile, test).empty());
+        if (!profile)
+            continue;
+        RunSpec spec;
+        spec.train.accumulation = profile->accumulation;
+        RM_HOLDS(!forecastWords(*profile, spec, test).empty());
     }
     return 0;
 }

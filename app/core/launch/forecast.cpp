@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/forecast.h"
 
+#include "app/core/fleet/node_comparison.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/step_cut.h"
+
 #include <QLocale>
 
 #include <algorithm>
@@ -232,37 +236,76 @@ std::string inMs(double ms) {
     return QLocale::c().toString(ms, 'f', ms < 10 ? 1 : 0).toStdString() + " ms";
 }
 
-double bestOf(const StepProfile& profile, const LinkTest& test) {
-    const auto forecasts = forecastNodes(profile, test);
-    return speedUp(forecasts, forecasts.size() - 1);
+/// Of the first `nodes` of a test from which can be forecast. kInvalid: their ranks cannot make the
+/// steps of the spec.
+Result<StepForecast> forecastFirst(StepProfile profile, const RunSpec& spec, const LinkTest& test,
+                                   size_t nodes) {
+    int64_t ranks = 0;
+    for (size_t i = 0; i < nodes; ++i)
+        ranks += test.nodes[i].ranks;
+    profile.accumulation = spec.train.accumulation;
+    if (spec.train.globalBatch > 0) {
+        RM_ASSIGN_OR_RETURN(profile.accumulation,
+                            accumulationOf(spec, ranks, batchSizesOf(spec, ranks), std::nullopt));
+    }
+    // The ranks of one node sum in its memory, which costs little beside a network.
+    const LinkCost link = nodes > 1 ? costOf(groupFor(test, nodes)) : LinkCost{};
+    StepForecast forecast = forecastStep(profile, link, ranks);
+    forecast.nodes = static_cast<int64_t>(nodes);
+    return forecast;
 }
 
-std::string nodesWord(size_t nodes) {
-    return nodes == 2 ? "the second node" : std::to_string(nodes) + " nodes";
+/// Which nodes are left out, and why; empty: none.
+std::string leftOutWords(const StepProfile& profile, const RunSpec& spec, const LinkTest& test) {
+    std::vector<std::string> numbers;
+    std::string why;
+    for (size_t nodes = 1; nodes <= test.nodes.size(); ++nodes) {
+        const auto forecast = forecastFirst(profile, spec, test, nodes);
+        if (forecast)
+            continue;
+        numbers.push_back(std::to_string(nodes));
+        why = why.empty() ? forecast.error().message : why;
+    }
+    if (numbers.empty())
+        return {};
+    return "no forecast for " + someOf(numbers) +
+           (numbers == std::vector<std::string>{"1"} ? " node: " : " nodes: ") + why;
+}
+
+/// The speed-up of the same nodes with another profile or larger steps of the spec.
+double speedUpWith(const StepProfile& profile, const RunSpec& spec, const LinkTest& test,
+                   const std::vector<StepForecast>& forecasts) {
+    const auto rateOn = [&](const StepForecast& as) {
+        return forecastFirst(profile, spec, test, static_cast<size_t>(as.nodes))->samplesPerSec;
+    };
+    return rateOn(forecasts.back()) / rateOn(forecasts.front());
 }
 
 /// What the last forecast says.
 std::string verdictOf(const std::vector<StepForecast>& forecasts) {
+    const StepForecast& first = forecasts.front();
     const StepForecast& last = forecasts.back();
     const double factor = speedUp(forecasts, forecasts.size() - 1);
-    const std::string wait = "each step takes " + inMs(last.stepMs) + " instead of " +
-                             inMs(forecasts.front().stepMs) + ", of which it waits " +
-                             inMs(last.waitMs) + " for what travels";
-    const std::string nodes = nodesWord(forecasts.size());
+    const bool isSecond = last.nodes == 2;
+    const std::string nodes = isSecond ? "the second node" : std::to_string(last.nodes) + " nodes";
+    const std::string compared =
+        timesWord(factor) + " as many samples a second as on " +
+        (first.nodes == 1 ? "one node" : std::to_string(first.nodes) + " nodes") +
+        "; each step takes " + inMs(last.stepMs) + " instead of " + inMs(first.stepMs) +
+        ", of which it waits " + inMs(last.waitMs) + " for what travels";
     if (factor < 1)
-        return nodes + (forecasts.size() == 2 ? " makes" : " make") +
-               " training slower: " + timesWord(factor) +
-               " as many samples a second as on one node; " + wait;
-    return "with " + nodes + " training gets through " + timesWord(factor) +
-           " as many samples a second as on one node; " + wait;
+        return nodes + (isSecond ? " makes" : " make") + " training slower: " + compared;
+    return "with " + nodes + " training gets through " + compared;
 }
 
-std::optional<std::string> withCompression(StepProfile profile, const LinkTest& test) {
+std::optional<std::string> withCompression(StepProfile profile, const RunSpec& spec,
+                                           const LinkTest& test,
+                                           const std::vector<StepForecast>& forecasts) {
     if (profile.bytesOnWire < 4)
         return std::nullopt;
     profile.bytesOnWire = 2;
     return "with distribution.compression = \"bfloat16\" it would be " +
-           timesWord(bestOf(profile, test));
+           timesWord(speedUpWith(profile, spec, test, forecasts));
 }
 
 /// The speed-up if nothing had to travel.
@@ -271,19 +314,22 @@ double mostOf(const std::vector<StepForecast>& forecasts) {
            static_cast<double>(forecasts.front().ranks);
 }
 
-/// The least accumulation that comes near to that speed-up, else the most.
-std::string withAccumulation(const StepProfile& profile, const LinkTest& test, double most) {
+/// The least that comes near to what the ranks could do, else the most.
+std::string withLargerSteps(const StepProfile& profile, RunSpec spec, const LinkTest& test,
+                            const std::vector<StepForecast>& forecasts) {
     constexpr double kNear = 0.9;
     constexpr int64_t kMost = 64;
-    StepProfile more = profile;
+    const bool isGlobal = spec.train.globalBatch > 0; // train.accumulation has no effect then
+    int64_t& size = isGlobal ? spec.train.globalBatch : spec.train.accumulation;
+    const int64_t before = size;
     double factor = 0;
     do {
-        more.accumulation *= 2;
-        factor = bestOf(more, test);
-    } while (factor < kNear * most && more.accumulation < kMost * profile.accumulation);
-    return "with train.accumulation = " + std::to_string(more.accumulation) + " it would be " +
-           timesWord(factor) + ", with an update after " +
-           std::to_string(more.accumulation / profile.accumulation) + " times as many samples";
+        size *= 2;
+        factor = speedUpWith(profile, spec, test, forecasts);
+    } while (factor < kNear * mostOf(forecasts) && size < kMost * before);
+    return std::string("with train.") + (isGlobal ? "global_batch" : "accumulation") + " = " +
+           std::to_string(size) + " it would be " + timesWord(factor) + ", with an update after " +
+           std::to_string(size / before) + " times as many samples";
 }
 
 } // namespace
@@ -312,28 +358,25 @@ LinkCost costOf(const SumGroup& group) {
 StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks) {
     StepForecast forecast;
     forecast.ranks = ranks;
+    forecast.accumulation = profile.accumulation;
     forecast.stepMs = computeMs(profile);
     if (ranks > 1 && !profile.buckets.empty() && link.bytesPerMs > 0)
         forecast.stepMs = Timeline(profile, link, ranks).stepMs();
     forecast.waitMs = std::max(0.0, forecast.stepMs - computeMs(profile));
-    forecast.samplesPerSec =
-        static_cast<double>(ranks * profile.accumulation * profile.samples) / forecast.stepMs * 1e3;
+    forecast.samplesPerSec = static_cast<double>(ranks) *
+                             static_cast<double>(profile.accumulation) *
+                             static_cast<double>(profile.samples) / forecast.stepMs * 1e3;
     return forecast;
 }
 
-std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test) {
+std::vector<StepForecast> forecastNodes(const StepProfile& profile, const RunSpec& spec,
+                                        const LinkTest& test) {
     std::vector<StepForecast> forecasts;
     if (!obstacleOf(test).empty())
         return forecasts;
-    int64_t ranks = 0;
-    for (size_t nodes = 1; nodes <= test.nodes.size(); ++nodes) {
-        ranks += test.nodes[nodes - 1].ranks;
-        // The ranks of one node sum in its memory, which costs little beside a network.
-        const LinkCost link = nodes > 1 ? costOf(groupFor(test, nodes)) : LinkCost{};
-        StepForecast forecast = forecastStep(profile, link, ranks);
-        forecast.nodes = static_cast<int64_t>(nodes);
-        forecasts.push_back(forecast);
-    }
+    for (size_t nodes = 1; nodes <= test.nodes.size(); ++nodes)
+        if (const auto forecast = forecastFirst(profile, spec, test, nodes))
+            forecasts.push_back(*forecast);
     return forecasts;
 }
 
@@ -341,17 +384,23 @@ double speedUp(const std::vector<StepForecast>& forecasts, size_t at) {
     return forecasts[at].samplesPerSec / forecasts.front().samplesPerSec;
 }
 
-std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTest& test) {
+std::vector<std::string> forecastWords(const StepProfile& profile, const RunSpec& spec,
+                                       const LinkTest& test) {
     constexpr double kWell = 0.9; ///< of what so many ranks could do
     if (const std::string obstacle = obstacleOf(test); !obstacle.empty())
         return {"no forecast: " + obstacle};
-    const auto forecasts = forecastNodes(profile, test);
+    const auto forecasts = forecastNodes(profile, spec, test);
+    const std::string leftOut = leftOutWords(profile, spec, test);
+    if (forecasts.size() < 2)
+        return {leftOut};
     std::vector<std::string> words{verdictOf(forecasts)};
+    if (!leftOut.empty())
+        words.push_back(leftOut);
     if (speedUp(forecasts, forecasts.size() - 1) > kWell * mostOf(forecasts))
         return words;
-    if (const auto compressed = withCompression(profile, test))
+    if (const auto compressed = withCompression(profile, spec, test, forecasts))
         words.push_back(*compressed);
-    words.push_back(withAccumulation(profile, test, mostOf(forecasts)));
+    words.push_back(withLargerSteps(profile, spec, test, forecasts));
     return words;
 }
 

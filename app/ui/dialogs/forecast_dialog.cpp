@@ -124,7 +124,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
     });
     if (!test)
         return say(capitalized(test.error().message) + '.', false);
-    const auto forecasts = forecastNodes(profile, *test);
+    const auto forecasts = forecastNodes(profile, m_spec, *test);
     m_rows->setRowCount(0);
     for (size_t i = 0; i < forecasts.size(); ++i) {
         const StepForecast& at = forecasts[i];
@@ -140,7 +140,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
     }
     m_table->setVisible(!forecasts.empty());
     QStringList sentences;
-    for (const std::string& sentence : forecastWords(profile, *test))
+    for (const std::string& sentence : forecastWords(profile, m_spec, *test))
         sentences << capitalized(sentence) + '.';
     say(sentences.join('\n'), false);
 }

@@ -117,7 +117,7 @@ private Q_SLOTS:
     }
 
     void aSecondNodeThatHurtsIsSaidPlainly() {
-        const auto words = forecastWords(profileOf(), testOf(1e3));
+        const auto words = forecastWords(profileOf(), RunSpec(), testOf(1e3));
         QCOMPARE(words.size(), size_t{3});
         QVERIFY2(words[0].starts_with("the second node makes training slower: 0.05 times"),
                  words[0].c_str());
@@ -128,7 +128,7 @@ private Q_SLOTS:
     }
 
     void aSecondNodeThatHelpsNeedsNoAdvice() {
-        const auto words = forecastWords(profileOf(), testOf(1e6));
+        const auto words = forecastWords(profileOf(), RunSpec(), testOf(1e6));
         QCOMPARE(words.size(), size_t{1});
         QVERIFY2(words[0].starts_with("with the second node training gets through 1.9"),
                  words[0].c_str());
@@ -139,7 +139,7 @@ private Q_SLOTS:
         test.nodes.push_back({"node-c", "eth0", 1000, 1});
         test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e3),
                               groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e3)};
-        const auto forecasts = forecastNodes(profileOf(), test);
+        const auto forecasts = forecastNodes(profileOf(), RunSpec(), test);
         QCOMPARE(forecasts.size(), size_t{3});
         QVERIFY(speedUp(forecasts, 1) > 1.5); // without node-c
         QVERIFY(speedUp(forecasts, 2) < 0.1);
@@ -149,16 +149,67 @@ private Q_SLOTS:
         LinkTest test = testOf(1e6);
         test.nodes[0].ranks = 4;
         test.report.groups.push_back(groupOf({0, 1}, 5, 1e6));
-        const auto forecasts = forecastNodes(profileOf(), test);
+        const auto forecasts = forecastNodes(profileOf(), RunSpec(), test);
         QCOMPARE(forecasts.size(), size_t{2});
         QCOMPARE(forecasts[0].ranks, int64_t{4});
         QCOMPARE(forecasts[1].ranks, int64_t{5});
         QVERIFY(isNear(forecasts[0].samplesPerSec, 4 * 8 / 0.31));
         // A rank more beside four is all that the second node can add: no advice.
         QVERIFY(isNear(speedUp(forecasts, 1), 1.25));
-        const auto words = forecastWords(profileOf(), test);
+        const auto words = forecastWords(profileOf(), RunSpec(), test);
         QCOMPARE(words.size(), size_t{1});
         QVERIFY2(words[0].find("1.2") != std::string::npos, words[0].c_str());
+    }
+
+    /// As the trainer does, which takes no train.accumulation then.
+    void aGlobalBatchIsCutByTheRanks() {
+        RunSpec spec;
+        spec.train.globalBatch = 64;
+        spec.train.batchSize = 8;
+        const auto forecasts = forecastNodes(profileOf(), spec, testOf(1e6));
+        QCOMPARE(forecasts.size(), size_t{2});
+        QCOMPARE(forecasts[0].accumulation, int64_t{8});
+        QCOMPARE(forecasts[1].accumulation, int64_t{4});
+        QVERIFY(isNear(forecasts[0].stepMs, 8 * 300 + 10));
+        QVERIFY(isNear(forecasts[1].stepMs, 4 * 300 + 10));
+        QVERIFY(isNear(forecasts[1].samplesPerSec, 64 / 1.21));
+        const auto words = forecastWords(profileOf(), spec, testOf(1e3));
+        QCOMPARE(words.size(), size_t{3});
+        QVERIFY2(words[2].starts_with("with train.global_batch = 4096 it would be ") &&
+                     words[2].ends_with("after 64 times as many samples"),
+                 words[2].c_str());
+    }
+
+    void nodesThatCannotCutTheStepsAreLeftOut() {
+        RunSpec spec;
+        spec.train.globalBatch = 64;
+        spec.train.batchSize = 8;
+        LinkTest test = testOf(1e6);
+        test.nodes.push_back({"node-c", "eth0", 1000, 1});
+        test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e5),
+                              groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e5)};
+        QCOMPARE(forecastNodes(profileOf(), spec, test).size(), size_t{2});
+        auto words = forecastWords(profileOf(), spec, test);
+        QVERIFY2(words[0].starts_with("with the second node"), words[0].c_str());
+        QVERIFY2(words[1].starts_with("no forecast for 3 nodes: cut steps of 64 samples") &&
+                     words[1].find("3 ranks take 24 at once") != std::string::npos,
+                 words[1].c_str());
+        // One node takes 24, which does not divide that, two take 32 and three 64.
+        test.nodes[0].ranks = 3;
+        test.nodes[2].ranks = 4;
+        const auto forecasts = forecastNodes(profileOf(), spec, test);
+        QCOMPARE(forecasts.size(), size_t{2});
+        QCOMPARE(forecasts[0].nodes, int64_t{2});
+        QCOMPARE(forecasts[1].accumulation, int64_t{1});
+        words = forecastWords(profileOf(), spec, test);
+        QVERIFY2(words[0].find("as many samples a second as on 2 nodes") != std::string::npos,
+                 words[0].c_str());
+        QVERIFY2(words[1].starts_with("no forecast for 1 node: "), words[1].c_str());
+        spec.train.globalBatch = 12;
+        QVERIFY(forecastNodes(profileOf(), spec, test).empty());
+        words = forecastWords(profileOf(), spec, test);
+        QCOMPARE(words.size(), size_t{1});
+        QVERIFY2(words[0].starts_with("no forecast for 1, 2, 3 nodes: "), words[0].c_str());
     }
 
     void ranksAreKeptAndAnOlderTestHasNone() {
@@ -171,8 +222,8 @@ private Q_SLOTS:
         const auto read = parseLinkTest(old.toStdString(), "a file");
         QVERIFY2(read, read ? "" : read.error().message.c_str());
         QCOMPARE(read->nodes[0].ranks, int64_t{0});
-        QVERIFY(forecastNodes(profileOf(), *read).empty());
-        const auto words = forecastWords(profileOf(), *read);
+        QVERIFY(forecastNodes(profileOf(), RunSpec(), *read).empty());
+        const auto words = forecastWords(profileOf(), RunSpec(), *read);
         QCOMPARE(words.size(), size_t{1});
         QVERIFY2(words[0].find("how many ranks") != std::string::npos, words[0].c_str());
         test.nodes[0].ranks = int64_t{1} << 40;
@@ -181,19 +232,19 @@ private Q_SLOTS:
 
     /// A node says what it likes; no sum is too far from 0 to end, no loop as long as a number.
     void numbersThatMakeNoSenseEndAsWell() {
-        StepProfile many = profileOf();
-        many.accumulation = int64_t{1} << 50;
-        QVERIFY(forecastNodes(many, testOf(1e6)).back().stepMs > 1e15);
+        RunSpec many;
+        many.train.accumulation = int64_t{1} << 50;
+        QVERIFY(forecastNodes(profileOf(), many, testOf(1e6)).back().stepMs > 1e15);
         StepProfile far = profileOf();
         far.forwardMs = far.backwardMs = 3e10;
-        QVERIFY(forecastNodes(far, testOf(1e18)).back().stepMs >= 6e10);
+        QVERIFY(forecastNodes(far, RunSpec(), testOf(1e18)).back().stepMs >= 6e10);
     }
 
     void withoutSumsBetweenNodesThereIsNoForecast() {
         LinkTest test = testOf(1e6);
         test.report.groups.clear();
         test.report.fault = "node-b is gone";
-        QCOMPARE(forecastWords(profileOf(), test),
+        QCOMPARE(forecastWords(profileOf(), RunSpec(), test),
                  std::vector<std::string>{
                      "no forecast: no sums between nodes were measured: node-b is gone"});
     }
@@ -203,7 +254,7 @@ private Q_SLOTS:
         test.nodes.push_back({"node-c", "eth0", 1000, 1});
         test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e5),
                               groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e5)};
-        QCOMPARE(forecastNodes(profileOf(), test).size(), size_t{3});
+        QCOMPARE(forecastNodes(profileOf(), RunSpec(), test).size(), size_t{3});
         // What became of 64 nodes: 1 KiB takes hardly longer than 4 bytes.
         test.report.groups[1].times = {{4, 2e-3, 1}, {1 << 10, 2.1e-3, 1}};
         const SumGroup& group = test.report.groups[1];
@@ -212,8 +263,8 @@ private Q_SLOTS:
         QVERIFY2(told.starts_with("no rate") && told.find("1 KiB") != std::string::npos &&
                      told.find("2.1 ms") != std::string::npos,
                  told.c_str());
-        QVERIFY(forecastNodes(profileOf(), test).empty());
-        const auto words = forecastWords(profileOf(), test);
+        QVERIFY(forecastNodes(profileOf(), RunSpec(), test).empty());
+        const auto words = forecastWords(profileOf(), RunSpec(), test);
         QCOMPARE(words.size(), size_t{1});
         QVERIFY2(words[0].starts_with("no forecast: between node-a - node-c there is no rate"),
                  words[0].c_str());
