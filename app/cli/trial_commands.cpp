@@ -47,18 +47,14 @@ int printTrialError(const CommandContext& context, const Error& error,
     return interruption.isAsked() ? interruption.exitCode() : code;
 }
 
-std::string inMs(double seconds) {
-    return formatNumber(seconds * 1e3) + " ms";
-}
-
+/// A line for each size; the link is judged in that of the largest.
 std::string tableOf(const LinkTest& test) {
-    std::vector<std::vector<std::string>> rows = {{"BETWEEN", "LATENCY", "ALL-REDUCE", "LINK"}};
+    std::vector<std::vector<std::string>> rows = {{"BETWEEN", "SIZE", "TIME", "RATE", "LINK"}};
     for (const SumGroup& group : test.report.groups) {
-        const SumTime& largest = group.times.back();
-        rows.push_back(
-            {oneLine(groupName(test, group)), inMs(latencyOf(group)),
-             formatBytes(static_cast<double>(largest.bytes)) + " in " + inMs(largest.seconds),
-             rateWords(test, group)});
+        const std::string name = oneLine(groupName(test, group));
+        for (const SizeWords& size : sizeWords(group))
+            rows.push_back({name, size.size, size.time, size.rate});
+        rows.back().push_back(rateWords(test, group));
     }
     return formatTable(rows);
 }
@@ -81,6 +77,9 @@ nlohmann::ordered_json jsonOf(const LinkTest& test) {
         if (hasRate(of))
             group["bits_per_second"] = busBandwidthOf(of) * 8;
         group["words"] = rateWords(test, of);
+        size_t size = 0;
+        for (auto& time : group["times"])
+            time["bits_per_second"] = busBandwidthOf(of, of.times[size++]) * 8;
     }
     return json;
 }

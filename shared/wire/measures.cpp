@@ -68,12 +68,15 @@ double latencyOf(const SumGroup& group) {
     return group.times.front().seconds;
 }
 
-double busBandwidthOf(const SumGroup& group) {
-    const SumTime& largest = group.times.back();
+double busBandwidthOf(const SumGroup& group, const SumTime& time) {
     const auto ranks = static_cast<double>(group.ranks);
-    return largest.seconds > 0
-               ? static_cast<double>(largest.bytes) / largest.seconds * 2 * (ranks - 1) / ranks
+    return time.seconds > 0
+               ? static_cast<double>(time.bytes) / time.seconds * 2 * (ranks - 1) / ranks
                : 0;
+}
+
+double busBandwidthOf(const SumGroup& group) {
+    return busBandwidthOf(group, group.times.back());
 }
 
 std::string toJson(const AllReduceReport& report) {

@@ -37,8 +37,10 @@ struct AllReduceReport {
 
 /// Seconds of the smallest sum.
 double latencyOf(const SumGroup& group);
-/// What each rank's own connection carried in each direction at the largest size, in bytes a
-/// second: nccl-tests' "bus bandwidth", S/t 2(n-1)/n.
+/// What each rank's own connection carried in each direction at one of the group's sizes, in bytes
+/// a second: nccl-tests' "bus bandwidth", S/t 2(n-1)/n.
+double busBandwidthOf(const SumGroup& group, const SumTime& time);
+/// The same at the largest size.
 double busBandwidthOf(const SumGroup& group);
 
 std::string toJson(const AllReduceReport& report);

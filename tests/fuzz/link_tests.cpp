@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         RM_HOLDS(again.has_value() && toJson(*again) == toJson(test));
         RM_HOLDS(parseLinkTests(withLinkTest("", test)).size() == 1);
         for (const SumGroup& group : test.report.groups)
-            RM_HOLDS(!groupName(test, group).empty() && !rateWords(test, group).empty());
+            RM_HOLDS(!groupName(test, group).empty() && !rateWords(test, group).empty() &&
+                     sizeWords(group).size() == group.times.size());
         if (!profile)
             continue;
         RunSpec spec;

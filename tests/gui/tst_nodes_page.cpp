@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
+#include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/nodes/check_row_view.h"
@@ -25,6 +26,7 @@
 #include <QScrollArea>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QWindow>
@@ -83,6 +85,7 @@ private Q_SLOTS:
     void dialogsOfManyNodesFitTheScreen_data();
     void dialogsOfManyNodesFitTheScreen();
     void aDialogKeepsTheSizeOfAPersonUntilItSaysMore();
+    void whatEachSizeOfSumsTookIsShown();
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
     void whatWasMeasuredLastIsShownInCells();
@@ -957,6 +960,35 @@ void TestNodesPage::aDialogKeepsTheSizeOfAPersonUntilItSaysMore() {
     QCOMPARE(clippedTexts(*sheet), QStringList());
     find<QLabel>("linkTestText")->setText(QString("a long text ").repeated(60));
     QTRY_VERIFY(sheet->height() > own.height()); // so that it can be read
+}
+
+/// Of the newest test and, in it, of the pair that is chosen.
+void TestNodesPage::whatEachSizeOfSumsTookIsShown() {
+    LinkTest test{wallNowNs() - 60'000'000'000, {}, {"CPU, 1 thread", {}, {}}};
+    for (const char* name : {"one", "two", "three"})
+        test.nodes.push_back({name, "ens5", 10'000, 1});
+    test.report.groups = {{{0, 1}, 2, {{4, 2e-4, 100}, {1 << 20, 2e-3, 9}, {64 << 20, 0.06, 3}}},
+                          {{0, 2}, 2, {{4, 3e-4, 100}, {1 << 20, 8e-3, 9}}}};
+    const QString file = m_demo->paths().state + '/' + kLinkTestsFile;
+    QVERIFY(keepLinkTest(file.toStdString(), toJson(test)));
+    QVERIFY(m_demo->fleet().add({"one", false, "255.255.255.255", "me", 0, {}}));
+    click("testLinks");
+    auto* links = find<QTableView>("linkTestTable");
+    const auto* sizes = find<QTableView>("linkSizesTable");
+    QVERIFY(sizes->isVisible());
+    const auto shown = [sizes] {
+        QStringList lines;
+        for (int row = 0; row < sizes->model()->rowCount(); ++row)
+            lines << sizes->model()->index(row, 0).data().toString() + ": " +
+                         sizes->model()->index(row, 1).data().toString() + ", " +
+                         sizes->model()->index(row, 2).data().toString();
+        return lines;
+    };
+    QCOMPARE(shown(), (QStringList{"4 bytes: 0.2 ms, 160 kbit/s", "1 MiB: 2 ms, 4.19 Gbit/s",
+                                   "64 MiB: 60 ms, 8.95 Gbit/s"}));
+    links->selectRow(1);
+    QCOMPARE(shown(), (QStringList{"4 bytes: 0.3 ms, 107 kbit/s", "1 MiB: 8 ms, 1.05 Gbit/s"}));
+    click("closeLinkTest");
 }
 
 void TestNodesPage::aFleetOfOneHasNoNetwork() {

@@ -421,7 +421,8 @@ LinkTest demoLinkTest(int count) {
         test.nodes.push_back({demoNodeName(number), "ens5", 10'000, 8});
     }
     const auto sums = [](double seconds) {
-        return std::vector<SumTime>{{8, 62e-6, 100, 0}, {1 << 26, seconds, 3, 0}};
+        return std::vector<SumTime>{
+            {8, 62e-6, 100, 0}, {1 << 20, seconds / 60, 30, 0}, {1 << 26, seconds, 3, 0}};
     };
     test.report.groups = {{{0, 1}, 2, sums(0.57)}, {all, 8 * int64_t{count}, sums(0.11)}};
     return test;

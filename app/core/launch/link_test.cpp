@@ -19,9 +19,14 @@ constexpr double kEnough = 0.7; ///< of the nominal rate: TCP's own share, and a
 constexpr size_t kMostKept = 200;
 constexpr int64_t kMostRanks = 1 << 20; ///< of a node, as the trainer takes them
 
-/// "9.41 Gbit/s" with `unit`, of bits a second.
+/// Three digits, and all of those before the point.
 std::string number(double value) {
-    return QLocale::c().toString(value, 'g', 3).toStdString();
+    const bool isWhole = value >= 999.5;
+    return QLocale::c().toString(value, isWhole ? 'f' : 'g', isWhole ? 0 : 3).toStdString();
+}
+
+std::string milliseconds(double seconds) {
+    return number(seconds * 1e3) + " ms";
 }
 
 /// "16 KiB"
@@ -35,7 +40,9 @@ struct Unit {
 };
 
 Unit unitOf(double bits) {
-    return bits >= 1e9 ? Unit{1e9, " Gbit/s"} : Unit{1e6, " Mbit/s"};
+    return bits >= 1e9   ? Unit{1e9, " Gbit/s"}
+           : bits >= 1e6 ? Unit{1e6, " Mbit/s"}
+                         : Unit{1e3, " kbit/s"};
 }
 
 std::string rateOf(double bits) {
@@ -114,6 +121,14 @@ std::string groupName(const LinkTest& test, const SumGroup& group) {
            " ranks";
 }
 
+std::vector<SizeWords> sizeWords(const SumGroup& group) {
+    std::vector<SizeWords> words;
+    for (const SumTime& time : group.times)
+        words.push_back({sizeOf(time.bytes), milliseconds(time.seconds),
+                         rateOf(busBandwidthOf(group, time) * 8)});
+    return words;
+}
+
 bool hasRate(const SumGroup& group) {
     return group.times.back().bytes >= kLeastForRate;
 }
@@ -129,7 +144,7 @@ std::string rateWords(const LinkTest& test, const SumGroup& group) {
     if (!hasRate(group))
         return "no rate: sums were so slow that the largest in the time was one of " +
                sizeOf(group.times.back().bytes) + ", in " +
-               number(group.times.back().seconds * 1e3) + " ms";
+               milliseconds(group.times.back().seconds);
     const double bits = busBandwidthOf(group) * 8;
     const double nominal = nominalOf(test, group);
     if (nominal == 0)

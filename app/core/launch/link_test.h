@@ -30,6 +30,16 @@ Result<LinkTest> parseLinkTest(const std::string& json, const std::string& sourc
 /// "node-a - node-b" of a pair, "all 3 nodes, 6 ranks".
 std::string groupName(const LinkTest& test, const SumGroup& group);
 
+/// What a sum of one size took, for people.
+struct SizeWords {
+    std::string size; ///< "16 KiB"
+    std::string time; ///< "2.81 ms"
+    std::string rate; ///< "9.41 Gbit/s", busBandwidthOf()
+    bool operator==(const SizeWords&) const = default;
+};
+/// Of each size that was measured, the smallest first.
+std::vector<SizeWords> sizeWords(const SumGroup& group);
+
 /// Sums of so many bytes and more tell a rate; what smaller ones take is latency.
 inline constexpr int64_t kLeastForRate = 1 << 20;
 /// Whether it got as far as such sums.

@@ -26,10 +26,16 @@ namespace rm {
 namespace {
 
 constexpr int kLinkRows = 6;      ///< in sight
+constexpr int kSizeRows = 5;      ///< likewise
 constexpr size_t kShownTests = 8; ///< of the kept ones
 
-QString inMilliseconds(double seconds) {
-    return LinkTestDialog::tr("%1 ms").arg(seconds * 1e3, 0, 'g', 3);
+QList<QStandardItem*> rowOf(const QStringList& texts) {
+    QList<QStandardItem*> row;
+    for (const QString& text : texts) {
+        row << new QStandardItem(text);
+        row.back()->setEditable(false);
+    }
+    return row;
 }
 
 } // namespace
@@ -43,22 +49,30 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     , m_context(context)
     , m_nodes(new PlacementList(context))
     , m_rows(new QStandardItemModel(0, 4, this))
+    , m_sizeRows(new QStandardItemModel(0, 3, this))
     , m_table(new Table("linkTestTable", tr("What links carried")))
+    , m_sizes(new Table("linkSizesTable", tr("What sums of each size took")))
     , m_text(makeText({}, "bodySecondary")) {
     setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("When"), tr("Between"), tr("Latency"), tr("Rate")});
     m_table->setModel(m_rows);
     m_table->setColumnWidths({96, 0, 80, 0});
     m_table->setRowsInSight(kLinkRows);
+    m_sizeRows->setHorizontalHeaderLabels({tr("Size"), tr("Time"), tr("Rate")});
+    m_sizes->setModel(m_sizeRows);
+    m_sizes->setColumnWidths({96, 96, 0});
+    m_sizes->setRowsInSight(kSizeRows);
     m_text->setObjectName("linkTestText");
     content()->addWidget(new FittingArea(m_nodes, PlacementList::kHeightInSheet));
     content()->addWidget(m_table);
+    content()->addWidget(m_sizes);
     content()->addWidget(m_text);
     m_measure = addButton(tr("Measure"), "primary", "linkTestMeasure");
     m_close = addButton({}, "", "closeLinkTest");
     connect(m_close, &QPushButton::clicked, this, [this] { m_running ? stop() : reject(); });
     connect(m_measure, &QPushButton::clicked, this, &LinkTestDialog::measure);
     connect(this, &QDialog::finished, this, &LinkTestDialog::stop);
+    connect(m_table, &Table::rowChosen, this, &LinkTestDialog::showSizes);
     connect(m_nodes, &PlacementList::changed, this, &LinkTestDialog::refreshButton);
     connect(&m_context.engine, &Engine::progressed, this,
             [this](const QString& id, const Progress& progress) {
@@ -106,30 +120,41 @@ void LinkTestDialog::take(const Result<QString>& told) {
                             .arg(QString::fromStdString(test->report.fault)));
 }
 
-/// The newest first.
+/// The newest first, which is chosen.
 void LinkTestDialog::showKept() {
     m_rows->setRowCount(0);
+    m_groups.clear();
     const QString file = m_context.paths.state + '/' + kLinkTestsFile;
     const auto tests = parseLinkTests(readFile(file.toStdString()).value_or(""));
     for (size_t i = 0; i < std::min(tests.size(), kShownTests); ++i)
         addRows(tests[tests.size() - 1 - i]);
-    m_table->setVisible(m_rows->rowCount() > 0);
+    m_table->setVisible(!m_groups.empty());
+    m_sizes->setVisible(!m_groups.empty());
+    m_table->selectRow(0);
 }
 
 void LinkTestDialog::addRows(const LinkTest& test) {
     for (const SumGroup& group : test.report.groups) {
-        QList<QStandardItem*> row;
-        for (const QString& text :
-             {formatRelative(test.wallNs, wallNowNs()),
-              QString::fromStdString(groupName(test, group)), inMilliseconds(latencyOf(group)),
-              QString::fromStdString(rateWords(test, group))}) {
-            row << new QStandardItem(text);
-            row.back()->setEditable(false);
-        }
+        const auto row = rowOf({formatRelative(test.wallNs, wallNowNs()),
+                                QString::fromStdString(groupName(test, group)),
+                                QString::fromStdString(sizeWords(group).front().time),
+                                QString::fromStdString(rateWords(test, group))});
         row[3]->setData(static_cast<int>(isSlow(test, group) ? Tone::kWarn : Tone::kGood),
                         kToneRole);
         m_rows->appendRow(row);
+        m_groups.push_back(group);
     }
+}
+
+/// `row`: -1 where none is chosen.
+void LinkTestDialog::showSizes(int row) {
+    m_sizeRows->setRowCount(0);
+    if (row < 0 || row >= static_cast<int>(m_groups.size()))
+        return;
+    for (const SizeWords& words : sizeWords(m_groups[static_cast<size_t>(row)]))
+        m_sizeRows->appendRow(
+            rowOf({QString::fromStdString(words.size), QString::fromStdString(words.time),
+                   QString::fromStdString(words.rate)}));
 }
 
 } // namespace rm

@@ -7,6 +7,7 @@
 #include "app/ui/dialogs/sheet.h"
 
 #include <optional>
+#include <vector>
 
 class QLabel;
 class QPushButton;
@@ -17,8 +18,9 @@ namespace rm {
 class PlacementList;
 class Table;
 
-/// Measures how fast gradients are summed between chosen nodes, and shows the last measurements.
-/// Closing it ends the one that is under way.
+/// Measures how fast gradients are summed between chosen nodes, and shows the last measurements and
+/// what sums of each size took in the one that is chosen. Closing it ends the one that is under
+/// way.
 class LinkTestDialog : public Sheet {
     Q_OBJECT
 public:
@@ -30,13 +32,17 @@ private:
     void take(const Result<QString>& told);
     void showKept();
     void addRows(const LinkTest& test);
+    void showSizes(int row);
     void refreshButton();
 
     AppContext m_context;
     std::optional<NodeTrial> m_running;
     PlacementList* m_nodes;
+    std::vector<SumGroup> m_groups; ///< by row
     QStandardItemModel* m_rows;
+    QStandardItemModel* m_sizeRows; ///< of the row that is chosen
     Table* m_table;
+    Table* m_sizes;
     QLabel* m_text;
     QPushButton* m_measure;
     QPushButton* m_close; ///< or cancels while it measures
