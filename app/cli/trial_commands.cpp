@@ -10,7 +10,6 @@
 #include "app/core/launch/forecast.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/launch/recipes.h"
-#include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
 #include <iostream>
@@ -48,26 +47,26 @@ int printTrialError(const CommandContext& context, const Error& error,
 }
 
 /// A line for each size; the link is judged in that of the largest.
-std::string tableOf(const LinkTest& test) {
+std::string tableOf(const LinkTest& test, const LinkHistory& history) {
     std::vector<std::vector<std::string>> rows = {{"BETWEEN", "SIZE", "TIME", "RATE", "LINK"}};
     for (const SumGroup& group : test.report.groups) {
         const std::string name = oneLine(groupName(test, group));
         for (const SizeWords& size : sizeWords(group))
             rows.push_back({name, size.size, size.time, size.rate});
-        rows.back().push_back(rateWords(test, group));
+        rows.back().push_back(rateWords(test, group, history));
     }
     return formatTable(rows);
 }
 
-void printLinkTest(const LinkTest& test) {
+void printLinkTest(const LinkTest& test, const LinkHistory& history) {
     std::cout << formatAgo(test.wallNs) << ", " << oneLine(test.report.device) << "\n"
-              << tableOf(test);
+              << tableOf(test, history);
     if (!test.report.fault.empty())
         std::cout << "The devices' own collectives are off: " << oneLine(test.report.fault) << "\n";
     std::cout << std::flush;
 }
 
-nlohmann::ordered_json jsonOf(const LinkTest& test) {
+nlohmann::ordered_json jsonOf(const LinkTest& test, const LinkHistory& history) {
     auto json = nlohmann::ordered_json::parse(toJson(test));
     size_t i = 0;
     for (auto& group : json["report"]["groups"]) {
@@ -76,7 +75,7 @@ nlohmann::ordered_json jsonOf(const LinkTest& test) {
         group["bits_per_second"] = nullptr;
         if (hasRate(of))
             group["bits_per_second"] = busBandwidthOf(of) * 8;
-        group["words"] = rateWords(test, of);
+        group["words"] = rateWords(test, of, history);
         size_t size = 0;
         for (auto& time : group["times"])
             time["bits_per_second"] = busBandwidthOf(of, of.times[size++]) * 8;
@@ -84,15 +83,19 @@ nlohmann::ordered_json jsonOf(const LinkTest& test) {
     return json;
 }
 
+std::vector<LinkTest> keptTests(const CommandContext& context) {
+    return keptLinkTests((context.paths().state + '/' + kLinkTestsFile).toStdString());
+}
+
 int printHistory(const CommandContext& context) {
-    const std::string file = (context.paths().state + '/' + kLinkTestsFile).toStdString();
-    const auto tests = parseLinkTests(readFile(file).value_or(""));
+    const auto tests = keptTests(context);
+    const LinkHistory history(tests);
     auto out = nlohmann::ordered_json::array();
     for (const LinkTest& test : tests)
         if (context.json())
-            out.push_back(jsonOf(test));
+            out.push_back(jsonOf(test, history));
         else
-            printLinkTest(test);
+            printLinkTest(test, history);
     if (context.json())
         printJson(out);
     else if (tests.empty())
@@ -141,7 +144,7 @@ Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec
 
 nlohmann::ordered_json jsonOf(const ForecastParts& parts,
                               const std::vector<StepForecast>& forecasts,
-                              const std::vector<std::string>& words) {
+                              const std::vector<std::string>& words, const LinkHistory& history) {
     auto steps = nlohmann::ordered_json::array();
     for (size_t i = 0; i < forecasts.size(); ++i)
         steps.push_back({{"nodes", forecasts[i].nodes},
@@ -154,7 +157,7 @@ nlohmann::ordered_json jsonOf(const ForecastParts& parts,
     return {{"forecasts", steps},
             {"words", words},
             {"profile", nlohmann::ordered_json::parse(toJson(parts.profile))},
-            {"links", jsonOf(parts.test)}};
+            {"links", jsonOf(parts.test, history)}};
 }
 
 std::string tableOf(const std::vector<StepForecast>& forecasts) {
@@ -199,10 +202,11 @@ int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& n
                             : tl::unexpected(nodes.error());
     if (!test)
         return printTrialError(context, test.error(), interruption);
+    const LinkHistory kept(keptTests(context));
     if (context.json())
-        printJson(jsonOf(*test));
+        printJson(jsonOf(*test, kept));
     else
-        printLinkTest(*test);
+        printLinkTest(*test, kept);
     return 0;
 }
 
@@ -220,7 +224,7 @@ int runForecast(CommandContext& context, const RunOptions& options) {
     const auto forecasts = forecastNodes(parts->profile, **spec, parts->test);
     const auto words = forecastWords(parts->profile, **spec, parts->test);
     if (context.json()) {
-        printJson(jsonOf(*parts, forecasts, words));
+        printJson(jsonOf(*parts, forecasts, words, LinkHistory(keptTests(context))));
         return 0;
     }
     if (!forecasts.empty())

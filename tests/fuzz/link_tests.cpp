@@ -12,12 +12,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string text(fuzz::text(data, size));
     const size_t end = std::min(text.find('\n'), text.size());
     const auto profile = parseStepProfile(text.substr(0, end), "x");
-    for (const LinkTest& test : parseLinkTests(text.substr(end))) {
+    const auto tests = parseLinkTests(text.substr(end));
+    const LinkHistory history(tests);
+    for (const LinkTest& test : tests) {
         const auto again = parseLinkTest(toJson(test), "x");
         RM_HOLDS(again.has_value() && toJson(*again) == toJson(test));
         RM_HOLDS(parseLinkTests(withLinkTest("", test)).size() == 1);
         for (const SumGroup& group : test.report.groups)
-            RM_HOLDS(!groupName(test, group).empty() && !rateWords(test, group).empty() &&
+            RM_HOLDS(!groupName(test, group).empty() && !rateWords(test, group, history).empty() &&
                      sizeWords(group).size() == group.times.size());
         if (!profile)
             continue;

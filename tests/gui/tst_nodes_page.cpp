@@ -962,15 +962,19 @@ void TestNodesPage::aDialogKeepsTheSizeOfAPersonUntilItSaysMore() {
     QTRY_VERIFY(sheet->height() > own.height()); // so that it can be read
 }
 
-/// Of the newest test and, in it, of the pair that is chosen.
+/// Of the group that is chosen, first of the newest test; its rate stands beside the one before.
 void TestNodesPage::whatEachSizeOfSumsTookIsShown() {
     LinkTest test{wallNowNs() - 60'000'000'000, {}, {"CPU, 1 thread", {}, {}}};
     for (const char* name : {"one", "two", "three"})
         test.nodes.push_back({name, "ens5", 10'000, 1});
     test.report.groups = {{{0, 1}, 2, {{4, 2e-4, 100}, {1 << 20, 2e-3, 9}, {64 << 20, 0.06, 3}}},
                           {{0, 2}, 2, {{4, 3e-4, 100}, {1 << 20, 8e-3, 9}}}};
+    LinkTest before = test;
+    before.wallNs -= 1'000'000'000;
+    before.report.groups = {{{0, 1}, 2, {{64 << 20, 0.12, 3}}}};
     const QString file = m_demo->paths().state + '/' + kLinkTestsFile;
-    QVERIFY(keepLinkTest(file.toStdString(), toJson(test)));
+    for (const LinkTest& each : {before, test})
+        QVERIFY(keepLinkTest(file.toStdString(), toJson(each)));
     QVERIFY(m_demo->fleet().add({"one", false, "255.255.255.255", "me", 0, {}}));
     click("testLinks");
     auto* links = find<QTableView>("linkTestTable");
@@ -986,6 +990,8 @@ void TestNodesPage::whatEachSizeOfSumsTookIsShown() {
     };
     QCOMPARE(shown(), (QStringList{"4 bytes: 0.2 ms, 160 kbit/s", "1 MiB: 2 ms, 4.19 Gbit/s",
                                    "64 MiB: 60 ms, 8.95 Gbit/s"}));
+    QCOMPARE(links->model()->index(0, 3).data().toString(),
+             QString("8.95 of 10 Gbit/s, was 4.47 Gbit/s"));
     links->selectRow(1);
     QCOMPARE(shown(), (QStringList{"4 bytes: 0.3 ms, 107 kbit/s", "1 MiB: 8 ms, 1.05 Gbit/s"}));
     click("closeLinkTest");

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 #include <mutex>
 
 namespace rm {
@@ -61,6 +63,15 @@ double nominalOf(const LinkTest& test, const SumGroup& group) {
         least = least == 0 ? bits : std::min(least, bits);
     }
     return least;
+}
+
+/// ", was 4.1 Gbit/s" where that is far from what it is now; else empty.
+std::string wasWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history) {
+    constexpr double kSame = 0.1;
+    const double now = hasRate(group) ? busBandwidthOf(group) * 8 : 0;
+    const auto before = history.rateBefore(test, group);
+    const bool isNew = before && std::abs(now - *before) > kSame * *before;
+    return isNew ? ", was " + rateOf(*before) : std::string();
 }
 
 /// The rate of a usual kind of link that would give this; 0: none.
@@ -140,18 +151,42 @@ bool isSlow(const LinkTest& test, const SumGroup& group) {
     return nominal > 0 && busBandwidthOf(group) * 8 < kEnough * nominal;
 }
 
-std::string rateWords(const LinkTest& test, const SumGroup& group) {
+LinkHistory::LinkHistory(const std::vector<LinkTest>& tests) {
+    for (const LinkTest& test : tests)
+        for (const SumGroup& group : test.report.groups)
+            if (hasRate(group))
+                m_rates[keyOf(test, group)][test.wallNs] = busBandwidthOf(group) * 8;
+}
+
+std::optional<double> LinkHistory::rateBefore(const LinkTest& test, const SumGroup& group) const {
+    const auto rates = m_rates.find(keyOf(test, group));
+    if (rates == m_rates.end())
+        return std::nullopt;
+    const auto next = rates->second.lower_bound(test.wallNs);
+    return next == rates->second.begin() ? std::nullopt : std::optional(std::prev(next)->second);
+}
+
+LinkHistory::Key LinkHistory::keyOf(const LinkTest& test, const SumGroup& group) {
+    Key key{{}, group.ranks};
+    for (const int64_t node : group.nodes)
+        key.first.push_back(test.nodes[static_cast<size_t>(node)].name);
+    std::ranges::sort(key.first);
+    return key;
+}
+
+std::string rateWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history) {
+    const std::string was = wasWords(test, group, history);
     if (!hasRate(group))
-        return "no rate: sums were so slow that the largest in the time was one of " +
+        return "no rate" + was + ": sums were so slow that the largest in the time was one of " +
                sizeOf(group.times.back().bytes) + ", in " +
                milliseconds(group.times.back().seconds);
     const double bits = busBandwidthOf(group) * 8;
     const double nominal = nominalOf(test, group);
     if (nominal == 0)
-        return rateOf(bits);
+        return rateOf(bits) + was;
     const Unit unit = unitOf(nominal);
     const std::string both =
-        number(bits / unit.bits) + " of " + number(nominal / unit.bits) + unit.name;
+        number(bits / unit.bits) + " of " + number(nominal / unit.bits) + unit.name + was;
     if (!isSlow(test, group))
         return both;
     const double usual = usualRate(bits);
@@ -171,6 +206,10 @@ std::vector<LinkTest> parseLinkTests(const std::string& lines) {
         begin = end + 1;
     }
     return tests;
+}
+
+std::vector<LinkTest> keptLinkTests(const std::string& file) {
+    return parseLinkTests(readFile(file).value_or(""));
 }
 
 Result<void> keepLinkTest(const std::string& file, const std::string& json) {

@@ -3,7 +3,10 @@
 
 #include "shared/wire/measures.h"
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rm {
@@ -44,9 +47,27 @@ std::vector<SizeWords> sizeWords(const SumGroup& group);
 inline constexpr int64_t kLeastForRate = 1 << 20;
 /// Whether it got as far as such sums.
 bool hasRate(const SumGroup& group);
+
+/// The rates of some tests, by the names of the nodes that summed and the number of their ranks.
+class LinkHistory {
+public:
+    LinkHistory() = default;
+    explicit LinkHistory(const std::vector<LinkTest>& tests);
+    /// Bits a second of the same nodes and as many ranks in the newest test that is older than this
+    /// one and has a rate of them; empty: there is none.
+    std::optional<double> rateBefore(const LinkTest& test, const SumGroup& group) const;
+
+private:
+    using Key = std::pair<std::vector<std::string>, int64_t>; ///< sorted names, ranks
+    static Key keyOf(const LinkTest& test, const SumGroup& group);
+
+    std::map<Key, std::map<int64_t, double>> m_rates; ///< by the test's wallNs
+};
+
 /// "9.41 of 10 Gbit/s", and where that is little, what it may come from: "0.94 of 10 Gbit/s, as a
 /// link of 1 Gbit/s: a port, cable or switch on the way is one". Without a rate, how far it got.
-std::string rateWords(const LinkTest& test, const SumGroup& group);
+/// Where it was another one before, by more than a tenth: "9.41 of 10 Gbit/s, was 4.1 Gbit/s".
+std::string rateWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history = {});
 /// Whether rateWords() complains.
 bool isSlow(const LinkTest& test, const SumGroup& group);
 
@@ -55,6 +76,8 @@ std::vector<LinkTest> parseLinkTests(const std::string& lines);
 /// The file's text with one more; the oldest are dropped above two hundred.
 std::string withLinkTest(const std::string& lines, const LinkTest& test);
 
+/// parseLinkTests() of a file; without one, none. Any thread.
+std::vector<LinkTest> keptLinkTests(const std::string& file);
 /// Adds a test, the JSON of a LinkTest, to the file. Any thread.
 Result<void> keepLinkTest(const std::string& file, const std::string& test);
 

@@ -14,7 +14,6 @@
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 #include "shared/io/clock.h"
-#include "shared/io/file.h"
 
 #include <QStandardItemModel>
 #include <QVBoxLayout>
@@ -125,20 +124,21 @@ void LinkTestDialog::showKept() {
     m_rows->setRowCount(0);
     m_groups.clear();
     const QString file = m_context.paths.state + '/' + kLinkTestsFile;
-    const auto tests = parseLinkTests(readFile(file.toStdString()).value_or(""));
+    const auto tests = keptLinkTests(file.toStdString());
+    const LinkHistory history(tests);
     for (size_t i = 0; i < std::min(tests.size(), kShownTests); ++i)
-        addRows(tests[tests.size() - 1 - i]);
+        addRows(tests[tests.size() - 1 - i], history);
     m_table->setVisible(!m_groups.empty());
     m_sizes->setVisible(!m_groups.empty());
     m_table->selectRow(0);
 }
 
-void LinkTestDialog::addRows(const LinkTest& test) {
+void LinkTestDialog::addRows(const LinkTest& test, const LinkHistory& history) {
     for (const SumGroup& group : test.report.groups) {
         const auto row = rowOf({formatRelative(test.wallNs, wallNowNs()),
                                 QString::fromStdString(groupName(test, group)),
                                 QString::fromStdString(sizeWords(group).front().time),
-                                QString::fromStdString(rateWords(test, group))});
+                                QString::fromStdString(rateWords(test, group, history))});
         row[3]->setData(static_cast<int>(isSlow(test, group) ? Tone::kWarn : Tone::kGood),
                         kToneRole);
         m_rows->appendRow(row);

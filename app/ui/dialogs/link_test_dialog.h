@@ -31,7 +31,7 @@ private:
     void stop();
     void take(const Result<QString>& told);
     void showKept();
-    void addRows(const LinkTest& test);
+    void addRows(const LinkTest& test, const LinkHistory& history);
     void showSizes(int row);
     void refreshButton();
 

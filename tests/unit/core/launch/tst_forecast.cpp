@@ -308,6 +308,43 @@ private Q_SLOTS:
         QVERIFY(sizeWords(group) == expected);
     }
 
+    void aRateThatChangedIsToldWithTheOneBefore() {
+        const auto madeAt = [](int64_t wallNs, double gbit) {
+            LinkTest test = testOf(1);
+            const int64_t bytes = 1 << 26;
+            test.wallNs = wallNs;
+            test.nodes[0].nominalMbit = test.nodes[1].nominalMbit = 10'000;
+            test.report.groups = {{{0, 1}, 2, {{bytes, bytes * 8 / (gbit * 1e9), 1}}}};
+            return test;
+        };
+        const auto wordsOf = [](const LinkTest& test, const std::vector<LinkTest>& kept) {
+            return rateWords(test, test.report.groups.back(), LinkHistory(kept));
+        };
+        const LinkTest slow = madeAt(1, 3), good = madeAt(2, 9.4), same = madeAt(3, 9.2);
+        LinkTest broken = madeAt(4, 9.4);
+        broken.report.groups[0].times = {{4, 2e-3, 1}};
+        const LinkTest last = madeAt(5, 9.4);
+        const std::vector<LinkTest> kept = {slow, good, same, broken, last};
+        QCOMPARE(wordsOf(good, kept), std::string("9.4 of 10 Gbit/s, was 3 Gbit/s"));
+        QCOMPARE(wordsOf(same, kept), std::string("9.2 of 10 Gbit/s"));
+        QVERIFY(wordsOf(broken, kept).starts_with("no rate, was 9.2 Gbit/s: sums were so slow"));
+        QCOMPARE(wordsOf(last, kept), std::string("9.4 of 10 Gbit/s")); // as before it broke
+        QVERIFY(wordsOf(slow, kept).starts_with("3 of 10 Gbit/s: far below"));
+        const std::string slower = wordsOf(madeAt(6, 3), kept);
+        QVERIFY2(slower.starts_with("3 of 10 Gbit/s, was 9.4 Gbit/s: far below"), slower.c_str());
+        QVERIFY(wordsOf(madeAt(6, 3), {}).starts_with("3 of 10 Gbit/s: "));
+        // The same nodes in another order, unknown to their drivers; other nodes; other ranks.
+        LinkTest other = madeAt(6, 3);
+        std::swap(other.nodes[0].name, other.nodes[1].name);
+        other.nodes[0].nominalMbit = -1;
+        QCOMPARE(wordsOf(other, kept), std::string("3 Gbit/s, was 9.4 Gbit/s"));
+        other.report.groups[0].ranks = 4;
+        QVERIFY(wordsOf(other, kept).find("was") == std::string::npos);
+        other.report.groups[0].ranks = 2;
+        other.nodes[0].name = "node-c";
+        QCOMPARE(wordsOf(other, kept), std::string("3 Gbit/s"));
+    }
+
     void testsAreKeptWithoutTheDamagedOnes() {
         const LinkTest test = testOf(1e6);
         std::string lines = withLinkTest("", test);
