@@ -8,6 +8,7 @@
 #include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace rm::cli {
@@ -60,12 +61,21 @@ OrderedJson choiceJson(const NetworkMatrix& matrix) {
     return nodes;
 }
 
-void print(const CommandContext& context, const NetworkMatrix& matrix) {
-    const std::vector<std::string> sentences = networkSentences(matrix);
+OrderedJson findingsJson(const std::vector<CheckRow>& findings) {
+    OrderedJson rows = OrderedJson::array();
+    for (const CheckRow& row : findings)
+        rows.push_back(toJson(row));
+    return rows;
+}
+
+void print(const CommandContext& context, const NetworkMatrix& matrix,
+           const std::vector<CheckRow>& findings) {
+    const std::vector<std::string> sentences = networkSentences(findings);
     if (context.json())
         return printJson({{"blocked", countBlocked(matrix)},
                           {"chosen", choiceJson(matrix)},
                           {"sentences", sentences},
+                          {"findings", findingsJson(findings)},
                           {"matrix", OrderedJson::parse(toJson(matrix))}});
     std::cout << "Measured " << formatAgo(matrix.measuredNs)
               << "; each cell says the time to connect and the interface that is reached.\n"
@@ -106,9 +116,10 @@ int runNodesNetwork(CommandContext& context, const std::vector<std::string>& nam
         matrix = measured(context, wanted);
     if (!matrix)
         return printError(context, matrix.error());
-    print(context, *matrix);
-    const bool isWhole = countBlocked(*matrix) == 0 && problemNodes(*matrix).empty();
-    return isWhole ? 0 : static_cast<int>(ExitCode::kUnavailable);
+    const std::vector<CheckRow> findings = networkFindings(*matrix);
+    print(context, *matrix, findings);
+    const bool isBad = std::ranges::count(findings, CheckRow::State::kBad, &CheckRow::state) > 0;
+    return static_cast<int>(isBad ? ExitCode::kUnavailable : ExitCode::kOk);
 }
 
 } // namespace rm::cli

@@ -202,6 +202,12 @@ void TestCliAnswers::oneNodeThatIsGoneKeepsNoOtherFromBeingAsked() {
     const Answer measured = m_own.run({"nodes", "network", "@far", "--json"});
     QVERIFY2(measured.exitCode == static_cast<int>(ExitCode::kUnavailable), measured.whole());
     QCOMPARE(measured.json()["matrix"]["nodes"].toArray().size(), 2);
+    const QJsonValue gone = measured.json()["findings"][1];
+    QCOMPARE(gone["state"].toString(), QString("bad"));
+    QCOMPARE(gone["evidence"].toString(), QString("far-a took no part"));
+    QVERIFY(!gone["cause"].toString().isEmpty() && gone["fix"].isString());
+    QCOMPARE(measured.json()["sentences"].toArray().size(),
+             measured.json()["findings"].toArray().size());
     for (const char* name : {"far-a", "far-b"}) {
         const Answer past = m_own.run({"nodes", "history", name, "--json"});
         QVERIFY2(past.json().array().size() == 1, past.whole());

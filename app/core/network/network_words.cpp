@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace rm {
 
 namespace {
 
-constexpr size_t kMostSentences = 8;
+constexpr size_t kMostFindings = 8;
 constexpr size_t kFewNodes = 4; ///< that are named one by one
 
 std::string milliseconds(int64_t us) {
@@ -84,6 +85,13 @@ std::string portsMeeting(const WayThere& way, Reach reach) {
     return listed(ports, " or ");
 }
 
+/// A way in words; parts that are not known are empty.
+struct Told {
+    std::string found;
+    std::string cause;
+    std::string fix;
+};
+
 /// One pair in one direction, in words.
 class Telling {
 public:
@@ -94,17 +102,17 @@ public:
         , m_fromIndex(from)
         , m_toIndex(to) {}
 
-    std::string of(const WayThere& way) const {
+    /// Empty: it works.
+    Told of(const WayThere& way) const {
         switch (way.way) {
         case Way::kSomePorts:
             return somePorts(way, *failureOf(way));
         case Way::kLosesLarge:
-            return placeOf(way.at) + " answers, but packets of full size are lost on the way " +
-                   (isLostBack(way) ? "back" : "there" + mtuOf(way)) +
-                   ": something between has a smaller MTU and does not say so; set a smaller MTU "
-                   "on " +
-                   way.interface + " of " + m_from.name + " and " + way.at.name + " of " +
-                   m_to.name + ", or let ICMP through";
+            return {placeOf(way.at) + " answers, but packets of full size are lost on the way " +
+                        (isLostBack(way) ? "back" : "there" + mtuOf(way)),
+                    "something between has a smaller MTU and does not say so",
+                    "set a smaller MTU on " + way.interface + " of " + m_from.name + " and " +
+                        way.at.name + " of " + m_to.name + ", or let ICMP through"};
         case Way::kBlocked:
             return blocked(way, *failureOf(way));
         case Way::kUnknown:
@@ -115,51 +123,57 @@ public:
     }
 
 private:
-    std::string somePorts(const WayThere& way, const DialAnswer& failure) const {
+    Told somePorts(const WayThere& way, const DialAnswer& failure) const {
         const bool isFirewall = failure.reach == Reach::kDropped ||
                                 failure.reach == Reach::kRefused ||
                                 failure.reach == Reach::kRejected;
-        return placeOf(way.at) + " answers at port " + portsWith(way, true) + ", but not at " +
-               portsWith(way, false) + " (" + reachWord(failure.reach) +
-               "): " + (isFirewall ? "a firewall lets only some ports through" : failure.error) +
-               ", and Gloo and NCCL open ports of " + range() + "; " + advice(way);
+        return {placeOf(way.at) + " answers at port " + portsWith(way, true) + ", but not at " +
+                    portsWith(way, false) + " (" + reachWord(failure.reach) + ")",
+                (isFirewall ? "a firewall lets only some ports through" : failure.error) +
+                    ", and Gloo and NCCL open ports of " + range(),
+                advice(way)};
     }
 
-    std::string blocked(const WayThere& way, const DialAnswer& failure) const {
+    Told blocked(const WayThere& way, const DialAnswer& failure) const {
         const std::string place = placeOf(way.at), ports = portsMeeting(way, failure.reach);
         if (isOwnToo(way.at))
-            return place + " is an address of " + m_from.name + " itself, too";
+            return {place + " is an address of " + m_from.name + " itself, too", {}, {}};
         switch (failure.reach) {
         case Reach::kDropped:
-            return place + " does not answer at port " + ports + ": " + whyDropped(way) + "; " +
-                   advice(way);
+            return {place + " does not answer at port " + ports, whyDropped(way), advice(way)};
         case Reach::kRefused:
-            return place + " refuses port " + ports +
-                   ", although its agent listens there: a firewall answers in its place, or "
-                   "another machine has that address";
+            return {place + " refuses port " + ports + ", although its agent listens there",
+                    "a firewall answers in its place, or another machine has that address",
+                    {}};
         case Reach::kNoRoute:
-            return "its own routes do not lead to " + place + ": " + failure.error;
+            return {"its own routes do not lead to " + place, failure.error, {}};
         case Reach::kNoNeighbour:
-            return place + " cannot be found: " + failure.error +
-                   ", so the cards of the two are in different networks (switch or VLAN), or a "
-                   "link is down";
+            return {place + " cannot be found",
+                    failure.error +
+                        ", so the cards of the two are in different networks (switch or VLAN), or "
+                        "a link is down",
+                    {}};
         case Reach::kRejected:
-            return whose(failure) + " rejects connections to " + place + " by ICMP (" +
-                   failure.error + "); " + advice(way);
+            return {whose(failure) + " rejects connections to " + place + " by ICMP (" +
+                        failure.error + ")",
+                    {},
+                    advice(way)};
         case Reach::kUnreachable:
-            return whose(failure) + " answers that " + place +
-                   " cannot be reached by it: " + failure.error;
+            return {whose(failure) + " answers that " + place + " cannot be reached by it",
+                    failure.error,
+                    {}};
         case Reach::kStranger:
-            return "at " + place + " " + failure.error;
+            return {"at " + place + " " + failure.error, {}, {}};
         case Reach::kSilent:
-            return place + " takes connections at port " + ports + ", and " + failure.error +
-                   ": a proxy or firewall takes them in the place of its agent, or lets no data "
-                   "through";
+            return {place + " takes connections at port " + ports + ", and " + failure.error,
+                    "a proxy or firewall takes them in the place of its agent, or lets no data "
+                    "through",
+                    {}};
         case Reach::kUntried:
         case Reach::kReached:
             break;
         }
-        return place + " was not tried in time";
+        return {place + " was not tried in time", {}, {}};
     }
 
     /// Who answered by ICMP.
@@ -315,42 +329,62 @@ size_t countTaking(const NetworkMatrix& matrix) {
         matrix.nodes, [](const NetworkNode& node) { return node.problem.empty(); }));
 }
 
-/// As many sentences as people read, and how many more there would be, which are not made: among 64
+CheckRow finding(const char* id, CheckRow::State state, std::string title, Told told) {
+    return {id,
+            state,
+            std::move(title),
+            std::move(told.found),
+            std::move(told.cause),
+            std::move(told.fix)};
+}
+
+/// As many findings as people read, and how many more there would be, which are not made: among 64
 /// nodes there are 4032 pairs.
-class FirstSentences {
+class FirstFindings {
 public:
     template <class Make>
     void add(Make make) {
-        if (++m_count <= kMostSentences)
-            m_sentences.push_back(make());
+        if (++m_count <= kMostFindings)
+            m_findings.push_back(make());
     }
-    std::vector<std::string> take() && {
-        if (m_count > kMostSentences)
-            m_sentences.push_back("And " + std::to_string(m_count - kMostSentences) +
-                                  " more such.");
-        return std::move(m_sentences);
+    std::vector<CheckRow> take() && {
+        if (m_count > kMostFindings)
+            m_findings.push_back(
+                finding(m_findings.back().id.c_str(), m_findings.back().state, "More",
+                        {"And " + std::to_string(m_count - kMostFindings) + " more such", {}, {}}));
+        return std::move(m_findings);
     }
 
 private:
     size_t m_count = 0;
-    std::vector<std::string> m_sentences;
+    std::vector<CheckRow> m_findings;
 };
 
+const std::string& nameOf(const NetworkMatrix& matrix, int node) {
+    return matrix.nodes[static_cast<size_t>(node)].name;
+}
+
+std::string titleOf(const NetworkMatrix& matrix, int from, int to) {
+    return nameOf(matrix, from) + " to " + nameOf(matrix, to);
+}
+
 /// Of the ways between the addresses that were not chosen, too: they would bite.
-std::vector<std::string> halfWays(const NetworkWays& ways) {
+std::vector<CheckRow> halfWays(const NetworkWays& ways) {
     const NetworkMatrix& matrix = ways.matrix();
-    FirstSentences sentences;
+    FirstFindings findings;
     const int count = static_cast<int>(matrix.nodes.size());
     for (int from = 0; from < count; ++from)
         for (int to = 0; to < count; ++to)
             for (const WayThere& way : ways.between(from, to))
                 if (!isVirtualInterface(way.at.name) &&
                     (way.way == Way::kSomePorts || way.way == Way::kLosesLarge))
-                    sentences.add([&] {
-                        return "From " + matrix.nodes[static_cast<size_t>(from)].name + ", " +
-                               Telling(matrix, from, to).of(way) + ".";
+                    findings.add([&] {
+                        Told told = Telling(matrix, from, to).of(way);
+                        told.found = "From " + nameOf(matrix, from) + ", " + told.found;
+                        return finding("half-way", CheckRow::State::kWarning,
+                                       titleOf(matrix, from, to), std::move(told));
                     });
-    return std::move(sentences).take();
+    return std::move(findings).take();
 }
 
 } // namespace
@@ -409,74 +443,111 @@ std::string wayInWords(const WayThere& way) {
 
 namespace {
 
-std::string whyBlockedBy(const NetworkWays& ways, int from, int to) {
+/// "found: cause; fix".
+std::string inWords(const std::string& found, const std::string& cause, const std::string& fix) {
+    return found + (cause.empty() ? "" : ": ") + cause + (fix.empty() ? "" : "; ") + fix;
+}
+
+std::string inWords(const CheckRow& row) {
+    return inWords(row.evidence, row.cause, row.fix);
+}
+
+CheckRow blockedWay(const NetworkWays& ways, int from, int to) {
     const NetworkMatrix& matrix = ways.matrix();
     // A card without a route and a bridge say little where another address is there.
-    std::vector<std::string> parts, others;
+    std::vector<Told> parts, others;
     for (const WayThere& way : ways.between(from, to)) {
-        const std::string part = Telling(matrix, from, to).of(way);
+        Told part = Telling(matrix, from, to).of(way);
         const DialAnswer* failure = failureOf(way);
         const bool saysLittle =
             isVirtualInterface(way.at.name) || (failure && failure->reach == Reach::kNoRoute);
-        if (!part.empty())
-            (saysLittle ? others : parts).push_back(part);
+        if (!part.found.empty())
+            (saysLittle ? others : parts).push_back(std::move(part));
     }
     if (parts.empty())
         parts = others;
-    const auto& nameOf = [&](int node) { return matrix.nodes[static_cast<size_t>(node)].name; };
-    std::string text = nameOf(from) + " cannot reach " + nameOf(to) + ": ";
-    text +=
-        parts.empty() ? "it has no address that other machines could reach" : joined(parts, "; ");
-    return works(ways, to, from) ? text + "; the other direction works" : text;
+    std::vector<std::string> causes, fixes;
+    for (const Told& part : parts) {
+        causes.push_back(inWords(part.found, part.cause, {}));
+        if (!part.fix.empty())
+            fixes.push_back(part.fix);
+    }
+    if (causes.empty())
+        causes.emplace_back("it has no address that other machines could reach");
+    if (works(ways, to, from))
+        causes.emplace_back("the other direction works");
+    return finding("way", CheckRow::State::kBad, titleOf(matrix, from, to),
+                   {nameOf(matrix, from) + " cannot reach " + nameOf(matrix, to),
+                    joined(causes, "; "), joined(fixes, "; ")});
 }
 
-std::vector<std::string> blockedWays(const NetworkWays& ways, const char* end) {
-    FirstSentences sentences;
-    forEachBlocked(ways, [&](int from, int to) {
-        sentences.add([&] { return whyBlockedBy(ways, from, to) + end; });
-    });
-    return std::move(sentences).take();
+std::vector<CheckRow> blockedWays(const NetworkWays& ways) {
+    FirstFindings findings;
+    forEachBlocked(
+        ways, [&](int from, int to) { findings.add([&] { return blockedWay(ways, from, to); }); });
+    return std::move(findings).take();
+}
+
+CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkChoice>& choice) {
+    const char* const id = "choice";
+    const char* const title = "Network of all";
+    if (countTaking(matrix) < 2)
+        return finding(id, CheckRow::State::kWarning, title,
+                       {"Fewer than two nodes answered, so there is nothing between them to be "
+                        "measured",
+                        {},
+                        {}});
+    if (!choice)
+        return finding(id, CheckRow::State::kBad, title,
+                       {"There is no network by which all of them reach each other",
+                        "a run on all of them would be refused",
+                        {}});
+    return finding(id, CheckRow::State::kGood, title,
+                   {"All reach each other in both directions by " + choiceInWords(matrix, *choice),
+                    "runs set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to that. "
+                    "launch.interface of a run's spec names another",
+                    {}});
 }
 
 } // namespace
 
 std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
     const NetworkWays ways(matrix);
-    return works(ways, from, to) ? std::string() : whyBlockedBy(ways, from, to);
+    return works(ways, from, to) ? std::string() : inWords(blockedWay(ways, from, to));
 }
 
 std::string whyNoNetwork(const NetworkMatrix& matrix) {
-    const auto sentences = blockedWays(NetworkWays(matrix), "");
-    if (sentences.empty())
+    const auto findings = blockedWays(NetworkWays(matrix));
+    if (findings.empty())
         return "each pair of nodes has a way, but there is no address of every node that all "
                "others reach; `ringmaster nodes network` shows which pair uses which";
+    std::vector<std::string> sentences;
+    for (const CheckRow& row : findings)
+        sentences.push_back(inWords(row));
     return joined(sentences, ". ");
 }
 
-std::vector<std::string> networkSentences(const NetworkMatrix& matrix) {
-    std::vector<std::string> sentences;
+std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
     const auto choice = chooseNetwork(matrix);
-    if (countTaking(matrix) < 2)
-        sentences.emplace_back("Fewer than two nodes answered, so there is nothing between them to "
-                               "be measured.");
-    else if (choice)
-        sentences.push_back("All reach each other in both directions by " +
-                            choiceInWords(matrix, *choice) +
-                            ": runs set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to that. "
-                            "launch.interface of a run's spec names another.");
-    else
-        sentences.emplace_back("There is no network by which all of them reach each other, so that "
-                               "a run on all of them would be refused.");
+    std::vector<CheckRow> findings = {choiceFinding(matrix, choice)};
     for (const NetworkNode& node : matrix.nodes)
         if (!node.problem.empty())
-            sentences.push_back(node.name + " took no part: " + node.problem + ".");
-    std::vector<std::string> found;
+            findings.push_back(finding("node", CheckRow::State::kBad, node.name,
+                                       {node.name + " took no part", node.problem, {}}));
+    std::vector<CheckRow> found;
     const NetworkWays ways(matrix);
     if (!choice)
-        found = blockedWays(ways, ".");
+        found = blockedWays(ways);
     if (found.empty())
         found = halfWays(ways);
-    sentences.insert(sentences.end(), found.begin(), found.end());
+    std::ranges::move(found, std::back_inserter(findings));
+    return findings;
+}
+
+std::vector<std::string> networkSentences(const std::vector<CheckRow>& findings) {
+    std::vector<std::string> sentences;
+    for (const CheckRow& row : findings)
+        sentences.push_back(inWords(row) + ".");
     return sentences;
 }
 

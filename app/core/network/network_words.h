@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/fleet/check_row.h"
 #include "app/core/network/network_matrix.h"
 
 #include <string>
@@ -28,8 +29,13 @@ std::string whyNoNetwork(const NetworkMatrix& matrix);
 std::string byInterface(const std::vector<std::string>& interfaces,
                         const std::vector<std::string>& nodes);
 
-/// What a person is to know, the choice first: a sentence each.
-std::vector<std::string> networkSentences(const NetworkMatrix& matrix);
+/// What a person is to know. First ("choice") which network runs take: bad if they would be
+/// refused. Then nodes that took no part ("node", bad), and pairs between which nothing works
+/// ("way", bad), or if there are none those of which a way works by half ("half-way", warnings).
+std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix);
+
+/// The findings as a sentence each: "EVIDENCE: CAUSE; FIX."
+std::vector<std::string> networkSentences(const std::vector<CheckRow>& findings);
 
 /// Pairs of nodes, in one direction, between which no way works.
 int countBlocked(const NetworkMatrix& matrix);

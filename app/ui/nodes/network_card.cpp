@@ -94,7 +94,7 @@ QStringList namesOf(const std::vector<Node>& nodes) {
 
 QString sentencesOf(const NetworkMatrix& matrix) {
     QStringList all;
-    for (const std::string& sentence : networkSentences(matrix))
+    for (const std::string& sentence : networkSentences(networkFindings(matrix)))
         all << QString::fromStdString(sentence);
     return all.join('\n');
 }

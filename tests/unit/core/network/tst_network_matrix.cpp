@@ -33,6 +33,10 @@ NetworkMatrix oneNetwork() {
                          networkNode("node-b", {at("ens5", "10.0.0.6")})});
 }
 
+std::vector<std::string> sentencesOf(const NetworkMatrix& matrix) {
+    return networkSentences(networkFindings(matrix));
+}
+
 const DialAnswer kSilent = answered(Reach::kDropped, "ens5");
 
 } // namespace
@@ -59,6 +63,8 @@ private Q_SLOTS:
     void whoAnsweredByIcmpIsNamed();
     void aCardOfAnotherNetworkDoesNotHideAFirewall();
     void portsThatAreBlockedAreNamedWithTheRange();
+    void aFindingSaysWhatCausesItAndWhatToDo();
+    void aWayThatWorksByHalfIsAWarning();
     void everyKindOfFailureHasItsWords_data();
     void everyKindOfFailureHasItsWords();
     void anAddressOfBothIsCalledSo();
@@ -105,7 +111,7 @@ void TestNetworkMatrix::interfacesMayHaveOtherNames() {
     matrix.nodes[1].addresses[0].name = "eth0";
     setAnswer(matrix, 1, "10.0.0.5", answered(Reach::kReached, "eth0"));
     QCOMPARE(interfacesOf(matrix), std::string("ens5=10.0.0.5 eth0=10.0.0.6"));
-    VERIFY_HAS(networkSentences(matrix).front(), "ens5 on node-a and eth0 on node-b");
+    VERIFY_HAS(sentencesOf(matrix).front(), "ens5 on node-a and eth0 on node-b");
 }
 
 void TestNetworkMatrix::addressesOfBridgesAreTakenLast() {
@@ -146,7 +152,7 @@ void TestNetworkMatrix::aNodeWithAProblemIsLeftOut() {
     for (NetworkTrial& trial : matrix.trials)
         ++trial.from, ++trial.to;
     QCOMPARE(interfacesOf(matrix), std::string("= ens5=10.0.0.5 ens5=10.0.0.6 ="));
-    const auto sentences = networkSentences(matrix);
+    const auto sentences = sentencesOf(matrix);
     VERIFY_HAS(sentences[1], "node-0 took no part: connect to node-0: no route");
 }
 
@@ -170,9 +176,8 @@ void TestNetworkMatrix::oneBlockedDirectionIsNamed() {
     const std::string why = whyBlocked(matrix, 1, 0);
     VERIFY_HAS(why, "node-b cannot reach node-a: 10.0.0.5 (ens5) does not answer at port 29500, "
                     "35000 or 52000: dropped by a firewall on node-b, on node-a or by "
-                    "something between; let TCP from 10.0.0.6 to ports 29500 and 32768-60999 "
-                    "through; the other "
-                    "direction works");
+                    "something between; the other direction works; let TCP from 10.0.0.6 to "
+                    "ports 29500 and 32768-60999 through");
     VERIFY_HAS(whyNoNetwork(matrix), QString::fromStdString(why));
 }
 
@@ -196,7 +201,7 @@ void TestNetworkMatrix::whereAFirewallIsFollowsFromWhoReachesWhom() {
                                          "or next to it, as nobody reaches that address");
     setAnswer(matrix, 1, "10.0.0.7", kSilent);
     VERIFY_HAS(whyBlocked(matrix, 1, 0),
-               "dropped by a firewall on node-b, on node-a or by something between; let");
+               "dropped by a firewall on node-b, on node-a or by something between; the other");
 }
 
 void TestNetworkMatrix::aMissingRouteBackIsNoFirewall() {
@@ -219,8 +224,9 @@ void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
         setAnswer(matrix, 1, "10.0.0.5", rejected);
         return whyBlocked(matrix, 1, 0);
     };
-    VERIFY_HAS(said("10.0.0.5"), "the firewall of node-a (10.0.0.5) rejects connections to "
-                                 "10.0.0.5 (ens5) by ICMP (administratively prohibited); let TCP");
+    VERIFY_HAS(said("10.0.0.5"),
+               "the firewall of node-a (10.0.0.5) rejects connections to "
+               "10.0.0.5 (ens5) by ICMP (administratively prohibited); the other direction");
     VERIFY_HAS(said("10.0.0.6"), "on node-b itself (10.0.0.6) rejects");
     VERIFY_HAS(said("10.0.0.1"), "a router or firewall between (10.0.0.1) rejects");
     VERIFY_HAS(said(""), "a router or firewall rejects");
@@ -247,6 +253,44 @@ void TestNetworkMatrix::portsThatAreBlockedAreNamedWithTheRange() {
                "10.0.0.5 (ens5) answers at port 29500 and 52000, but not at 35000 (dropped): a "
                "firewall lets only some ports through, and Gloo and NCCL open ports of "
                "32768-60999");
+}
+
+void TestNetworkMatrix::aFindingSaysWhatCausesItAndWhatToDo() {
+    NetworkMatrix matrix = oneNetwork();
+    matrix.nodes.push_back({"node-c", {}, {}, "no login"});
+    std::vector<CheckRow> rows = networkFindings(matrix);
+    QCOMPARE(rows.size(), size_t(2));
+    QCOMPARE(rows[0].state, CheckRow::State::kGood);
+    QVERIFY(rows[1] == (CheckRow{"node", CheckRow::State::kBad, "node-c", "node-c took no part",
+                                 "no login", ""}));
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
+    rows = networkFindings(matrix);
+    QCOMPARE(rows.size(), size_t(3));
+    QCOMPARE(rows[0].state, CheckRow::State::kBad);
+    QCOMPARE(rows[0].cause, std::string("a run on all of them would be refused"));
+    QCOMPARE(rows[2].id, std::string("way"));
+    QCOMPARE(rows[2].state, CheckRow::State::kBad);
+    QCOMPARE(rows[2].title, std::string("node-b to node-a"));
+    QCOMPARE(rows[2].evidence, std::string("node-b cannot reach node-a"));
+    VERIFY_HAS(rows[2].cause, "dropped by a firewall on node-b");
+    QCOMPARE(rows[2].fix,
+             std::string("let TCP from 10.0.0.6 to ports 29500 and 32768-60999 through"));
+    QCOMPARE(networkSentences(rows)[2],
+             rows[2].evidence + ": " + rows[2].cause + "; " + rows[2].fix + ".");
+}
+
+/// Another address by which a pair does reach each other is no trouble.
+void TestNetworkMatrix::aWayThatWorksByHalfIsAWarning() {
+    NetworkMatrix matrix = twoNetworks();
+    for (NetworkTrial& trial : matrix.trials)
+        if (trial.address == "10.0.0.5" && trial.port == 35000)
+            trial.answer = kSilent;
+    const std::vector<CheckRow> rows = networkFindings(matrix);
+    QCOMPARE(rows.size(), size_t(2));
+    QCOMPARE(rows[1].state, CheckRow::State::kWarning);
+    QCOMPARE(rows[1].evidence, std::string("From node-b, 10.0.0.5 (eth0) answers at port 29500 and "
+                                           "52000, but not at 35000 (dropped)"));
+    QVERIFY(!rows[1].cause.empty() && !rows[1].fix.empty());
 }
 
 void TestNetworkMatrix::everyKindOfFailureHasItsWords_data() {
@@ -295,11 +339,11 @@ void TestNetworkMatrix::sixtyFourNodesAreChosenForAndNamedBriefly() {
                                     {at("ens5", "10.0.0." + std::to_string(i + 1))}));
     NetworkMatrix matrix = wholeNetwork(std::move(nodes));
     QVERIFY(chooseNetwork(matrix));
-    VERIFY_HAS(networkSentences(matrix).front(), "ens5 on 64 nodes");
+    VERIFY_HAS(sentencesOf(matrix).front(), "ens5 on 64 nodes");
     for (int from = 1; from < 64; ++from)
         setAnswer(matrix, from, "10.0.0.1", kSilent);
     QCOMPARE(countBlocked(matrix), 63);
-    QVERIFY(networkSentences(matrix).size() < 12);
+    QVERIFY(sentencesOf(matrix).size() < 12);
 }
 
 void TestNetworkMatrix::whatIsKeptIsReadAgain() {
