@@ -25,7 +25,7 @@ std::vector<std::string> interfacesOf(const NetworkNode& node) {
     return {names.begin(), names.end()};
 }
 
-/// The port that was asked for first; of the others, too, ranks and agents open some.
+/// The port that was asked for, and more as ranks and agents open them.
 std::vector<int64_t> portsOf(const OpenPorts& open) {
     std::vector<int64_t> ports = {open.port};
     if (open.next)
@@ -41,12 +41,17 @@ void addDials(NodeDials& dials, const NetworkMatrix& matrix, int from, int to, b
         dials.order.targets.push_back({at.address, port, by, there.ports.token, to, large});
         dials.trials.push_back({from, to, by, at.address, port, {}});
     };
+    const std::vector<int64_t> ports = portsOf(there.ports);
+    // One that has to answer, as by others nothing is found of large packets or an interface.
+    const auto counted = std::ranges::find_if_not(
+        ports, [&](int64_t port) { return isOptional(matrix, there, port); });
+    const int64_t needed = counted == ports.end() ? there.ports.port : *counted;
     for (const InterfaceReport& at : there.addresses) {
-        for (const int64_t port : portsOf(there.ports))
-            add({}, at, port, port == there.ports.port);
+        for (const int64_t port : ports)
+            add({}, at, port, port == needed);
         if (byEach)
             for (const std::string& by : interfacesOf(matrix.nodes[static_cast<size_t>(from)]))
-                add(by, at, there.ports.port, false);
+                add(by, at, needed, false);
     }
     if (dials.order.targets.size() > kMostDials) {
         dials.order.targets.resize(kMostDials);
@@ -177,6 +182,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
     std::vector<HostWorker*> workers;
     NetworkMatrix matrix;
     matrix.measuredNs = wallNowNs();
+    matrix.optionalPort = kMeasuredPort;
     for (const Node& node : nodes) {
         kept.push_back(hosts.worker(node));
         workers.push_back(kept.back().get());

@@ -60,8 +60,4 @@ std::string brokenListener(const std::string& cause);
 /// matrix has no trials. kUnavailable: `unwanted`.
 Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
                                      const std::stop_token& unwanted);
-
-/// The rendezvous port that is measured: what torchrun takes, and what people open in firewalls.
-inline constexpr int64_t kMeasuredPort = 29500;
-
 } // namespace rm

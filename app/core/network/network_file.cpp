@@ -124,6 +124,7 @@ std::string toJson(const NetworkMatrix& matrix) {
         trials.push_back(trialJson(trial));
     return dumpJson({{"version", kNetworkVersion},
                      {"measured_ns", matrix.measuredNs},
+                     {"optional_port", matrix.optionalPort},
                      {"nodes", std::move(nodes)},
                      {"trials", std::move(trials)}});
 }
@@ -144,6 +145,8 @@ Result<NetworkMatrix> parseNetworkMatrix(const std::string& text) {
         return bad();
     NetworkMatrix matrix;
     matrix.measuredNs = *measuredNs;
+    // Earlier releases dialed this one, and did not write so.
+    matrix.optionalPort = intAt(json, "optional_port").value_or(kMeasuredPort);
     for (const Json& item : *nodes) {
         auto node = nodeFrom(item);
         if (!node)

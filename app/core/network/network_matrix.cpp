@@ -20,27 +20,33 @@ bool countsForRanks(const NetworkTrial& trial) {
     return trial.by.empty();
 }
 
-Way judge(const std::vector<const NetworkTrial*>& trials) {
+Way judge(const std::vector<const NetworkTrial*>& trials, const NetworkTrial* optional) {
     size_t tried = 0, reached = 0;
     bool isLossy = false;
     for (const NetworkTrial* trial : trials) {
+        if (trial == optional)
+            continue;
         tried += trial->answer.reach != Reach::kUntried;
         reached += trial->answer.reach == Reach::kReached;
         isLossy = isLossy || losesLarge(trial->answer);
     }
     if (tried == 0)
         return Way::kUnknown;
-    if (reached == 0)
+    if (reached == 0 && !(optional && optional->answer.reach == Reach::kReached))
         return Way::kBlocked;
     if (isLossy)
         return Way::kLosesLarge;
     return reached == tried ? Way::kWorks : Way::kSomePorts;
 }
 
-WayThere wayTo(const InterfaceReport& at, std::vector<const NetworkTrial*> trials) {
+WayThere wayTo(const NetworkMatrix& matrix, const InterfaceReport& at,
+               std::vector<const NetworkTrial*> trials) {
     WayThere way;
     way.at = at;
-    way.way = judge(trials);
+    for (const NetworkTrial* trial : trials)
+        if (isOptional(matrix, matrix.nodes[static_cast<size_t>(trial->to)], trial->port))
+            way.optional = trial;
+    way.way = judge(trials, way.optional);
     for (const NetworkTrial* trial : trials) {
         const DialAnswer& answer = trial->answer;
         if (!answer.interface.empty())
@@ -141,9 +147,16 @@ std::optional<Candidate> completed(const NetworkWays& ways, int hub, const Inter
 
 } // namespace
 
+bool isOptional(const NetworkMatrix& matrix, const NetworkNode& node, int64_t port) {
+    const OpenPorts& ports = node.ports;
+    const bool isInRange = port >= ports.rangeFirst && port <= ports.rangeLast;
+    return port == matrix.optionalPort && !isInRange && !ports.samples.empty();
+}
+
 const DialAnswer* failureOf(const WayThere& way) {
     for (const NetworkTrial* trial : way.trials)
-        if (trial->answer.reach != Reach::kReached && trial->answer.reach != Reach::kUntried)
+        if (trial != way.optional && trial->answer.reach != Reach::kReached &&
+            trial->answer.reach != Reach::kUntried)
             return &trial->answer;
     return nullptr;
 }
@@ -163,7 +176,7 @@ NetworkWays::NetworkWays(const NetworkMatrix& matrix)
                                      return trial->address == address.address;
                                  });
             if (!there.empty())
-                m_ways[pair].push_back(wayTo(address, std::move(there)));
+                m_ways[pair].push_back(wayTo(matrix, address, std::move(there)));
         }
 }
 

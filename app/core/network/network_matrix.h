@@ -31,20 +31,26 @@ struct NetworkTrial {
     bool operator==(const NetworkTrial&) const = default;
 };
 
+/// The rendezvous port that is measured: what torchrun takes, and what people open in firewalls.
+inline constexpr int64_t kMeasuredPort = 29500;
+
 /// Which addresses of nodes are reached from which interfaces of the others. Of a measurement on
 /// demand all pairs, of a launch those that say enough.
 struct NetworkMatrix {
     std::vector<NetworkNode> nodes;
     std::vector<NetworkTrial> trials;
     int64_t measuredNs = 0; ///< by this computer's clock; 0: never
+    /// A port that a run uses only if its launch.master_port names it: no way is judged by it
+    /// unless it is in the ephemeral range of the node. 0: none.
+    int64_t optionalPort = 0;
     bool operator==(const NetworkMatrix&) const = default;
 };
 
 /// How it is to get from one node to one address of another, as the kernel routes it.
 enum class Way {
     kUnknown,    ///< not tried
-    kWorks,      ///< every port that was tried, with packets of full size
-    kSomePorts,  ///< some ports answer, others do not
+    kWorks,      ///< every port that runs need and that was tried, with packets of full size
+    kSomePorts,  ///< some ports answer, others that runs need do not
     kLosesLarge, ///< only small packets pass
     kBlocked,    ///< no port
 };
@@ -56,9 +62,14 @@ struct WayThere {
     int64_t microseconds = -1;
     int64_t mtu = 0;
     std::vector<const NetworkTrial*> trials; ///< of the matrix
+    const NetworkTrial* optional = nullptr;  ///< that of them which does not count; null: all do
 };
 
-/// What the first port met that was tried and not reached; null: none.
+/// Whether the port of a node is NetworkMatrix::optionalPort, and others of it were dialed that
+/// runs need.
+bool isOptional(const NetworkMatrix& matrix, const NetworkNode& node, int64_t port);
+
+/// What the first port met that counts, was tried and was not reached; null: none.
 const DialAnswer* failureOf(const WayThere& way);
 
 /// The ways of a matrix by what leads where, which are looked for once: all trials among 64 nodes

@@ -283,8 +283,9 @@ private:
     std::string advice(const WayThere& way) const {
         const int64_t port = m_to.ports.port;
         const bool isInRange = port >= m_to.ports.rangeFirst && port <= m_to.ports.rangeLast;
-        return "let TCP from " + sourceOf(way) + " to port" +
-               (isInRange ? "s " : "s " + std::to_string(port) + " and ") + range() + " through";
+        const bool isNeeded = !isInRange && !isOptional(m_matrix, m_to, port);
+        return "let TCP from " + sourceOf(way) + " to ports " +
+               (isNeeded ? std::to_string(port) + " and " : "") + range() + " through";
     }
 
     const NetworkMatrix& m_matrix;
@@ -384,6 +385,60 @@ std::vector<CheckRow> halfWays(const NetworkWays& ways) {
                         return finding("half-way", CheckRow::State::kWarning,
                                        titleOf(matrix, from, to), std::move(told));
                     });
+    return std::move(findings).take();
+}
+
+/// NetworkMatrix::optionalPort of a node, where it did not answer and others did.
+struct BlockedPort {
+    int to = 0;
+    Reach reach = Reach::kDropped;
+    std::vector<std::string> from;
+    std::vector<std::string> at; ///< addresses
+};
+
+std::vector<BlockedPort> blockedPorts(const NetworkWays& ways) {
+    const NetworkMatrix& matrix = ways.matrix();
+    std::vector<BlockedPort> ports;
+    const auto add = [](std::vector<std::string>& list, const std::string& item) {
+        if (std::ranges::find(list, item) == list.end())
+            list.push_back(item);
+    };
+    const int count = static_cast<int>(matrix.nodes.size());
+    for (int to = 0; to < count; ++to)
+        for (int from = 0; from < count; ++from)
+            for (const WayThere& way : ways.between(from, to)) {
+                const Reach reach = way.optional ? way.optional->answer.reach : Reach::kUntried;
+                if (way.way != Way::kWorks || isVirtualInterface(way.at.name) ||
+                    reach == Reach::kUntried || reach == Reach::kReached)
+                    continue;
+                auto port = std::ranges::find_if(ports, [&](const BlockedPort& known) {
+                    return known.to == to && known.reach == reach;
+                });
+                if (port == ports.end())
+                    port = ports.insert(port, {to, reach, {}, {}});
+                add(port->from, nameOf(matrix, from));
+                add(port->at, placeOf(way.at));
+            }
+    return ports;
+}
+
+std::vector<CheckRow> blockedPortFindings(const NetworkWays& ways) {
+    const NetworkMatrix& matrix = ways.matrix();
+    const std::string port = std::to_string(matrix.optionalPort);
+    FirstFindings findings;
+    for (const BlockedPort& blocked : blockedPorts(ways))
+        findings.add([&] {
+            const std::string from = blocked.from.size() > kFewNodes
+                                         ? std::to_string(blocked.from.size()) + " nodes"
+                                         : listed(blocked.from);
+            const std::string& to = nameOf(matrix, blocked.to);
+            return finding("port", CheckRow::State::kWarning, "Port " + port,
+                           {"Port " + port + " is blocked (" + reachWord(blocked.reach) +
+                                ") from " + from + " to " + to + " at " + listed(blocked.at),
+                            "it matters only if launch.master_port names it",
+                            "leave launch.master_port at 0, or let TCP from " + from + " to port " +
+                                port + " of " + to + " through"});
+        });
     return std::move(findings).take();
 }
 
@@ -541,6 +596,7 @@ std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
     if (found.empty())
         found = halfWays(ways);
     std::ranges::move(found, std::back_inserter(findings));
+    std::ranges::move(blockedPortFindings(ways), std::back_inserter(findings));
     return findings;
 }
 

@@ -31,7 +31,8 @@ std::string byInterface(const std::vector<std::string>& interfaces,
 
 /// What a person is to know. First ("choice") which network runs take: bad if they would be
 /// refused. Then nodes that took no part ("node", bad), and pairs between which nothing works
-/// ("way", bad), or if there are none those of which a way works by half ("half-way", warnings).
+/// ("way", bad), or if there are none those of which a way works by half ("half-way", warnings). At
+/// last where NetworkMatrix::optionalPort alone is blocked ("port", warnings).
 std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix);
 
 /// The findings as a sentence each: "EVIDENCE: CAUSE; FIX."

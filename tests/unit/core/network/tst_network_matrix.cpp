@@ -39,6 +39,13 @@ std::vector<std::string> sentencesOf(const NetworkMatrix& matrix) {
 
 const DialAnswer kSilent = answered(Reach::kDropped, "ens5");
 
+/// Changes the answer of one port to a node.
+void setPort(NetworkMatrix& matrix, int from, int64_t port, const DialAnswer& answer) {
+    for (NetworkTrial& trial : matrix.trials)
+        if (trial.from == from && trial.port == port)
+            trial.answer = answer;
+}
+
 } // namespace
 
 #define VERIFY_HAS(text, part) QVERIFY2(QString::fromStdString(text).contains(part), (text).c_str())
@@ -63,6 +70,10 @@ private Q_SLOTS:
     void whoAnsweredByIcmpIsNamed();
     void aCardOfAnotherNetworkDoesNotHideAFirewall();
     void portsThatAreBlockedAreNamedWithTheRange();
+    void aPortThatNoRunNeedsIsToldAndNotJudgedBy();
+    void aPortOfTheRangeIsJudgedByWhateverItsNumber();
+    void whereOnlyThatPortIsOpenAFirewallIsNamed();
+    void onlyPortsThatCountAreAskedFor();
     void aFindingSaysWhatCausesItAndWhatToDo();
     void aWayThatWorksByHalfIsAWarning();
     void everyKindOfFailureHasItsWords_data();
@@ -245,14 +256,60 @@ void TestNetworkMatrix::aCardOfAnotherNetworkDoesNotHideAFirewall() {
 
 void TestNetworkMatrix::portsThatAreBlockedAreNamedWithTheRange() {
     NetworkMatrix matrix = oneNetwork();
-    for (NetworkTrial& trial : matrix.trials)
-        if (trial.from == 1 && trial.port == 35000)
-            trial.answer = kSilent;
+    setPort(matrix, 1, 35000, kSilent);
     QVERIFY(!chooseNetwork(matrix));
     VERIFY_HAS(whyBlocked(matrix, 1, 0),
                "10.0.0.5 (ens5) answers at port 29500 and 52000, but not at 35000 (dropped): a "
                "firewall lets only some ports through, and Gloo and NCCL open ports of "
                "32768-60999");
+}
+
+/// A launch dials ports of the ephemeral range, unless its spec names one.
+void TestNetworkMatrix::aPortThatNoRunNeedsIsToldAndNotJudgedBy() {
+    NetworkMatrix matrix = oneNetwork();
+    setPort(matrix, 1, kMeasuredPort, kSilent);
+    QVERIFY(!chooseNetwork(matrix)); // of a launch whose spec names it
+    matrix.optionalPort = kMeasuredPort;
+    QCOMPARE(interfacesOf(matrix), std::string("ens5=10.0.0.5 ens5=10.0.0.6"));
+    QCOMPARE(countBlocked(matrix), 0);
+    const auto way = NetworkWays(matrix).best(1, 0);
+    QCOMPARE(cellWords(*way), std::string("0.1 ms"));
+    VERIFY_HAS(wayInWords(*way), "29500 dropped, 35000 0.1 ms");
+    const std::vector<CheckRow> rows = networkFindings(matrix);
+    QCOMPARE(rows.size(), size_t(2));
+    QCOMPARE(rows[0].state, CheckRow::State::kGood);
+    QCOMPARE(rows[1].state, CheckRow::State::kWarning);
+    QCOMPARE(networkSentences(rows)[1],
+             std::string("Port 29500 is blocked (dropped) from node-b to node-a at 10.0.0.5 "
+                         "(ens5): it matters only if launch.master_port names it; leave "
+                         "launch.master_port at 0, or let TCP from node-b to port 29500 of node-a "
+                         "through."));
+}
+
+void TestNetworkMatrix::aPortOfTheRangeIsJudgedByWhateverItsNumber() {
+    NetworkMatrix matrix = oneNetwork();
+    setPort(matrix, 1, kMeasuredPort, kSilent);
+    matrix.optionalPort = kMeasuredPort;
+    matrix.nodes[0].ports.rangeFirst = 20000;
+    QVERIFY(!chooseNetwork(matrix));
+}
+
+void TestNetworkMatrix::whereOnlyThatPortIsOpenAFirewallIsNamed() {
+    NetworkMatrix matrix = oneNetwork();
+    matrix.optionalPort = kMeasuredPort;
+    for (const int64_t port : {35000, 52000})
+        setPort(matrix, 1, port, kSilent);
+    QVERIFY(!chooseNetwork(matrix));
+    VERIFY_HAS(whyBlocked(matrix, 1, 0),
+               "10.0.0.5 (ens5) answers at port 29500, but not at 35000 or 52000 (dropped): a "
+               "firewall lets only some ports through");
+}
+
+void TestNetworkMatrix::onlyPortsThatCountAreAskedFor() {
+    NetworkMatrix matrix = oneNetwork();
+    matrix.optionalPort = kMeasuredPort;
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), "let TCP from 10.0.0.6 to ports 32768-60999 through");
 }
 
 void TestNetworkMatrix::aFindingSaysWhatCausesItAndWhatToDo() {
@@ -352,6 +409,7 @@ void TestNetworkMatrix::whatIsKeptIsReadAgain() {
     QCOMPARE(keptNetwork(path).error().code, ErrorCode::kNotFound);
     NetworkMatrix matrix = twoNetworks();
     matrix.nodes.push_back({"node-c", {}, {}, "no login"});
+    matrix.optionalPort = kMeasuredPort;
     matrix.trials.push_back({0, 1, "eth0", "10.0.0.6", 29500, kSilent});
     matrix.trials.back().answer.answeredBy = "10.0.0.1";
     QVERIFY(keepNetwork(path, matrix));
@@ -359,12 +417,13 @@ void TestNetworkMatrix::whatIsKeptIsReadAgain() {
     QVERIFY(kept && *kept == matrix);
 }
 
-/// "answered_by" came with version 2.
+/// "answered_by" came with version 2, and the port of which it was clear later.
 void TestNetworkMatrix::aFileOfVersion1IsRead() {
-    const NetworkMatrix matrix = oneNetwork();
+    NetworkMatrix matrix = oneNetwork();
+    matrix.optionalPort = kMeasuredPort;
     auto text = QByteArray::fromStdString(toJson(matrix)).replace("\"version\":2", "\"version\":1");
-    text.replace("\"answered_by\":\"\",", "");
-    QVERIFY(!text.contains("answered_by"));
+    text.replace("\"answered_by\":\"\",", "").replace("\"optional_port\":29500,", "");
+    QVERIFY(!text.contains("answered_by") && !text.contains("optional_port"));
     QVERIFY(parseNetworkMatrix(text.toStdString()).value_or(NetworkMatrix()) ==
             parseNetworkMatrix(toJson(matrix)).value_or(NetworkMatrix()));
 }
