@@ -81,12 +81,6 @@ tl::unexpected<Error> noCandidate(const PlacedNode& placed, const RunSpec& spec,
                                          interfacesOf(placed));
 }
 
-/// With these every address is tried in both directions, and each node with several others, by
-/// fewer than four dials a node where all pairs would be as many as there are nodes.
-bool isDialedForLaunch(int from, int to) {
-    return from == 0 || to == 0 || std::abs(from - to) == 1;
-}
-
 std::vector<ListenOrder> listenOrders(size_t nodes, int64_t masterPort) {
     std::vector<ListenOrder> orders(nodes, ListenOrder{0, false, 1});
     orders.front() = {masterPort, nodes > 1, nodes > 1 && masterPort > 0 ? 1 : 0};
@@ -94,6 +88,10 @@ std::vector<ListenOrder> listenOrders(size_t nodes, int64_t masterPort) {
 }
 
 } // namespace
+
+bool isDialedForLaunch(size_t nodes, int from, int to) {
+    return nodes <= kMostDialedInPairs || from == 0 || to == 0 || std::abs(from - to) == 1;
+}
 
 std::vector<InterfaceReport> meetingAddresses(const PlacedNode& placed, const RunSpec& spec) {
     std::vector<InterfaceReport> all, named;
@@ -171,13 +169,16 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
         matrix.nodes[i].ports = *opened[i];
     // What seems to be blocked is tried once more, with patience: machines that are starting ranks
     // may be late to answer, and the next launch would be a person's.
+    const auto isDialed = [count = nodes.size()](int from, int to) {
+        return isDialedForLaunch(count, from, to);
+    };
     for (const int64_t settleMs : {kSettleMs, int64_t{-1}}) {
         matrix.trials.clear();
-        survey(matrix, workers, {isDialedForLaunch, false, settleMs}, unwanted);
+        survey(matrix, workers, {isDialed, false, settleMs}, unwanted);
         for (const NetworkNode& node : matrix.nodes)
             if (!node.problem.empty())
                 return fail(ErrorCode::kUnavailable, node.problem);
-        if (chooseNetwork(matrix))
+        if (const auto choice = chooseNetwork(matrix); choice && choice->isWhole)
             return chooseRendezvous(matrix);
     }
     const auto problems = listeners.close();

@@ -29,10 +29,19 @@ Result<void> checkAlone(const PlacedNode& node, const RunSpec& spec);
 /// which direction, and why.
 Result<Rendezvous> chooseRendezvous(const NetworkMatrix& matrix);
 
-/// Opens ports on every node, lets them dial each other as far as it takes (all the first and back,
-/// and each the one before and after it), and chooses by both directions. A single node uses its
-/// loopback. Blocks, but returns soon after `unwanted` is requested. Must not be called on a
-/// worker's thread.
+/// Of so many nodes a launch dials every pair: each dials seven others at once, which takes no
+/// longer than one. Beyond that the dials, and the 64 KiB that go with each, would grow with the
+/// square: 4032 pairs of 64 nodes, before every run. `ringmaster nodes network` dials those.
+inline constexpr size_t kMostDialedInPairs = 8;
+
+/// Whether a launch on so many nodes lets that one dial that other: of more than
+/// kMostDialedInPairs all the first and back, and each the one before and after it, so that every
+/// address is tried in both directions, and each node with several others.
+bool isDialedForLaunch(size_t nodes, int from, int to);
+
+/// Opens ports on every node, lets them dial each other as isDialedForLaunch() says, and chooses by
+/// both directions. A single node uses its loopback. Blocks, but returns soon after `unwanted` is
+/// requested. Must not be called on a worker's thread.
 Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
                                   const std::vector<PlacedNode>& nodes, const RunSpec& spec,
                                   const std::stop_token& unwanted);

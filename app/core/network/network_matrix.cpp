@@ -88,26 +88,31 @@ Rank worse(const Rank& a, const Rank& b) {
             std::max(std::get<4>(a), std::get<4>(b))};
 }
 
-/// It works, or nobody tried.
-bool isOpen(const NetworkWays& ways, int from, int to, const std::string& address) {
-    const WayThere* way = ways.find(from, to, address);
-    return !way || way->way == Way::kWorks || way->way == Way::kUnknown;
-}
-
 struct Candidate {
     NetworkChoice choice;
     Rank rank;
+
+    bool operator<(const Candidate& other) const {
+        return std::pair(!choice.isWhole, rank) < std::pair(!other.choice.isWhole, other.rank);
+    }
 };
 
-/// Between that address of `node` and what was chosen for the nodes after `hub` and before it.
-bool isOpenToOthers(const NetworkWays& ways, int hub, int node, const InterfaceReport& own,
-                    const NetworkChoice& chosen) {
+/// The worst between that address of `node` and what was chosen for the nodes after `hub` and
+/// before it: kWorks, also where nobody was to try, kUnknown or kBlocked.
+Way wayToOthers(const NetworkWays& ways, int hub, int node, const InterfaceReport& own,
+                const NetworkChoice& chosen) {
+    Way worst = Way::kWorks;
     for (int other = hub + 1; other < node; ++other) {
         const InterfaceReport& theirs = chosen.addresses[static_cast<size_t>(other)];
-        if (!isOpen(ways, other, node, own.address) || !isOpen(ways, node, other, theirs.address))
-            return false;
+        for (const WayThere* way :
+             {ways.find(other, node, own.address), ways.find(node, other, theirs.address)}) {
+            if (way && way->way == Way::kUnknown)
+                worst = Way::kUnknown;
+            else if (way && way->way != Way::kWorks)
+                return Way::kBlocked;
+        }
     }
-    return true;
+    return worst;
 }
 
 /// Every node's best partner for that address of node `hub`; nullopt: one has none.
@@ -123,15 +128,17 @@ std::optional<Candidate> completed(const NetworkWays& ways, int hub, const Inter
         const WayThere* back = ways.find(node, hub, first.address);
         if (!back || back->way != Way::kWorks)
             return std::nullopt;
-        std::optional<std::pair<bool, Rank>> best;
+        std::optional<std::tuple<bool, bool, Rank>> best;
         for (const InterfaceReport& own : there.addresses) {
             const WayThere* way = ways.find(hub, node, own.address);
-            if (isSix(own.address) != isSix(first.address) || !way || way->way != Way::kWorks ||
-                !isOpenToOthers(ways, hub, node, own, whole.choice))
+            if (isSix(own.address) != isSix(first.address) || !way || way->way != Way::kWorks)
+                continue;
+            const Way toOthers = wayToOthers(ways, hub, node, own, whole.choice);
+            if (toOthers == Way::kBlocked)
                 continue;
             // Both directions by one interface, where that can be had.
-            const std::pair rank{
-                own.name != back->interface,
+            const std::tuple rank{
+                toOthers == Way::kUnknown, own.name != back->interface,
                 worse(rankOf(own, way->microseconds), rankOf(first, back->microseconds))};
             if (best && *best <= rank)
                 continue;
@@ -140,7 +147,8 @@ std::optional<Candidate> completed(const NetworkWays& ways, int hub, const Inter
         }
         if (!best)
             return std::nullopt;
-        whole.rank = worse(whole.rank, best->second);
+        whole.choice.isWhole = whole.choice.isWhole && !std::get<0>(*best);
+        whole.rank = worse(whole.rank, std::get<Rank>(*best));
     }
     return whole;
 }
@@ -215,7 +223,7 @@ std::optional<NetworkChoice> chooseNetwork(const NetworkMatrix& matrix) {
     std::optional<Candidate> best;
     for (const InterfaceReport& first : hub->addresses) {
         auto candidate = completed(ways, static_cast<int>(hub - matrix.nodes.begin()), first);
-        if (candidate && (!best || candidate->rank < best->rank))
+        if (candidate && (!best || *candidate < *best))
             best = std::move(candidate);
     }
     return best ? std::optional(std::move(best->choice)) : std::nullopt;

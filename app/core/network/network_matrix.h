@@ -98,13 +98,14 @@ private:
 /// An address of every node at which all others reach it.
 struct NetworkChoice {
     std::vector<InterfaceReport> addresses; ///< per node; without a name: it took no part
+    bool isWhole = true; ///< false: a way between them was to be tried, and there was no time
     bool operator==(const NetworkChoice&) const = default;
 };
 
 /// Addresses between which every way that was tried works, in both directions. Of several sets that
-/// with no isVirtualInterface(), with private addresses, of the fastest link (the slowest of a
-/// set counts; unknown is slowest), with IPv4, of the quickest answer is taken, in this order.
-/// Nodes with a problem are left out. nullopt: there is none.
+/// which isWhole, with no isVirtualInterface(), with private addresses, of the fastest link (the
+/// slowest of a set counts; unknown is slowest), with IPv4, of the quickest answer is taken, in
+/// this order. Nodes with a problem are left out. nullopt: there is none.
 std::optional<NetworkChoice> chooseNetwork(const NetworkMatrix& matrix);
 
 } // namespace rm

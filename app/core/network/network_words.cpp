@@ -558,7 +558,8 @@ CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkC
                         "a run on all of them would be refused",
                         {}});
     return finding(id, CheckRow::State::kGood, title,
-                   {"All reach each other in both directions by " + choiceInWords(matrix, *choice),
+                   {"All reach each other in both directions by " + choiceInWords(matrix, *choice) +
+                        (choice->isWhole ? "" : ", as far as there was time to try"),
                     "runs set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to that. "
                     "launch.interface of a run's spec names another",
                     {}});

@@ -50,6 +50,8 @@ class TestRendezvous : public QObject {
 private Q_SLOTS:
     void ranksMeetAtTheChosenAddressOfTheFirstNode();
     void whenNoneIsReachedThePairIsNamed();
+    void everyPairOfAFewNodesIsDialed();
+    void ofManyNodesEachIsDialedFromAndToSeveral();
     void loopbackLinkLocalAndDownAreNoCandidates();
     void aChosenInterfaceIsTheOnlyCandidateOfNodesThatHaveIt();
     void aVariableOfTheNodeOrTheSpecWins_data();
@@ -90,6 +92,32 @@ void TestRendezvous::whenNoneIsReachedThePairIsNamed() {
          {"where all ranks can meet", "node-b cannot reach node-a", "10.0.0.4 (ens5)", "dropped"})
         QVERIFY2(chosen.error().message.find(part) != std::string::npos,
                  chosen.error().message.c_str());
+}
+
+namespace {
+
+/// Whom `from` dials.
+std::vector<int> dialedBy(size_t nodes, int from) {
+    std::vector<int> dialed;
+    for (int to = 0; to < static_cast<int>(nodes); ++to)
+        if (to != from && isDialedForLaunch(nodes, from, to))
+            dialed.push_back(to);
+    return dialed;
+}
+
+} // namespace
+
+/// Or a firewall between the second of four nodes and the last is met by the ranks alone.
+void TestRendezvous::everyPairOfAFewNodesIsDialed() {
+    QCOMPARE(dialedBy(4, 1), (std::vector<int>{0, 2, 3}));
+    for (int from = 0; from < 8; ++from)
+        QCOMPARE(dialedBy(8, from).size(), size_t(7));
+}
+
+void TestRendezvous::ofManyNodesEachIsDialedFromAndToSeveral() {
+    QCOMPARE(dialedBy(9, 0).size(), size_t(8));
+    QCOMPARE(dialedBy(9, 4), (std::vector<int>{0, 3, 5}));
+    QCOMPARE(dialedBy(9, 8), (std::vector<int>{0, 7}));
 }
 
 void TestRendezvous::loopbackLinkLocalAndDownAreNoCandidates() {

@@ -62,6 +62,7 @@ private Q_SLOTS:
     void privateAddressesComeBeforePublicOnes();
     void theQuickerAnswerBreaksTies();
     void pairsThatWereNotDialedDoNotCount();
+    void waysThatHadTheirTimeAreTakenBeforeOthers();
     void aNodeWithAProblemIsLeftOut();
     void aWayThatLosesLargePacketsIsNoWay();
     void oneBlockedDirectionIsNamed();
@@ -154,6 +155,24 @@ void TestNetworkMatrix::pairsThatWereNotDialedDoNotCount() {
     std::erase_if(matrix.trials, [](const NetworkTrial& t) { return t.from == 1 && t.to == 2; });
     QVERIFY(chooseNetwork(matrix));
     QCOMPARE(countBlocked(matrix), 0);
+}
+
+/// A launch waits a moment only for the other addresses of a pair that has met.
+void TestNetworkMatrix::waysThatHadTheirTimeAreTakenBeforeOthers() {
+    NetworkMatrix matrix = wholeNetwork(
+        {networkNode("a", {at("eth0", "10.0.0.5", 1000), at("ib0", "10.1.0.5", 100'000)}),
+         networkNode("b", {at("eth0", "10.0.0.6", 1000), at("ib0", "10.1.0.6", 100'000)}),
+         networkNode("c", {at("eth0", "10.0.0.7", 1000), at("ib0", "10.1.0.7", 100'000)})});
+    setAnswer(matrix, 1, "10.1.0.7", answered(Reach::kUntried, ""));
+    setAnswer(matrix, 2, "10.1.0.6", answered(Reach::kUntried, ""));
+    QVERIFY(chooseNetwork(matrix)->isWhole);
+    QVERIFY(interfacesOf(matrix).starts_with("eth0=10.0.0.5"));
+    for (const char* address : {"10.0.0.5", "10.0.0.6", "10.0.0.7"})
+        for (const int from : {0, 1, 2})
+            setAnswer(matrix, from, address, kSilent);
+    QVERIFY(!chooseNetwork(matrix)->isWhole);
+    QCOMPARE(interfacesOf(matrix), std::string("ib0=10.1.0.5 ib0=10.1.0.6 ib0=10.1.0.7"));
+    VERIFY_HAS(sentencesOf(matrix).front(), "ib0 on a, b and c, as far as there was time to try: ");
 }
 
 void TestNetworkMatrix::aNodeWithAProblemIsLeftOut() {
