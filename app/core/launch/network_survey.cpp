@@ -12,12 +12,6 @@ namespace rm {
 
 namespace {
 
-/// The dials of one node, and what each of them was for.
-struct NodeDials {
-    DialOrder order;
-    std::vector<NetworkTrial> trials; ///< parallel to the targets, without answers
-};
-
 std::vector<std::string> interfacesOf(const NetworkNode& node) {
     std::set<std::string> names;
     for (const InterfaceReport& item : node.addresses)
@@ -34,29 +28,44 @@ std::vector<int64_t> portsOf(const OpenPorts& open) {
     return ports;
 }
 
-void addDials(NodeDials& dials, const NetworkMatrix& matrix, int from, int to, bool byEach) {
-    const NetworkNode& there = matrix.nodes[static_cast<size_t>(to)];
-    const auto add = [&](const std::string& by, const InterfaceReport& at, int64_t port,
-                         bool large) {
-        dials.order.targets.push_back({at.address, port, by, there.ports.token, to, large});
-        dials.trials.push_back({from, to, by, at.address, port, {}});
-    };
+/// One that has to answer, as by others nothing is found of large packets or an interface.
+int64_t countedPort(const NetworkMatrix& matrix, const NetworkNode& there) {
     const std::vector<int64_t> ports = portsOf(there.ports);
-    // One that has to answer, as by others nothing is found of large packets or an interface.
     const auto counted = std::ranges::find_if_not(
         ports, [&](int64_t port) { return isOptional(matrix, there, port); });
-    const int64_t needed = counted == ports.end() ? there.ports.port : *counted;
+    return counted == ports.end() ? there.ports.port : *counted;
+}
+
+/// As ranks would dial a node, and by each interface alone.
+struct DialsThere {
+    std::vector<NetworkTrial> asRanks;
+    std::vector<NetworkTrial> byEach;
+};
+
+DialsThere dialsThere(const NetworkMatrix& matrix, int from, int to) {
+    const NetworkNode& there = matrix.nodes[static_cast<size_t>(to)];
+    DialsThere dials;
     for (const InterfaceReport& at : there.addresses) {
-        for (const int64_t port : ports)
-            add({}, at, port, port == needed);
-        if (byEach)
-            for (const std::string& by : interfacesOf(matrix.nodes[static_cast<size_t>(from)]))
-                add(by, at, needed, false);
+        for (const int64_t port : portsOf(there.ports))
+            dials.asRanks.push_back({from, to, {}, at.address, port, {}});
+        for (const std::string& by : interfacesOf(matrix.nodes[static_cast<size_t>(from)]))
+            dials.byEach.push_back({from, to, by, at.address, countedPort(matrix, there), {}});
     }
-    if (dials.order.targets.size() > kMostDials) {
-        dials.order.targets.resize(kMostDials);
-        dials.trials.resize(kMostDials);
+    return dials;
+}
+
+/// False: there is no room for all of them.
+bool addAll(NodeDials& dials, const NetworkMatrix& matrix, std::vector<NetworkTrial> trials) {
+    if (dials.trials.size() + trials.size() > kMostDials)
+        return false;
+    for (NetworkTrial& trial : trials) {
+        const NetworkNode& there = matrix.nodes[static_cast<size_t>(trial.to)];
+        const bool isLarge = trial.by.empty() && trial.port == countedPort(matrix, there);
+        dials.order.targets.push_back(
+            {trial.address, trial.port, trial.by, there.ports.token, trial.to, isLarge});
+        dials.trials.push_back(std::move(trial));
     }
+    return true;
 }
 
 /// Of a node that cannot be judged no trial is kept.
@@ -135,6 +144,29 @@ std::vector<Result<OpenPorts>> OpenListeners::open(const std::vector<ListenOrder
     return opened;
 }
 
+NodeDials dialsOf(const NetworkMatrix& matrix, int from, const SurveyOrder& order) {
+    NodeDials dials;
+    dials.order.settleMs = order.settleMs;
+    std::vector<std::vector<NetworkTrial>> byEach;
+    for (int to = 0; to < static_cast<int>(matrix.nodes.size()); ++to) {
+        const bool isThere = matrix.nodes[static_cast<size_t>(to)].problem.empty();
+        if (to == from || !isThere || (order.isDialed && !order.isDialed(from, to)))
+            continue;
+        DialsThere there = dialsThere(matrix, from, to);
+        if (!addAll(dials, matrix, there.asRanks)) {
+            for (NetworkTrial& trial : there.asRanks)
+                trial.answer.error =
+                    "a node dials " + std::to_string(kMostDials) + " addresses and ports at most";
+            std::ranges::move(there.asRanks, std::back_inserter(dials.leftOut));
+        }
+        byEach.push_back(std::move(there.byEach));
+    }
+    // Behind all others, which are begun in this order, too.
+    for (size_t i = 0; order.byEachInterface && i < byEach.size(); ++i)
+        addAll(dials, matrix, std::move(byEach[i]));
+    return dials;
+}
+
 void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
             const SurveyOrder& order, const std::stop_token& unwanted) {
     using Answers = std::vector<DialAnswer>;
@@ -143,12 +175,7 @@ void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
     for (size_t from = 0; from < matrix.nodes.size(); ++from) {
         if (!matrix.nodes[from].problem.empty())
             continue;
-        dials[from].order.settleMs = order.settleMs;
-        for (size_t to = 0; to < matrix.nodes.size(); ++to)
-            if (to != from && matrix.nodes[to].problem.empty() &&
-                (!order.isDialed || order.isDialed(static_cast<int>(from), static_cast<int>(to))))
-                addDials(dials[from], matrix, static_cast<int>(from), static_cast<int>(to),
-                         order.byEachInterface);
+        dials[from] = dialsOf(matrix, static_cast<int>(from), order);
         pending[from] = workers[from]->post<Answers>(
             [dial = dials[from].order](HostSession& session, const std::string& agent,
                                        std::stop_token stop) {
@@ -168,6 +195,7 @@ void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
             dials[from].trials[i].answer = std::move((*answers)[i]);
             matrix.trials.push_back(std::move(dials[from].trials[i]));
         }
+        std::ranges::move(dials[from].leftOut, std::back_inserter(matrix.trials));
     }
 }
 

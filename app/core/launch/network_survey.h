@@ -45,10 +45,22 @@ struct SurveyOrder {
     int64_t settleMs = -1;        ///< DialOrder::settleMs
 };
 
+/// The dials of one node, and what each of them is for.
+struct NodeDials {
+    DialOrder order;
+    std::vector<NetworkTrial> trials; ///< parallel to the targets, without answers
+    /// What there was no room for, as an order takes kMostDials: those of whole nodes. Dials by an
+    /// interface alone, by which nothing is judged, are left out before, and not listed.
+    std::vector<NetworkTrial> leftOut;
+};
+
+/// What `from` is to dial of a matrix whose ports are open.
+NodeDials dialsOf(const NetworkMatrix& matrix, int from, const SurveyOrder& order);
+
 /// Lets the nodes of a matrix, whose ports are open, dial each other, all at once, and adds what
-/// they found as trials. `workers` is parallel to its nodes; one without a worker, or with a
-/// problem, takes no part. A node that could not be asked gets a problem. Blocks for some 8 s at
-/// most beyond the answers of the nodes.
+/// they found as trials; what a node was not asked for as it had no room is kUntried. `workers` is
+/// parallel to its nodes; one without a worker, or with a problem, takes no part. A node that could
+/// not be asked gets a problem. Blocks for some 8 s at most beyond the answers of the nodes.
 void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
             const SurveyOrder& order, const std::stop_token& unwanted);
 

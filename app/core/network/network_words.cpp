@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -116,6 +115,7 @@ public:
         case Way::kBlocked:
             return blocked(way, *failureOf(way));
         case Way::kUnknown:
+            return {placeOf(way.at) + " was not tried", way.trials.front()->answer.error, {}};
         case Way::kWorks:
             break;
         }
@@ -308,11 +308,18 @@ std::set<std::pair<int, int>> askedPairs(const NetworkMatrix& matrix) {
     return pairs;
 }
 
-/// Calls `found(from, to)` for each direction in which nothing works.
+/// Every way of that pair was to be tried, and none was.
+bool isUntried(const NetworkWays& ways, int from, int to) {
+    const std::vector<WayThere>& all = ways.between(from, to);
+    return !all.empty() &&
+           std::ranges::all_of(all, [](const WayThere& way) { return way.way == Way::kUnknown; });
+}
+
+/// Calls `found(from, to)` for each direction in which nothing works that was tried.
 template <class Found>
 void forEachBlocked(const NetworkWays& ways, Found found) {
     for (const auto& [from, to] : askedPairs(ways.matrix()))
-        if (from != to && !works(ways, from, to))
+        if (from != to && !works(ways, from, to) && !isUntried(ways, from, to))
             found(from, to);
 }
 
@@ -388,6 +395,34 @@ std::vector<CheckRow> halfWays(const NetworkWays& ways) {
     return std::move(findings).take();
 }
 
+/// "a, b and c" or "7 nodes".
+std::string fewOf(const std::vector<std::string>& nodes) {
+    return nodes.size() > kFewNodes ? std::to_string(nodes.size()) + " nodes" : listed(nodes);
+}
+
+/// Whom a node did not try, so that nothing is known of the way there.
+std::vector<CheckRow> untriedFindings(const NetworkWays& ways) {
+    const NetworkMatrix& matrix = ways.matrix();
+    FirstFindings findings;
+    const int count = static_cast<int>(matrix.nodes.size());
+    for (int from = 0; from < count; ++from) {
+        std::vector<std::string> names;
+        std::string cause;
+        for (int to = 0; to < count; ++to)
+            if (isUntried(ways, from, to)) {
+                names.push_back(nameOf(matrix, to));
+                cause = ways.between(from, to).front().trials.front()->answer.error;
+            }
+        if (!names.empty())
+            findings.add([&] {
+                return finding("untried", CheckRow::State::kBad, nameOf(matrix, from),
+                               {nameOf(matrix, from) + " did not try " + fewOf(names), cause,
+                                "try fewer nodes at a time"});
+            });
+    }
+    return std::move(findings).take();
+}
+
 /// NetworkMatrix::optionalPort of a node, where it did not answer and others did.
 struct BlockedPort {
     int to = 0;
@@ -428,9 +463,7 @@ std::vector<CheckRow> blockedPortFindings(const NetworkWays& ways) {
     FirstFindings findings;
     for (const BlockedPort& blocked : blockedPorts(ways))
         findings.add([&] {
-            const std::string from = blocked.from.size() > kFewNodes
-                                         ? std::to_string(blocked.from.size()) + " nodes"
-                                         : listed(blocked.from);
+            const std::string from = fewOf(blocked.from);
             const std::string& to = nameOf(matrix, blocked.to);
             return finding("port", CheckRow::State::kWarning, "Port " + port,
                            {"Port " + port + " is blocked (" + reachWord(blocked.reach) +
@@ -457,9 +490,7 @@ std::string byInterface(const std::vector<std::string>& interfaces,
     }
     std::vector<std::string> parts;
     for (const auto& [interface, on] : groups)
-        parts.push_back(
-            interface + " on " +
-            (on.size() > kFewNodes ? std::to_string(on.size()) + " nodes" : listed(on)));
+        parts.push_back(interface + " on " + fewOf(on));
     return listed(parts);
 }
 
@@ -543,7 +574,8 @@ std::vector<CheckRow> blockedWays(const NetworkWays& ways) {
     return std::move(findings).take();
 }
 
-CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkChoice>& choice) {
+CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkChoice>& choice,
+                       bool isUnknown) {
     const char* const id = "choice";
     const char* const title = "Network of all";
     if (countTaking(matrix) < 2)
@@ -551,6 +583,11 @@ CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkC
                        {"Fewer than two nodes answered, so there is nothing between them to be "
                         "measured",
                         {},
+                        {}});
+    if (isUnknown)
+        return finding(id, CheckRow::State::kBad, title,
+                       {"It is not known by which network all of them reach each other",
+                        "not every pair was tried",
                         {}});
     if (!choice)
         return finding(id, CheckRow::State::kBad, title,
@@ -573,7 +610,10 @@ std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
 }
 
 std::string whyNoNetwork(const NetworkMatrix& matrix) {
-    const auto findings = blockedWays(NetworkWays(matrix));
+    const NetworkWays ways(matrix);
+    auto findings = blockedWays(ways);
+    if (findings.empty())
+        findings = untriedFindings(ways);
     if (findings.empty())
         return "each pair of nodes has a way, but there is no address of every node that all "
                "others reach; `ringmaster nodes network` shows which pair uses which";
@@ -585,19 +625,21 @@ std::string whyNoNetwork(const NetworkMatrix& matrix) {
 
 std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
     const auto choice = chooseNetwork(matrix);
-    std::vector<CheckRow> findings = {choiceFinding(matrix, choice)};
+    const NetworkWays ways(matrix);
+    const auto blocked = choice ? std::vector<CheckRow>() : blockedWays(ways);
+    const auto untried = untriedFindings(ways);
+    const bool isUnknown = !choice && blocked.empty() && !untried.empty();
+    std::vector<CheckRow> findings = {choiceFinding(matrix, choice, isUnknown)};
+    const auto add = [&findings](const std::vector<CheckRow>& more) {
+        findings.insert(findings.end(), more.begin(), more.end());
+    };
     for (const NetworkNode& node : matrix.nodes)
         if (!node.problem.empty())
             findings.push_back(finding("node", CheckRow::State::kBad, node.name,
                                        {node.name + " took no part", node.problem, {}}));
-    std::vector<CheckRow> found;
-    const NetworkWays ways(matrix);
-    if (!choice)
-        found = blockedWays(ways);
-    if (found.empty())
-        found = halfWays(ways);
-    std::ranges::move(found, std::back_inserter(findings));
-    std::ranges::move(blockedPortFindings(ways), std::back_inserter(findings));
+    add(blocked.empty() ? halfWays(ways) : blocked);
+    add(untried);
+    add(blockedPortFindings(ways));
     return findings;
 }
 

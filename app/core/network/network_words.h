@@ -31,14 +31,15 @@ std::string byInterface(const std::vector<std::string>& interfaces,
 
 /// What a person is to know. First ("choice") which network runs take: bad if they would be
 /// refused. Then nodes that took no part ("node", bad), and pairs between which nothing works
-/// ("way", bad), or if there are none those of which a way works by half ("half-way", warnings). At
-/// last where NetworkMatrix::optionalPort alone is blocked ("port", warnings).
+/// ("way", bad), or if there are none those of which a way works by half ("half-way", warnings).
+/// Whom a node did not try ("untried", bad). At last where NetworkMatrix::optionalPort alone is
+/// blocked ("port", warnings).
 std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix);
 
 /// The findings as a sentence each: "EVIDENCE: CAUSE; FIX."
 std::vector<std::string> networkSentences(const std::vector<CheckRow>& findings);
 
-/// Pairs of nodes, in one direction, between which no way works.
+/// Pairs of nodes, in one direction, between which no way works that was tried.
 int countBlocked(const NetworkMatrix& matrix);
 
 } // namespace rm

@@ -75,6 +75,7 @@ private Q_SLOTS:
     void aPortOfTheRangeIsJudgedByWhateverItsNumber();
     void whereOnlyThatPortIsOpenAFirewallIsNamed();
     void onlyPortsThatCountAreAskedFor();
+    void pairsThatWereNotTriedAreNamedAndNotCalledBlocked();
     void aFindingSaysWhatCausesItAndWhatToDo();
     void aWayThatWorksByHalfIsAWarning();
     void everyKindOfFailureHasItsWords_data();
@@ -329,6 +330,28 @@ void TestNetworkMatrix::onlyPortsThatCountAreAskedFor() {
     matrix.optionalPort = kMeasuredPort;
     setAnswer(matrix, 1, "10.0.0.5", kSilent);
     VERIFY_HAS(whyBlocked(matrix, 1, 0), "let TCP from 10.0.0.6 to ports 32768-60999 through");
+}
+
+void TestNetworkMatrix::pairsThatWereNotTriedAreNamedAndNotCalledBlocked() {
+    NetworkMatrix matrix = oneNetwork();
+    DialAnswer untried = answered(Reach::kUntried, "");
+    untried.error = "a node dials 8192 addresses and ports at most";
+    setAnswer(matrix, 1, "10.0.0.5", untried);
+    QCOMPARE(countBlocked(matrix), 0);
+    const std::vector<CheckRow> rows = networkFindings(matrix);
+    QCOMPARE(rows.size(), size_t(2));
+    const auto sentences = networkSentences(rows);
+    QCOMPARE(sentences[0], std::string("It is not known by which network all of them reach each "
+                                       "other: not every pair was tried."));
+    QCOMPARE(sentences[1], std::string("node-b did not try node-a: a node dials 8192 addresses and "
+                                       "ports at most; try fewer nodes at a time."));
+    QCOMPARE(rows[1].state, CheckRow::State::kBad);
+    VERIFY_HAS(whyNoNetwork(matrix), "node-b did not try node-a: ");
+    // What was tried comes first.
+    setAnswer(matrix, 0, "10.0.0.6", kSilent);
+    VERIFY_HAS(sentencesOf(matrix)[0], "There is no network by which all of them");
+    VERIFY_HAS(sentencesOf(matrix)[1], "node-a cannot reach node-b: ");
+    VERIFY_HAS(sentencesOf(matrix)[2], "node-b did not try node-a: ");
 }
 
 void TestNetworkMatrix::aFindingSaysWhatCausesItAndWhatToDo() {
