@@ -38,6 +38,11 @@ std::string checkpointWords(const RunSpec& spec, int64_t bytes) {
                 : std::string());
 }
 
+/// Where its ranks save.
+const FolderOnNode& checkpointsOf(const OnNode& node) {
+    return node.checkpoints ? *node.checkpoints : node.state;
+}
+
 /// What a launch and its run put into one file system of a node.
 struct Room {
     int64_t freeBytes = -1;
@@ -77,11 +82,6 @@ void warn(CheckRow& row, State state, const std::string& cause, const std::strin
     };
     add(row.cause, cause);
     add(row.fix, fix);
-}
-
-/// Where its ranks save.
-const FolderOnNode& checkpointsOf(const OnNode& node) {
-    return node.checkpoints ? *node.checkpoints : node.state;
 }
 
 bool isShared(const LaunchFacts& facts) {
