@@ -4,6 +4,7 @@
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
@@ -38,6 +39,7 @@ private Q_SLOTS:
     void initTestCase();
     void cleanup();
     void talkativeLoginShellIsUsable();
+    void librariesOfAProfileAreForNobody();
     void endlessBannerIsABoundedError();
     void sshdThatIsAwayForAMomentIsAwaited();
     void rankThatDoesNotAnswerIsToldAndKillEndsIt();
@@ -99,6 +101,21 @@ void tst_rough_nodes::talkativeLoginShellIsUsable() {
     QVERIFY2(run.exitCode == 0, run.whole());
     const QString id = newestRun(cli().database())->id;
     QCOMPARE(flawIn(stepsInStore(cli().database(), id, "train/loss"), 2, 1, 30), QByteArray());
+}
+
+/// Neither for ranks nor for the trials that vouch for them. The agent brings its own libstdc++.
+void tst_rough_nodes::librariesOfAProfileAreForNobody() {
+    const QDir home(m_bed->server(1).home());
+    QVERIFY(home.mkpath("conda/lib"));
+    QFile noLibrary(home.filePath("conda/lib/libstdc++.so.6"));
+    QVERIFY(noLibrary.open(QIODevice::WriteOnly));
+    QVERIFY(writeBashrc(1, "export LD_LIBRARY_PATH=$HOME/conda/lib\n"));
+    const CliResult tested = cli().run({"nodes", "self-test", "node-b"}, 120000);
+    const QString spec = m_bed->writeSpec("profile", {.steps = 10});
+    const CliResult run = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes, 120000);
+    QVERIFY(writeBashrc(1, ""));
+    QVERIFY2(tested.exitCode == 0, tested.whole());
+    QVERIFY2(run.exitCode == 0, run.whole());
 }
 
 void tst_rough_nodes::endlessBannerIsABoundedError() {

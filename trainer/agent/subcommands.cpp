@@ -24,6 +24,7 @@
 #include "trainer/agent/supervisor/start.h"
 #include "trainer/agent/supervisor/stop.h"
 #include "trainer/agent/supervisor/submit.h"
+#include "trainer/agent/supervisor/trainer_call.h"
 #include "trainer/agent/uninstall.h"
 
 #include <unistd.h>
@@ -74,6 +75,11 @@ Result<void> fingerprint(const Arguments&) {
 Result<void> start(const Arguments& arguments) {
     RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
     return print(startRun(Folders::fromEnvironment(), arguments[0], order));
+}
+
+Result<void> trainer(const Arguments& arguments) {
+    RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
+    return becomeTrainer(arguments, order);
 }
 
 Result<void> slurmInfoHere(const Arguments&) {
@@ -306,6 +312,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"folder", {0, 0, "folder < {\"path\", \"mark\", \"do\"}", folder}},
         {"fingerprint", {0, 0, "fingerprint < [\"PATH\", ...]", fingerprint}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
+        {"trainer", {1, 64, "trainer WORD... < {\"plan\", \"input\"}", trainer}},
         {"slurm-info", {0, 0, "slurm-info", slurmInfoHere}},
         {"submit", {1, 1, "submit RUN_ID < {\"script\", \"parts\"}", submit}},
         {"job-state", {1, 1, "job-state RUN_ID", jobState}},

@@ -440,10 +440,10 @@ std::string DirectLauncher::whatIsTooLarge() {
     const auto plans = makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, {}, m_bundles,
                                  m_request.attempt);
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
-        return [spec = specOn(node), &plan = plans[node]](HostSession& session, const std::string&,
-                                                          std::stop_token stop) {
+        return [spec = specOn(node), &plan = plans[node]](
+                   HostSession& session, const std::string& agent, std::stop_token stop) {
             // A failed estimate never prevents a launch.
-            return estimateOnNode(session, spec, plan, stop).value_or(NodeMemory());
+            return estimateOnNode(session, agent, spec, plan, stop).value_or(NodeMemory());
         };
     });
     for (size_t i = 0; estimates && i < estimates->size(); ++i)
@@ -481,8 +481,9 @@ DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& ca
     FirstError first(m_stop);
     const auto taskOf = [&](size_t node) -> Task<std::string> {
         return [&plan = plans[node], call = callOf(plans[node]), timeout, name = nodeName(node)](
-                   HostSession& session, const std::string&, std::stop_token stop) {
-            return runTrainerOf(plan, session, call, timeout, stop).map_error([&name](Error error) {
+                   HostSession& session, const std::string& agent, std::stop_token stop) {
+            auto told = runTrainerOf(plan, session, agent, call, timeout, stop);
+            return told.map_error([&name](Error error) {
                 error.message = name + ": " + error.message;
                 return error;
             });

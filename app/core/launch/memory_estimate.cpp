@@ -45,13 +45,15 @@ Result<NodeMemory> parseNodeMemory(const std::string& text) {
     }
 }
 
-Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& specToml,
-                                  const NodePlan& plan, std::stop_token stop) {
+Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& agent,
+                                  const std::string& specToml, const NodePlan& plan,
+                                  std::stop_token stop) {
     const TrainerCall call{{"estimate", "-", "--json", "--advise", "--ranks",
                             std::to_string(plan.worldSize), "--local-ranks",
                             std::to_string(plan.localRanks), "--device", plan.device},
                            specToml};
-    return runTrainerOf(plan, session, call, kPatience, std::move(stop)).and_then(parseNodeMemory);
+    return runTrainerOf(plan, session, agent, call, kPatience, std::move(stop))
+        .and_then(parseNodeMemory);
 }
 
 std::string tooLargeText(const std::string& run, const std::string& node, const NodePlan& plan,

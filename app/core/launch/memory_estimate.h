@@ -22,8 +22,10 @@ struct NodeMemory {
 Result<NodeMemory> parseNodeMemory(const std::string& json);
 
 /// Lets the trainer of `plan.bundle` rehearse a step on the node: some seconds, at most 20.
-Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& specToml,
-                                  const NodePlan& plan, std::stop_token stop);
+/// `agent` is what deployAgent() gave.
+Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& agent,
+                                  const std::string& specToml, const NodePlan& plan,
+                                  std::stop_token stop);
 
 /// "NODE has too little memory for RUN: ...": what is needed, what is free, what to do.
 std::string tooLargeText(const std::string& run, const std::string& node, const NodePlan& plan,

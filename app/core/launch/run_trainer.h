@@ -18,9 +18,11 @@ struct TrainerCall {
 };
 
 /// runToEnd() of the trainer of `plan.bundle`, which sees what the plan's ranks would see there:
-/// the GPUs that were chosen, and the environment of node and spec.
+/// the GPUs that were chosen, the environment of node and spec, and of the login's only what ranks
+/// get of it, as the agent starts it (trainer/agent/supervisor/trainer_call.h). `agent` is what
+/// deployAgent() gave.
 Result<std::string> runTrainerOf(const NodePlan& plan, HostSession& session,
-                                 const TrainerCall& call, std::chrono::milliseconds timeout,
-                                 std::stop_token stop);
+                                 const std::string& agent, const TrainerCall& call,
+                                 std::chrono::milliseconds timeout, std::stop_token stop);
 
 } // namespace rm

@@ -48,15 +48,12 @@ Environment currentEnvironment() {
     return environment;
 }
 
-Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
-                            int localRank) {
+Environment nodeEnvironment(const Environment& inherited, const NodePlan& plan) {
     Environment environment;
     environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";
     for (const auto& [name, value] : inherited)
         if (isInherited(name))
             environment[name] = value;
-    if (spec.train.threads > 0)
-        environment["OMP_NUM_THREADS"] = std::to_string(spec.train.threads);
     if (!plan.interface.empty()) {
         environment["NCCL_SOCKET_IFNAME"] = plan.interface;
         environment["GLOO_SOCKET_IFNAME"] = plan.interface;
@@ -66,6 +63,14 @@ Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, 
         if (equals != std::string::npos)
             environment[entry.substr(0, equals)] = entry.substr(equals + 1);
     }
+    return environment;
+}
+
+Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
+                            int localRank) {
+    Environment environment = nodeEnvironment(inherited, plan);
+    if (spec.train.threads > 0) // the node's own goes before
+        environment.emplace("OMP_NUM_THREADS", std::to_string(spec.train.threads));
     addTorchrun(environment, plan, localRank);
     return environment;
 }

@@ -15,10 +15,13 @@ using Environment = std::map<std::string, std::string>;
 /// This process's own.
 Environment currentEnvironment();
 
-/// The environment of one rank: torchrun's variables, the plan's, and from `inherited` only what a
-/// login may decide: user, locale, time zone, temporary folder, visible devices, and the variables
-/// of XDG, Slurm, NVIDIA, NCCL, Ringmaster and the sanitizers. Search paths for programs and
-/// libraries are never taken from the login.
+/// What the trainer has on this node whether or not it is a rank: the plan's variables, and from
+/// `inherited` only what a login may decide: user, locale, time zone, temporary folder, visible
+/// devices, and the variables of XDG, Slurm, NVIDIA, NCCL, Ringmaster and the sanitizers. Search
+/// paths for programs and libraries are never taken from the login.
+Environment nodeEnvironment(const Environment& inherited, const NodePlan& plan);
+
+/// The environment of one rank: nodeEnvironment(), the spec's threads and torchrun's variables.
 Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
                             int localRank);
 

@@ -17,7 +17,12 @@ namespace {
 /// A trainer that says what it was told.
 constexpr const char* kTrainer = R"sh(#!/bin/sh
 echo "GPUs $CUDA_VISIBLE_DEVICES, threads $OMP_NUM_THREADS, words $*, input $(cat)"
+echo "$LD_LIBRARY_PATH$PYTHONPATH$RANK $NCCL_IB_HCA $NCCL_DEBUG $PATH"
 )sh";
+
+std::string agent() {
+    return qEnvironmentVariable("RINGMASTER_BIN").toStdString() + "/ringmaster-agent";
+}
 
 } // namespace
 
@@ -32,15 +37,35 @@ private Q_SLOTS:
         QVERIFY(trainer.open(QIODevice::WriteOnly) && trainer.write(kTrainer) > 0);
         trainer.close();
         QVERIFY(trainer.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        // Of a profile; the last one is for ranks, too.
+        for (const char* name : {"LD_LIBRARY_PATH", "PYTHONPATH", "RANK", "NCCL_DEBUG"})
+            qputenv(name, "profile");
         NodePlan plan;
+        plan.runId = "trial";
         plan.bundle = bundle.path().toStdString();
-        plan.environment = {"CUDA_VISIBLE_DEVICES=GPU-b,GPU-c", "OMP_NUM_THREADS=3"};
+        plan.environment = {"CUDA_VISIBLE_DEVICES=GPU-b,GPU-c", "OMP_NUM_THREADS=3",
+                            "NCCL_IB_HCA=^mlx5_1"};
         LocalSession session;
         const auto told =
-            runTrainerOf(plan, session, {{"self-test", "--json"}, "the spec"}, 60s, {});
+            runTrainerOf(plan, session, agent(), {{"self-test", "--json"}, "the spec"}, 60s, {});
+        for (const char* name : {"LD_LIBRARY_PATH", "PYTHONPATH", "RANK", "NCCL_DEBUG"})
+            qunsetenv(name);
         QVERIFY2(told, told ? "" : told.error().message.c_str());
         QCOMPARE(*told, std::string("GPUs GPU-b,GPU-c, threads 3, words self-test --json, input "
-                                    "the spec\n"));
+                                    "the spec\n ^mlx5_1 profile /usr/local/bin:/usr/bin:/bin\n"));
+    }
+
+    void aTrainerThatIsNotThereIsNamed() {
+        NodePlan plan;
+        plan.runId = "trial";
+        plan.bundle = "/nowhere";
+        LocalSession session;
+        const auto told = runTrainerOf(plan, session, agent(), {{"self-test"}, {}}, 60s, {});
+        QVERIFY(!told);
+        QCOMPARE(told.error().code, ErrorCode::kNotFound);
+        QVERIFY2(told.error().message.ends_with(
+                     "start /nowhere/bin/ringmaster-trainer: No such file or directory"),
+                 told.error().message.c_str());
     }
 
     void aClusterIsRefusedByName_data() {
