@@ -21,6 +21,8 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -357,11 +359,29 @@ private Q_SLOTS:
     }
 
     void theLibstdcxxOfThisMachineIsFound() {
-        const std::string newest = newestGlibcxx(SysRoot{}, "");
+        const std::string newest = newestGlibcxx(SysRoot{});
         QVERIFY2(!isOlderVersion(newest, "3.4.20"), newest.c_str());
         FakeSysRoot fake;
         fake.put("/lib64/libstdc++.so.6", "no library");
-        QCOMPARE(newestGlibcxx(fake.root(), "/nowhere:relative"), std::string());
+        QCOMPARE(newestGlibcxx(fake.root()), std::string());
+    }
+
+    /// Ranks would not get it.
+    void theLibstdcxxOfAProfileIsNotTold() {
+        QFile maps("/proc/self/maps");
+        QVERIFY(maps.open(QIODevice::ReadOnly));
+        const auto line =
+            QRegularExpression("/\\S+/libstdc\\+\\+\\.so\\.6\\S*").match(maps.readAll());
+        QFile own(line.captured());
+        QVERIFY(own.open(QIODevice::ReadOnly));
+        FakeSysRoot fake;
+        fake.put("/opt/conda/lib/libstdc++.so.6", own.readAll());
+        qputenv("LD_LIBRARY_PATH", "/opt/conda/lib");
+        const auto reset = qScopeGuard([] { qunsetenv("LD_LIBRARY_PATH"); });
+        QTemporaryDir empty;
+        const std::string folder = empty.path().toStdString();
+        const NodeReport report = probeNode({folder, folder}, fake.root(), *fakeGpus());
+        QCOMPARE(report.libstdcxx, std::string());
     }
 
     void limitsOfThisLoginAreTold() {

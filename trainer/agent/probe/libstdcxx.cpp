@@ -4,7 +4,6 @@
 #include "shared/io/elf_versions.h"
 #include "shared/io/file.h"
 
-#include <sstream>
 #include <vector>
 
 namespace rm {
@@ -24,12 +23,8 @@ void addFromCache(const std::string& cache, std::vector<std::string>& paths) {
     }
 }
 
-std::vector<std::string> placesOf(const SysRoot& root, const std::string& libraryPath) {
+std::vector<std::string> placesOf(const SysRoot& root) {
     std::vector<std::string> paths;
-    std::istringstream folders(libraryPath);
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (folder.starts_with('/'))
-            paths.push_back(folder + kName);
     addFromCache(root.text("/etc/ld.so.cache"), paths);
     for (const char* folder :
          {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu",
@@ -40,8 +35,8 @@ std::vector<std::string> placesOf(const SysRoot& root, const std::string& librar
 
 } // namespace
 
-std::string newestGlibcxx(const SysRoot& root, const std::string& libraryPath) {
-    for (const std::string& path : placesOf(root, libraryPath)) {
+std::string newestGlibcxx(const SysRoot& root) {
+    for (const std::string& path : placesOf(root)) {
         const auto library = readFile(root.path(path));
         if (!library)
             continue;

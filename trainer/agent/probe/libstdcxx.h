@@ -7,9 +7,9 @@
 
 namespace rm {
 
-/// The newest GLIBCXX of the libstdc++.so.6 that a program would get here, "3.4.30": looked for
-/// where ld.so(8) does, in `libraryPath` ($LD_LIBRARY_PATH), the loader's cache and the usual
-/// folders. Empty: none was found.
-std::string newestGlibcxx(const SysRoot& root, const std::string& libraryPath);
+/// The newest GLIBCXX of the libstdc++.so.6 that a rank would get here, "3.4.30": looked for where
+/// ld.so(8) does, in the loader's cache and the usual folders, but not in LD_LIBRARY_PATH, which
+/// ranks do not have. Empty: none was found.
+std::string newestGlibcxx(const SysRoot& root);
 
 } // namespace rm

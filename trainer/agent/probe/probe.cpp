@@ -21,8 +21,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 namespace rm {
 
 namespace {
@@ -91,8 +89,7 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.stateId = stateId(folders.stateDir);
     report.runs = livingRuns(folders);
     report.release = kRelease;
-    const char* libraryPath = std::getenv("LD_LIBRARY_PATH");
-    report.libstdcxx = newestGlibcxx(root, libraryPath ? libraryPath : "");
+    report.libstdcxx = newestGlibcxx(root);
     readLimits(root, report);
     report.wallNs = wallNowNs();
     report.user = userName(::getuid());
