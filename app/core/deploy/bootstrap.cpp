@@ -8,6 +8,11 @@ namespace rm {
 
 // Exit codes are those of rm::ExitCode. The script must not contain a single quote.
 const char* const kBootstrapScript = R"sh(umask 077
+login=$PATH
+PATH=/usr/local/bin:/usr/bin:/bin
+unset LD_LIBRARY_PATH LD_PRELOAD
+command -v sha256sum >/dev/null 2>&1 || command -v shasum >/dev/null 2>&1 || PATH=$PATH:$login
+export PATH
 read -r sha || exit 2
 case $sha in *[!0-9a-f]*|"") echo "that is no SHA-256" >&2; exit 2;; esac
 case ${XDG_DATA_HOME:-} in /*) data=$XDG_DATA_HOME;; *) data=${HOME:?}/.local/share;; esac

@@ -46,7 +46,7 @@ Result<std::string> commandLine(const std::string& program,
 Result<std::string> scriptLine(const std::string& fixedScript) {
     if (fixedScript.find('\'') != std::string::npos)
         return fail(ErrorCode::kInternal, "start a script: it holds a single quote");
-    return "exec sh -c '" + StartMark::commands() + fixedScript + "'";
+    return "exec /bin/sh -c '" + StartMark::commands() + fixedScript + "'";
 }
 
 } // namespace rm

@@ -12,8 +12,9 @@ namespace rm {
 /// shell reads anything into them.
 Result<void> checkWords(const std::string& program, const std::vector<std::string>& arguments);
 
-/// The checked words as the command of an exec channel, for any login shell. The program's own
-/// output begins after StartMark's line on stdout and stderr.
+/// The checked words as the command of an exec channel, for any login shell: it becomes /bin/sh,
+/// whatever its PATH names, and that the program. The program's own output begins after StartMark's
+/// line on stdout and stderr.
 Result<std::string> commandLine(const std::string& program,
                                 const std::vector<std::string>& arguments);
 

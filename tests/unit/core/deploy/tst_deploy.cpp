@@ -37,6 +37,8 @@ private Q_SLOTS:
     void agentTravelsPackedWhereItCanBeUnpacked_data();
     void agentTravelsPackedWhereItCanBeUnpacked();
     void damagedAgentIsReplaced();
+    void programsOfAProfileVerifyNothing();
+    void aProfileIsAskedWhereTheSystemCannotHash();
     void agentIsReadOnceForEachChange();
     void oldGlibcIsRefusedBeforeAnythingIsSent_data();
     void oldGlibcIsRefusedBeforeAnythingIsSent();
@@ -58,7 +60,8 @@ private Q_SLOTS:
     void aTorchThatTheNodeHasIsNotSent();
 
 private:
-    void serve(const QStringList& environment);
+    void serve(SshServer::Options options);
+    QString writeScript(const QString& name, const std::string& text);
     std::unique_ptr<CountingSession> open();
     std::string agentOn(CountingSession& session);
     LocalTree sampleTree(size_t bigBytes);
@@ -91,7 +94,27 @@ QStringList filesBelow(const QString& folder) {
     return names;
 }
 
+/// Of this machine, as the file itself.
+QString programHere(const char* name) {
+    return QFileInfo(QStandardPaths::findExecutable(name)).canonicalFilePath();
+}
+
+/// So that no shell finds it. Needs canMountOwnFiles().
+std::vector<OwnDrive> without(const std::vector<const char*>& programs) {
+    std::vector<OwnDrive> drives;
+    for (const char* name : programs)
+        if (const QString here = programHere(name); !here.isEmpty())
+            drives.push_back({here, "/dev/null"});
+    return drives;
+}
+
 } // namespace
+
+QString DeployTest::writeScript(const QString& name, const std::string& text) {
+    const QString path = write(name, "#!/bin/sh\n" + text + '\n');
+    QFile::setPermissions(path, QFile::ReadOwner | QFile::ExeOwner);
+    return path;
+}
 
 QString DeployTest::write(const QString& name, const std::string& text) {
     const QString path = m_home.path(name);
@@ -109,9 +132,9 @@ void DeployTest::initTestCase() {
     QVERIFY(m_home.prepare());
 }
 
-void DeployTest::serve(const QStringList& environment) {
-    const auto serving =
-        m_home.serve({.authorizedKey = m_home.publicKey(), .environment = environment});
+void DeployTest::serve(SshServer::Options options) {
+    options.authorizedKey = m_home.publicKey();
+    const auto serving = m_home.serve(options);
     QVERIFY2(serving, serving ? "" : serving.error().message.c_str());
     m_node = m_home.node("node3");
     QVERIFY(m_home.know());
@@ -167,15 +190,9 @@ void DeployTest::agentTravelsPackedWhereItCanBeUnpacked_data() {
 
 void DeployTest::agentTravelsPackedWhereItCanBeUnpacked() {
     QFETCH(bool, hasGzip);
-    const QString programs = m_home.path(hasGzip ? "with" : "without");
-    QVERIFY(QDir().mkpath(programs));
-    QStringList names = {"cat",   "chmod", "getconf",   "head", "mkdir", "mv",   "rm",
-                         "rmdir", "sh",    "sha256sum", "stat", "touch", "uname"};
-    if (hasGzip)
-        names << "gzip";
-    for (const QString& name : names)
-        QVERIFY(QFile::link(QStandardPaths::findExecutable(name), programs + '/' + name));
-    serve({"PATH=" + programs});
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    serve({.drives = hasGzip ? std::vector<OwnDrive>() : without({"gzip"})});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY2(agent, messageOf(agent));
@@ -193,12 +210,44 @@ void DeployTest::damagedAgentIsReplaced() {
     QVERIFY(runToEnd(*session, agent, {"probe"}, {}, 20s));
 }
 
+/// That would take any bytes for the agent.
+void DeployTest::programsOfAProfileVerifyNothing() {
+    const QString ran = m_home.path("false/ran");
+    for (const char* name : {"sha256sum", "shasum", "gzip", "sh", "stat", "getconf", "mv"})
+        writeScript(QString("false/%1").arg(name), "echo >>" + ran.toStdString());
+    serve({.environment = {"PATH=" + m_home.path("false") + ":/usr/bin:/bin",
+                           "LD_LIBRARY_PATH=" + m_home.path("false")}});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY2(agent, messageOf(agent));
+    QVERIFY(!QFileInfo::exists(ran));
+    QVERIFY(runToEnd(*session, *agent, {"probe"}, {}, 20s));
+}
+
+/// As on NixOS, which has next to nothing in /usr/bin.
+void DeployTest::aProfileIsAskedWhereTheSystemCannotHash() {
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    QVERIFY(QDir().mkpath(m_home.path("profile")) &&
+            QFile::copy(programHere("sha256sum"), m_home.path("profile/sha256sum")));
+    serve({.environment = {"PATH=/usr/bin:/bin:" + m_home.path("profile")},
+           .drives = without({"sha256sum", "shasum"})});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY2(agent, messageOf(agent));
+}
+
 void DeployTest::agentIsReadOnceForEachChange() {
-    const QString reads = m_home.path("counting/reads");
-    const QString sum = write("counting/sha256sum", "#!/bin/sh\necho >>" + reads.toStdString() +
-                                                        "\nexec /usr/bin/sha256sum \"$@\"\n");
-    QFile::setPermissions(sum, QFile::ReadOwner | QFile::ExeOwner);
-    serve({"PATH=" + m_home.path("counting") + ":/usr/bin:/bin"});
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    const QString reads = m_home.path("reads");
+    const QString sum = programHere("sha256sum");
+    QVERIFY(QDir().mkpath(m_home.path("real")) && QFile::copy(sum, m_home.path("real/sha256sum")));
+    serve({.files = {{sum,
+                      QString("#!/bin/sh\necho >>%1\nexec %2/sha256sum \"$@\"\n")
+                          .arg(reads, m_home.path("real"))
+                          .toUtf8(),
+                      true}}});
     auto session = open();
     const std::string agent = agentOn(*session);
     // While it is so young that another change might not show, it is read each time.
@@ -220,19 +269,19 @@ void DeployTest::agentIsReadOnceForEachChange() {
 }
 
 void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent_data() {
-    QTest::addColumn<QString>("getconf");
+    QTest::addColumn<QByteArray>("getconf");
     QTest::addColumn<QByteArray>("complaint");
-    QTest::newRow("Debian 11") << "echo glibc 2.31"
+    QTest::newRow("Debian 11") << QByteArray("echo glibc 2.31")
                                << QByteArray("node3 has glibc 2.31; Ringmaster's trainer needs");
-    QTest::newRow("Alpine") << "echo musl libc" << QByteArray("musl");
+    QTest::newRow("Alpine") << QByteArray("echo musl libc") << QByteArray("musl");
 }
 
 void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent() {
-    QFETCH(QString, getconf);
+    QFETCH(QByteArray, getconf);
     QFETCH(QByteArray, complaint);
-    const QString fake = write("old/getconf", "#!/bin/sh\n" + getconf.toStdString() + '\n');
-    QFile::setPermissions(fake, QFile::ReadOwner | QFile::ExeOwner);
-    serve({"PATH=" + m_home.path("old") + ":/usr/bin:/bin"});
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    serve({.files = {{programHere("getconf"), "#!/bin/sh\n" + getconf + '\n', true}}});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY(!agent);
@@ -243,7 +292,7 @@ void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent() {
 }
 
 void DeployTest::homeThatCannotBeWrittenIsClear() {
-    serve({"RINGMASTER_HOME=/proc/ringmaster"});
+    serve({.environment = {"RINGMASTER_HOME=/proc/ringmaster"}});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY(!agent);
@@ -426,7 +475,7 @@ void DeployTest::hostThatIsFullSaysSo() {
     const bool mounted = mount.waitForFinished() && mount.exitCode() == 0;
     RM_NEEDS("root", mounted, QStringLiteral("mounting a tmpfs is not allowed here"));
     const auto unmount = qScopeGuard([&disk] { QProcess::execute("umount", {disk.path()}); });
-    serve({"RINGMASTER_HOME=" + disk.path()});
+    serve({.environment = {"RINGMASTER_HOME=" + disk.path()}});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY2(agent, messageOf(agent));
