@@ -282,9 +282,10 @@ int printOffers(const CommandContext& context, const std::vector<SshOffer>& offe
     std::vector<std::vector<std::string>> rows = {
         {"NAME", "HOST", "USER", "PORT", "THROUGH", "KEY", "NODE", "PROBLEM"}};
     for (const SshOffer& offer : offers)
-        rows.push_back({offer.node.sshHost, oneLine(offer.route.host), oneLine(offer.route.user),
-                        std::to_string(offer.route.port), oneLine(offer.passes),
-                        oneLine(offer.route.keyFile), offer.known, oneLine(offer.problem)});
+        rows.push_back({oneLine(offer.node.sshHost), oneLine(offer.route.host),
+                        oneLine(offer.route.user), std::to_string(offer.route.port),
+                        oneLine(offer.passes), oneLine(offer.route.keyFile), offer.known,
+                        oneLine(offer.problem)});
     if (!offers.empty())
         std::cout << formatFilled(std::move(rows)) << std::flush;
     return 0;

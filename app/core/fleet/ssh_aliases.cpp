@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/ssh_aliases.h"
 
-#include "app/core/node/node_check.h"
 #include "shared/io/file.h"
 
 #include <QDir>
 #include <QFileInfo>
 #include <QProcess>
 #include <QRegularExpression>
+
+#include <glob.h>
 
 #include <algorithm>
 
@@ -49,20 +50,21 @@ private:
     }
 
     void add(const QString& word) {
+        const bool isPattern = word.startsWith('!') || word.contains('*') || word.contains('?');
         const std::string name = word.toStdString();
-        Node node;
-        node.name = node.sshHost = name;
-        if (checkNode(node) && std::ranges::find(names, name) == names.end())
+        if (!isPattern && !name.empty() && std::ranges::find(names, name) == names.end())
             names.push_back(name);
     }
 
     void include(QString pattern, int depth) {
         if (pattern.startsWith("~/"))
             pattern = QDir::homePath() + pattern.mid(1);
-        const QFileInfo info(QDir(m_folder).filePath(pattern));
-        const QDir folder(info.path());
-        for (const QString& name : folder.entryList({info.fileName()}, QDir::Files, QDir::Name))
-            readFile(folder.filePath(name), depth);
+        const QByteArray path = QDir(m_folder).filePath(pattern).toLocal8Bit();
+        glob_t found = {};
+        if (::glob(path.constData(), 0, nullptr, &found) == 0)
+            for (size_t i = 0; i < found.gl_pathc; ++i)
+                readFile(QString::fromLocal8Bit(found.gl_pathv[i]), depth);
+        ::globfree(&found);
     }
 
     QString m_folder;

@@ -7,8 +7,8 @@
 namespace rm {
 
 /// The names after `Host` in an ssh_config and the files that it includes, in their order, each
-/// once, without patterns and names that are not valid as a node's host. They only fill a list to
-/// choose from; libssh itself reads the file when it connects. A missing file gives an empty list.
+/// once, without patterns; not each can be a node. They only fill a list to choose from: what the
+/// file says of one is OpenSSH's to read (ssh_config.h). A missing file gives an empty list.
 std::vector<std::string> sshAliasesOf(const std::string& configFile);
 
 /// Those of ~/.ssh/config.

@@ -21,12 +21,27 @@ std::map<std::string, std::string> routesOf(const std::vector<Node>& nodes) {
     return routes;
 }
 
-std::string problemOf(const SshOffer& offer, const std::vector<Node>& nodes) {
-    if (const auto good = checkNode(offer.node); !good)
-        return good.error().message;
-    if (std::ranges::find(nodes, offer.node.name, &Node::name) != nodes.end())
-        return "there is another node of that name";
-    return {};
+SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes,
+                 const std::map<std::string, std::string>& known) {
+    SshOffer offer;
+    offer.node.name = nodeNameFor(alias);
+    offer.node.sshHost = alias;
+    if (const auto good = checkNode(offer.node); !good) {
+        offer.problem = good.error().message;
+        return offer;
+    }
+    if (auto route = findRoute(offer.node))
+        offer.route = std::move(*route);
+    else
+        offer.problem = route.error().message;
+    const std::string jump = jumpHostIn(offer.route.proxy);
+    offer.passes = jump.empty() ? offer.route.proxy : jump;
+    const bool isTaken = std::ranges::find(nodes, offer.node.name, &Node::name) != nodes.end();
+    if (const auto same = known.find(routeTo(offer.node)); same != known.end())
+        offer.known = same->second;
+    else if (offer.problem.empty() && isTaken)
+        offer.problem = "there is another node of that name";
+    return offer;
 }
 
 } // namespace
@@ -41,22 +56,8 @@ std::string nodeNameFor(const std::string& host) {
 std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes) {
     const auto known = routesOf(nodes);
     std::vector<SshOffer> offers;
-    for (const std::string& alias : sshAliases()) {
-        SshOffer offer;
-        offer.node.name = nodeNameFor(alias);
-        offer.node.sshHost = alias;
-        if (auto route = findRoute(offer.node))
-            offer.route = std::move(*route);
-        else
-            offer.problem = route.error().message;
-        const std::string jump = jumpHostIn(offer.route.proxy);
-        offer.passes = jump.empty() ? offer.route.proxy : jump;
-        if (const auto same = known.find(routeTo(offer.node)); same != known.end())
-            offer.known = same->second;
-        if (offer.known.empty() && offer.problem.empty())
-            offer.problem = problemOf(offer, nodes);
-        offers.push_back(std::move(offer));
-    }
+    for (const std::string& alias : sshAliases())
+        offers.push_back(offerOf(alias, nodes, known));
     return offers;
 }
 

@@ -9,7 +9,7 @@
 
 namespace rm {
 
-/// A name of ~/.ssh/config that can become a node.
+/// A name of ~/.ssh/config as a node.
 struct SshOffer {
     Node node;      ///< as it would be added: by that name, so that ssh_config goes on to decide
     SshRoute route; ///< where ssh_config leads to now
@@ -19,8 +19,9 @@ struct SshOffer {
 };
 
 /// All names of ~/.ssh/config and the files it includes, in their order, against the nodes that
-/// there are. libssh reads the configuration, as it does for a connection, and so runs the commands
-/// of Match exec: not for the GUI's thread.
+/// there are. `ssh -G` reads the configuration, as it does for a connection (ssh_config.h), and so
+/// runs the commands of Match exec, but for no name that checkNode() refuses: not for the GUI's
+/// thread.
 std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes);
 
 /// The name of a node that is reached as `host`: ':' and '%' of IPv6 may not stand in it.

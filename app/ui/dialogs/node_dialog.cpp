@@ -254,7 +254,7 @@ void NodeDialog::fill(const Node& node) {
 
 void NodeDialog::useAlias(const QString& alias) {
     m_host->setText(alias);
-    m_name->setText(alias);
+    m_name->setText(QString::fromStdString(nodeNameFor(alias.toStdString())));
     m_user->clear();
     m_port->setValue(0);
     m_key->clear();

@@ -61,6 +61,7 @@ private Q_SLOTS:
     void unknownNodeIsAnAnswerNotAFailure();
     void aliasesAreListedWithoutPatterns();
     void includedFilesCount();
+    void includedFilesCountWhateverPartIsAPattern();
     void includeCircleEnds();
     void missingConfigHasNoAliases();
     void checksOfEarlierReleasesAreRead();
@@ -810,12 +811,13 @@ void FleetTest::aliasesAreListedWithoutPatterns() {
                                                 "host=gpu-c\n"
                                                 "Host *.example !bad gpu-?\n"
                                                 "Host \"quoted\" gpu-a\n"
-                                                "Host evil;id\n"
+                                                "Host fd00::1 gpu+1 no!pattern\n"
                                                 "Match host other\n"
                                                 "HostName notme\n"
                                                 "Hostess no\n"));
     QVERIFY(sshAliasesOf(path("config")) ==
-            (std::vector<std::string>{"gpu-a", "gpu-b", "gpu-c", "quoted"}));
+            (std::vector<std::string>{"gpu-a", "gpu-b", "gpu-c", "quoted", "fd00::1", "gpu+1",
+                                      "no!pattern"}));
 }
 
 void FleetTest::includedFilesCount() {
@@ -825,6 +827,16 @@ void FleetTest::includedFilesCount() {
     QVERIFY(writeFileAtomically(path("config.d/2.conf"), "Host two\n"));
     QVERIFY(writeFileAtomically(path("config.d/3.txt"), "Host three\n"));
     QVERIFY(sshAliasesOf(path("config")) == (std::vector<std::string>{"one", "two", "last"}));
+}
+
+void FleetTest::includedFilesCountWhateverPartIsAPattern() {
+    for (const char* cluster : {"a", "b"}) {
+        QDir().mkpath(m_dir->filePath(QString("clusters/%1").arg(cluster)));
+        QVERIFY(writeFileAtomically(path(QString("clusters/%1/config").arg(cluster)),
+                                    std::string("Host in-") + cluster + "\n"));
+    }
+    QVERIFY(writeFileAtomically(path("config"), "Include clusters/*/config\n"));
+    QVERIFY(sshAliasesOf(path("config")) == (std::vector<std::string>{"in-a", "in-b"}));
 }
 
 void FleetTest::includeCircleEnds() {

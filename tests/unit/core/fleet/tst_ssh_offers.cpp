@@ -137,9 +137,18 @@ void SshOffersTest::namesThatCannotBeNodesSayWhy() {
     taken.sshHost = "elsewhere.example";
     QCOMPARE(offerOf("plain", {localNode(), taken}).problem,
              std::string("there is another node of that name"));
-    configure("Host this-computer\n");
-    // Not offered at all: that is what this computer is called.
-    QVERIFY(offerOf("this-computer", {localNode()}).node.name.empty());
+    configure("Host this-computer gpu+1 a;id fd00::1\n"
+              "Match exec \"echo %n >>{home}/asked\"\n  Port 2203\n");
+    QVERIFY(offerOf("this-computer", {localNode()}).problem.ends_with("name of this computer"));
+    for (const char* alias : {"gpu+1", "a;id"})
+        QVERIFY(offerOf(alias).problem.find("may hold letters, digits and") != std::string::npos);
+    QCOMPARE(offerOf("fd00::1").node.name, std::string("fd00--1"));
+    QCOMPARE(offerOf("fd00::1").problem, std::string());
+    QCOMPARE(offerOf("fd00::1").route.port, 2203);
+    // What such a name could do to a command.
+    const auto asked = readFile(m_home->filePath("asked").toStdString());
+    QVERIFY(asked && asked->find("fd00::1") != std::string::npos);
+    QVERIFY(asked->find("a;") == std::string::npos && asked->find("gpu") == std::string::npos);
 }
 
 void SshOffersTest::withoutAConfigNothingIsOffered() {
