@@ -20,13 +20,13 @@ bool trusts(const Node& node, const std::string& fingerprint) {
 }
 
 /// Asks for a secret once: false when it was asked for before or nothing was entered.
-bool askInto(std::optional<std::string>& secret, const std::string& question) {
+bool askInto(std::optional<Secret>& secret, const std::string& question) {
     if (secret)
         return false;
-    std::string given = askSecret(question);
-    if (given.empty())
+    const Secret given = askSecret(question);
+    if (given.text().empty())
         return false;
-    secret = std::move(given);
+    secret = given;
     return true;
 }
 

@@ -202,7 +202,7 @@ bool askYesNo(const std::string& question) {
     return answer == "yes" || answer == "y";
 }
 
-std::string askSecret(const std::string& question) {
+Secret askSecret(const std::string& question) {
     std::fstream terminal("/dev/tty");
     const Descriptor settings(::open("/dev/tty", O_RDWR | O_CLOEXEC));
     termios before{};
@@ -215,7 +215,9 @@ std::string askSecret(const std::string& question) {
     std::string answer = readLine(terminal);
     tcsetattr(settings.get(), TCSANOW, &before);
     std::cerr << std::endl;
-    return answer;
+    const Secret secret(answer);
+    cleanse(answer);
+    return secret;
 }
 
 } // namespace rm::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/remote/secret.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -50,6 +52,6 @@ std::string progressBar(double share, int width);
 /// loop goes on until then.
 bool askYesNo(const std::string& question);
 /// The same without echo; empty when there is no terminal.
-std::string askSecret(const std::string& question);
+Secret askSecret(const std::string& question);
 
 } // namespace rm::cli

@@ -862,7 +862,7 @@ void TestNodesPage::anUnknownKeyIsTrustedFromItsRow() {
 void TestNodesPage::aPasswordIsEnteredFromItsRow() {
     std::vector<std::string> given;
     m_demo->fleet().setChecker([&](const QString& name, const Credentials& credentials) {
-        given.push_back(credentials.password.value_or("none"));
+        given.push_back(credentials.password.value_or("none").text());
         return QtFuture::makeReadyFuture(
             refusedCheck(name.toStdString(),
                          refusal(ConnectFailure::Need::kPassword, ConnectFailure::Cause::kLogin)));

@@ -391,7 +391,8 @@ auto membersOf(T& value) {
 
 template <Like<CheckRequest> T>
 auto membersOf(T& value) {
-    auto& [node, password, passphrase, trustedFingerprint] = value;
+    auto& [node, credentials] = value;
+    auto& [password, passphrase, trustedFingerprint] = credentials;
     return std::tie(node, password, passphrase, trustedFingerprint);
 }
 

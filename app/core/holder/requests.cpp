@@ -66,11 +66,7 @@ struct Performer {
         answer(engine.withdraw(r.run, r.command), context, request, done);
     }
     void operator()(const CheckRequest& r) {
-        Credentials credentials;
-        credentials.password = r.password;
-        credentials.passphrase = r.passphrase;
-        credentials.trustedFingerprint = r.trustedFingerprint;
-        answer(fleet.check(r.node, std::move(credentials)), context, request, done);
+        answer(fleet.check(r.node, r.credentials), context, request, done);
     }
     void operator()(const NotesRequest& r) { done(engine.setNotes(r.run, r.notes)); }
     void operator()(const TagsRequest& r) { done(engine.setTags(r.run, r.tags)); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/remote/host.h"
 #include "app/core/run/engine.h"
 
 #include <QByteArray>
@@ -70,9 +71,7 @@ struct WithdrawRequest {
 
 struct CheckRequest {
     QString node;
-    std::optional<std::string> password;
-    std::optional<std::string> passphrase;
-    std::optional<std::string> trustedFingerprint;
+    Credentials credentials;
     bool operator==(const CheckRequest&) const = default;
 };
 

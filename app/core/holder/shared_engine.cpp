@@ -394,8 +394,7 @@ void SharedEngine::seek() {
         return;
     m_impl->role = Impl::Role::kSeeking;
     m_impl->fleet.setChecker([this](const QString& node, const Credentials& credentials) {
-        return ask<NodeCheck>(CheckRequest{node, credentials.password, credentials.passphrase,
-                                           credentials.trustedFingerprint});
+        return ask<NodeCheck>(CheckRequest{node, credentials});
     });
     m_impl->search = new HolderSearch(
         databasePath(), m_impl->self,

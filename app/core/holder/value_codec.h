@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/remote/secret.h"
+
 #include <QByteArray>
 #include <QCborArray>
 #include <QCborValue>
@@ -161,6 +163,11 @@ QCborValue pack(const T& value) {
         return QCborValue(static_cast<qint64>(value));
     } else if constexpr (std::is_same_v<T, std::string>) {
         return QCborValue(QByteArray::fromStdString(value));
+    } else if constexpr (std::is_same_v<T, Secret>) {
+        auto bytes = QByteArray::fromStdString(value.text());
+        const QCborValue packed(bytes);
+        cleanse(bytes);
+        return packed;
     } else if constexpr (isOptional<T>) {
         return value ? QCborValue(QCborArray{pack(*value)}) : QCborValue(nullptr);
     } else if constexpr (isList<T>) {
@@ -204,6 +211,11 @@ bool unpack(const QCborValue& in, T& out) {
         return unpackInteger(in, out);
     } else if constexpr (std::is_same_v<T, std::string>) {
         out = in.toByteArray().toStdString();
+        return in.isByteArray();
+    } else if constexpr (std::is_same_v<T, Secret>) {
+        QByteArray bytes = in.toByteArray();
+        out = bytes.toStdString();
+        cleanse(bytes);
         return in.isByteArray();
     } else if constexpr (isOptional<T>) {
         out.reset();

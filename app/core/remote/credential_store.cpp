@@ -10,16 +10,14 @@ void CredentialStore::grant(const Node& node, const Credentials& credentials) {
         return;
     const std::string route = routeTo(node);
     const std::lock_guard lock(m_mutex);
-    Granted merged = m_granted[route];
+    Granted& granted = m_granted[route];
     if (credentials.password)
-        merged.credentials.password = credentials.password;
+        granted.credentials.password = credentials.password;
     if (credentials.passphrase)
-        merged.credentials.passphrase = credentials.passphrase;
+        granted.credentials.passphrase = credentials.passphrase;
     if (credentials.trustedFingerprint)
-        merged.credentials.trustedFingerprint = credentials.trustedFingerprint;
-    merged.nodes.insert(node.name);
-    m_granted.erase(route); // wipes all of the old secret; assigning a shorter one would not
-    m_granted.emplace(route, merged);
+        granted.credentials.trustedFingerprint = credentials.trustedFingerprint;
+    granted.nodes.insert(node.name);
 }
 
 Credentials CredentialStore::lookUp(const Node& node) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/node/node.h"
+#include "app/core/remote/secret.h"
 #include "shared/result.h"
 
 #include <chrono>
@@ -113,15 +114,13 @@ struct ConnectFailure {
 /// A heading of a few words for it: "No route", "Host key".
 const char* causeTitle(ConnectFailure::Cause cause);
 
-/// What a person entered or the keyring had, for one attempt. Copies are overwritten when
-/// destroyed.
+/// What a person entered or the keyring had, for one attempt.
 struct Credentials {
-    ~Credentials();
-
-    std::optional<std::string> password;
-    std::optional<std::string> passphrase; ///< of the key files that have one
+    std::optional<Secret> password;
+    std::optional<Secret> passphrase; ///< of the key files that have one
     /// Write this key to known_hosts if, and only if, the host shows exactly it.
     std::optional<std::string> trustedFingerprint;
+    bool operator==(const Credentials&) const = default;
 };
 
 /// Connects, checks the host key before any authentication, authenticates. Blocks at most ~15 s,

@@ -13,16 +13,17 @@ namespace {
 
 /// The passphrase for protected key files, and whether one was needed.
 struct KeyLock {
-    const std::optional<std::string>& passphrase;
+    const std::optional<Secret>& passphrase;
     bool isMet = false;
 
     /// libssh's callback for the passphrase of a key file; `lock` is a KeyLock.
     static int answer(const char*, char* buffer, size_t size, int, int, void* lock) {
         auto& self = *static_cast<KeyLock*>(lock);
         self.isMet = true;
-        if (!self.passphrase || self.passphrase->size() >= size)
+        if (!self.passphrase || self.passphrase->text().size() >= size)
             return -1;
-        std::memcpy(buffer, self.passphrase->c_str(), self.passphrase->size() + 1);
+        const std::string& text = self.passphrase->text();
+        std::memcpy(buffer, text.c_str(), text.size() + 1);
         return 0;
     }
 };

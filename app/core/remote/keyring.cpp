@@ -17,21 +17,21 @@ QString entryOf(const Node& node) {
 
 } // namespace
 
-void Keyring::read(const Node& node, std::function<void(std::optional<QString>)> done) {
+void Keyring::read(const Node& node, std::function<void(std::optional<Secret>)> done) {
     auto* job = new QKeychain::ReadPasswordJob(kService, this);
     job->setKey(entryOf(node));
     connect(job, &QKeychain::Job::finished, this, [job, done = std::move(done)] {
         const bool found = job->error() == QKeychain::NoError;
-        done(found ? std::optional(job->textData()) : std::nullopt);
+        done(found ? std::optional<Secret>(job->textData()) : std::nullopt);
     });
     job->start();
 }
 
-void Keyring::write(const Node& node, const QString& password,
+void Keyring::write(const Node& node, const Secret& password,
                     std::function<void(Result<void>)> done) {
     auto* job = new QKeychain::WritePasswordJob(kService, this);
     job->setKey(entryOf(node));
-    job->setTextData(password);
+    job->setTextData(QString::fromStdString(password.text()));
     connect(job, &QKeychain::Job::finished, this, [job, name = node.name, done = std::move(done)] {
         if (job->error() == QKeychain::NoError)
             return done({});

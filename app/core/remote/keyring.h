@@ -2,10 +2,10 @@
 #pragma once
 
 #include "app/core/node/node.h"
+#include "app/core/remote/secret.h"
 #include "shared/result.h"
 
 #include <QObject>
-#include <QString>
 
 #include <functional>
 #include <optional>
@@ -22,9 +22,9 @@ public:
     using QObject::QObject;
 
     /// nullopt: no entry, no keyring, or it stays locked.
-    void read(const Node& node, std::function<void(std::optional<QString>)> done);
+    void read(const Node& node, std::function<void(std::optional<Secret>)> done);
     /// kUnavailable: it was not kept.
-    void write(const Node& node, const QString& password, std::function<void(Result<void>)> done);
+    void write(const Node& node, const Secret& password, std::function<void(Result<void>)> done);
     void remove(const Node& node);
 };
 

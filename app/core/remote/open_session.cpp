@@ -4,8 +4,6 @@
 #include "app/core/remote/local_session.h"
 #include "app/core/remote/ssh_session.h"
 
-#include <openssl/crypto.h>
-
 #include <csignal>
 
 namespace rm {
@@ -54,12 +52,6 @@ openSessionPatiently(const Node& node, const Credentials& credentials, std::stop
             onPause({session.error().error, pause, left});
         waitUnlessStopped(stop, pause);
     }
-}
-
-Credentials::~Credentials() {
-    for (auto* secret : {&password, &passphrase})
-        if (*secret)
-            OPENSSL_cleanse((*secret)->data(), (*secret)->size());
 }
 
 const char* causeTitle(ConnectFailure::Cause cause) {

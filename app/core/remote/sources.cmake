@@ -19,6 +19,7 @@ target_sources(rm_core PRIVATE
     remote/process_reader.cpp
     remote/resolver.cpp
     remote/run_to_end.cpp
+    remote/secret.cpp
     remote/sign_of_life.cpp
     remote/ssh_auth.cpp
     remote/ssh_config.cpp

@@ -161,7 +161,8 @@ Result<bool> Login::password() {
     if (takes(SSH_AUTH_METHOD_PASSWORD)) {
         m_passwordSent = true;
         content = ask([this] {
-            return ssh_userauth_password(m_link.get(), nullptr, m_credentials.password->c_str());
+            return ssh_userauth_password(m_link.get(), nullptr,
+                                         m_credentials.password->text().c_str());
         });
     } else if (takes(SSH_AUTH_METHOD_INTERACTIVE)) {
         content = dialogue();
@@ -196,7 +197,7 @@ Result<void> Login::answerPrompts() {
                             "\"; log in there once with ssh and answer it, or use a key");
         m_passwordSent = true;
         ssh_userauth_kbdint_setanswer(m_link.get(), static_cast<unsigned>(at),
-                                      m_credentials.password->c_str());
+                                      m_credentials.password->text().c_str());
     }
     return {};
 }

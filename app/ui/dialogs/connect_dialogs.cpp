@@ -68,8 +68,8 @@ PasswordDialog::PasswordDialog(const Node& node, const QString& problem, QWidget
     m_password->setFocus();
 }
 
-QString PasswordDialog::password() const {
-    return m_password->text();
+Secret PasswordDialog::password() const {
+    return Secret(m_password->text());
 }
 
 bool PasswordDialog::keepInKeyring() const {

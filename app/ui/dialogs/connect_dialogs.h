@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/node/node.h"
+#include "app/core/remote/secret.h"
 #include "app/ui/dialogs/sheet.h"
 
 class QCheckBox;
@@ -33,7 +34,7 @@ public:
     enum class Asked { kPassword, kPassphrase };
     PasswordDialog(const Node& node, const QString& problem, QWidget* parent,
                    Asked asked = Asked::kPassword);
-    QString password() const;
+    Secret password() const;
     bool keepInKeyring() const;
 
 private:

@@ -116,7 +116,7 @@ void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& fail
         return;
     }
     m_lookedUp.insert(name);
-    m_keyring->read(node, [this, node, failure](const std::optional<QString>& password) {
+    m_keyring->read(node, [this, node, failure](const std::optional<Secret>& password) {
         if (m_asking.contains(QString::fromStdString(node.name)))
             return; // asked for once more meanwhile
         if (password)
@@ -126,9 +126,9 @@ void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& fail
     });
 }
 
-void NodeConnector::usePassword(const Node& node, const QString& password) {
+void NodeConnector::usePassword(const Node& node, const Secret& password) {
     Credentials credentials;
-    credentials.password = password.toStdString();
+    credentials.password = password;
     // A node that was edited meanwhile is another one.
     if (const QString name = QString::fromStdString(node.name); m_fleet.find(name) == node)
         start(name, credentials);
@@ -153,7 +153,7 @@ void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& fai
                                       PasswordDialog::Asked::kPassphrase);
     connect(dialog, &QDialog::accepted, this, [this, node, dialog] {
         Credentials credentials;
-        credentials.passphrase = dialog->password().toStdString();
+        credentials.passphrase = dialog->password();
         start(QString::fromStdString(node.name), credentials);
     });
     ask(node, dialog);

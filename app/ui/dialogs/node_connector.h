@@ -53,7 +53,7 @@ private:
     void askForPassword(const Node& node, const ConnectFailure& failure);
     void askForPassphrase(const Node& node, const ConnectFailure& failure);
     void lookForPassword(const Node& node, const ConnectFailure& failure);
-    void usePassword(const Node& node, const QString& password);
+    void usePassword(const Node& node, const Secret& password);
     void ask(const Node& node, QDialog* dialog);
     void askNext();
     void hold(const Node& node, QDialog* dialog);

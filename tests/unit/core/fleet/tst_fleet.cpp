@@ -913,8 +913,8 @@ void FleetTest::withoutKeyringNothingIsKept() {
     QTRY_VERIFY_WITH_TIMEOUT(written.has_value(), 20000);
     QVERIFY(!*written);
     QCOMPARE(written->error().code, ErrorCode::kUnavailable);
-    std::optional<std::optional<QString>> read;
-    keyring.read(sample("a"), [&read](std::optional<QString> found) { read = std::move(found); });
+    std::optional<std::optional<Secret>> read;
+    keyring.read(sample("a"), [&read](std::optional<Secret> found) { read = std::move(found); });
     QTRY_VERIFY_WITH_TIMEOUT(read.has_value(), 20000);
     QVERIFY(!*read);
     QDirIterator files(m_dir->path(), QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);

@@ -89,7 +89,7 @@ inline std::vector<face::Message> faceMessages() {
                                     {{"optimizer.lr", "0.1"}},
                                     "id",
                                     {"kc", AskedFrom::kTerminal}}},
-        face::Ask{6, CheckRequest{"node-a", std::string("\xff\0secret", 8), {}, "SHA256:x"}},
+        face::Ask{6, CheckRequest{"node-a", {std::string("\xff\0secret", 8), {}, "SHA256:x"}}},
         face::Ask{7, NotesRequest{"x-1", "näher\nzwei"}},
         face::Ask{8, TagsRequest{"x-1", {"a,b", "☃"}}},
         face::Ask{9, DeletedRequest{"x-1", true}},

@@ -81,8 +81,9 @@ void TestFaceMessages::helloHasTheShapeThatEveryReleaseReads() {
 void TestFaceMessages::anyBytesOfAPasswordArrive() {
     const std::string password("\xff\0\x80 x", 5);
     const auto received = decodeFaceMessage(
-        bytesOf(encodeFaceMessage(face::Ask{1, CheckRequest{"n", password, {}, {}}})));
-    QCOMPARE(std::get<CheckRequest>(std::get<face::Ask>(*received).request).password, password);
+        bytesOf(encodeFaceMessage(face::Ask{1, CheckRequest{"n", {password, {}, {}}}})));
+    QCOMPARE(std::get<CheckRequest>(std::get<face::Ask>(*received).request).credentials.password,
+             password);
 }
 
 void TestFaceMessages::whatHasNoKnownShapeIsRefused_data() {

@@ -77,7 +77,6 @@ private Q_SLOTS:
     void agentHoldsTheKey();
     void agentThatSshConfigNamesHoldsTheKey();
     void theAgentIsNotForwarded();
-    void secretsAreOverwritten();
     void agentOfFiftyKeysIsToldUnlessTheKeyIsNamed();
     void protectedKeyAsksForItsPassphrase_data();
     void protectedKeyAsksForItsPassphrase();
@@ -275,19 +274,6 @@ void SshLoginsTest::theAgentIsNotForwarded() {
     QVERIFY2(there->find("SSH_AUTH_SOCK") == there->npos, there->c_str());
     const QString log = m_home.server().log();
     QVERIFY2(!log.contains("auth-agent"), qPrintable(log));
-}
-
-void SshLoginsTest::secretsAreOverwritten() {
-    const std::string secret = "short secret"; // which lies in the object itself
-    alignas(Credentials) std::array<char, sizeof(Credentials)> room{};
-    const auto holdsSecret = [&] {
-        return std::string_view(room.data(), room.size()).find(secret) != std::string_view::npos;
-    };
-    auto* credentials = new (room.data()) Credentials;
-    credentials->password = secret;
-    QVERIFY(holdsSecret());
-    credentials->~Credentials();
-    QVERIFY(!holdsSecret());
 }
 
 // sshd ends a login after six keys that it does not take.
