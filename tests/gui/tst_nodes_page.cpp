@@ -263,6 +263,11 @@ void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
     find<QLineEdit>("nodeGroups")->setText("lab, a100");
     find<QLineEdit>("nodeGpus")->setText("0, 2");
     auto* variable = find<QComboBox>("variable.0");
+    const int ofGpus = variable->findText("CUDA_VISIBLE_DEVICES"); // is read, not chosen
+    QVERIFY(ofGpus >= 0);
+    QVERIFY(
+        !variable->model()->flags(variable->model()->index(ofGpus, 0)).testFlag(Qt::ItemIsEnabled));
+    QVERIFY(variable->itemData(ofGpus, Qt::ToolTipRole).toString().contains("become this var"));
     variable->setEditText("NCCL_DEBUG");
     QVERIFY2(variable->toolTip().contains("log of a rank"), qPrintable(variable->toolTip()));
     find<QLineEdit>("value.0")->setText("INFO");

@@ -115,10 +115,10 @@ std::string SlurmLauncher::whatIsTooLarge() {
     report(QStringLiteral("Estimate memory"));
     const NodePlan plan = plans().front();
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
-        return [spec = specOn(node), &plan](HostSession& session, const std::string&,
+        return [spec = specOn(node), &plan](HostSession& session, const std::string& agent,
                                             std::stop_token stop) {
             // A failed estimate never prevents a launch.
-            return estimateOnNode(session, spec, plan, stop).value_or(NodeMemory());
+            return estimateOnNode(session, agent, spec, plan, stop).value_or(NodeMemory());
         };
     });
     NodeMemory estimate = estimates ? estimates->front() : NodeMemory();

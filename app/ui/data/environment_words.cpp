@@ -17,6 +17,10 @@ struct VariableWords {
 
 const std::vector<KnownVariable>& knownVariables() {
     static const std::vector<KnownVariable> all = {
+        {"CUDA_VISIBLE_DEVICES",
+         VariableWords::tr("Which GPUs a program sees. Choose the node's GPUs instead: they "
+                           "become this variable."),
+         true},
         {"GLOO_SOCKET_IFNAME",
          VariableWords::tr("The network interface that Gloo uses, which sums on the CPU and starts "
                            "all runs. Ringmaster sets it to the one where the ranks meet; what is "
@@ -71,9 +75,6 @@ QString variableWords(const QString& name) {
     const auto known = std::ranges::find(all, name, &KnownVariable::name);
     if (known != all.end())
         return known->meaning;
-    if (name == "CUDA_VISIBLE_DEVICES")
-        return VariableWords::tr("Which GPUs a program sees. Choose the node's GPUs instead: they "
-                                 "become this variable.");
     return name.isEmpty() ? VariableWords::tr("Variables for the ranks of this node: NCCL_*, "
                                               "GLOO_*, TORCH_*, OMP_* and MKL_*. What a spec sets "
                                               "in launch.environment wins.")

@@ -11,6 +11,7 @@ namespace rm {
 struct KnownVariable {
     QString name;
     QString meaning;
+    bool isSetElsewhere = false; ///< another field of the node becomes it; here it is refused
 };
 
 /// By name. Others are allowed too: environmentMistakes().

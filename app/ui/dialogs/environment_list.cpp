@@ -8,6 +8,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QStandardItemModel>
 
 namespace rm {
 
@@ -31,6 +32,10 @@ void EnvironmentList::addLine(const QString& name, const QString& value) {
     for (const KnownVariable& known : knownVariables()) {
         names->addItem(known.name);
         names->setItemData(names->count() - 1, asPlain(known.meaning), Qt::ToolTipRole);
+        if (known.isSetElsewhere) // who looks for it reads where
+            static_cast<QStandardItemModel*>(names->model())
+                ->item(names->count() - 1)
+                ->setEnabled(false);
     }
     names->setCurrentIndex(-1);
     names->setEditText(name);

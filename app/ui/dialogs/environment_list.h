@@ -13,7 +13,7 @@ class QVBoxLayout;
 namespace rm {
 
 /// Variables for the ranks of a node, a line each, and an empty line for one more. The known ones
-/// can be chosen and say what they do.
+/// can be chosen and say what they do; one that another field sets is listed and says so.
 class EnvironmentList : public QWidget {
     Q_OBJECT
 public:

@@ -7,10 +7,6 @@
 #include <QProcess>
 #include <QTest>
 
-#include <array>
-#include <new>
-#include <string_view>
-
 using namespace rm;
 
 using Need = ConnectFailure::Need;
