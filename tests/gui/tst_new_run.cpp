@@ -42,6 +42,45 @@ lr = 2e-3       # try half of it, too
 # clip = 2.0
 )";
 
+/// In PATH as long as it lives: tells of one line of partitions.
+class FakeSinfo {
+public:
+    explicit FakeSinfo(const QByteArray& line) {
+        QFile sinfo(m_tools.filePath("sinfo"));
+        QVERIFY(sinfo.open(QIODevice::WriteOnly));
+        sinfo.write("#!/bin/sh\ncase $1 in --version) echo slurm-wlm 22.05.8;; *) echo '" + line +
+                    "';; esac\n");
+        sinfo.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        qputenv("PATH", m_tools.path().toLocal8Bit() + ':' + m_path);
+    }
+    ~FakeSinfo() { qputenv("PATH", m_path); }
+    FakeSinfo(const FakeSinfo&) = delete;
+    FakeSinfo& operator=(const FakeSinfo&) = delete;
+
+private:
+    const QTemporaryDir m_tools;
+    const QByteArray m_path = qgetenv("PATH");
+};
+
+/// Of the card of checks.
+QStringList linesOf(const NewRunPage& page) {
+    const auto* card = page.findChild<QWidget*>("checkCard");
+    QStringList lines;
+    for (const auto* label : card->findChildren<QLabel*>())
+        if (label->isVisibleTo(card))
+            lines << label->text();
+    return lines;
+}
+
+/// This computer as its login node.
+Node clusterHere() {
+    Node cluster;
+    cluster.name = "cluster";
+    cluster.isLocal = cluster.isSlurm = true;
+    cluster.sbatch = {"--partition=main"};
+    return cluster;
+}
+
 } // namespace
 
 /// The form and the text of a new run.
@@ -78,6 +117,7 @@ private Q_SLOTS:
     void stepsAreForecastForSeveralNodes();
     void aRunThatFailedIsEditedAndLaunchedAgain();
     void theScriptOfAJobIsShownAndTakesOptions();
+    void aClusterIsJudgedByItsPartition();
 
 private:
     template <class T>
@@ -194,11 +234,7 @@ void TestNewRun::aRefusedFieldHoldsTheLaunchBack() {
 }
 
 QStringList TestNewRun::checkLines() const {
-    QStringList lines;
-    for (const auto* label : find<QWidget>("checkCard")->findChildren<QLabel*>())
-        if (label->isVisibleTo(find<QWidget>("checkCard")))
-            lines << label->text();
-    return lines;
+    return linesOf(page());
 }
 
 void TestNewRun::aRefusedFieldIsNamed() {
@@ -418,23 +454,10 @@ void TestNewRun::aRunThatFailedIsEditedAndLaunchedAgain() {
     QCOMPARE(page.findChild<QPlainTextEdit*>("specToml")->toPlainText(), spec->toPlainText());
 }
 
-/// This computer as the login node of a cluster, whose sinfo is a script.
 void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
-    const QTemporaryDir tools;
-    QFile sinfo(tools.filePath("sinfo"));
-    QVERIFY(sinfo.open(QIODevice::WriteOnly));
-    sinfo.write("#!/bin/sh\ncase $1 in --version) echo slurm-wlm 22.05.8;; *) echo "
-                "'main*|up|infinite|4|idle|8|16000|(null)';; esac\n");
-    sinfo.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    sinfo.close();
-    const QByteArray path = qgetenv("PATH");
-    qputenv("PATH", tools.path().toLocal8Bit() + ':' + path);
+    const FakeSinfo sinfo("main*|up|infinite|4|idle|8|16000|(null)");
     WindowFixture own(WindowFixture::Content::kEmpty);
-    Node cluster;
-    cluster.name = "cluster";
-    cluster.isLocal = cluster.isSlurm = true;
-    cluster.sbatch = {"--partition=main"};
-    const auto added = own.fleet().add(cluster);
+    const auto added = own.fleet().add(clusterHere());
     QVERIFY2(added, added ? "" : added.error().message.c_str());
     own.window().showNewRun();
     NewRunPage& page = own.window().newRunPage();
@@ -478,7 +501,44 @@ void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
         spec->toPlainText().endsWith("[launch]\nsbatch = [ \"--account=mine\", \"--qos=high\" ]\n"
                                      "job_setup = [ \"module load \\\\\", \"  --latest cuda\" ]\n"),
         qPrintable(spec->toPlainText()));
-    qputenv("PATH", path);
+}
+
+/// Its login node, this computer, has other processors, and no GPU in sight.
+void TestNewRun::aClusterIsJudgedByItsPartition() {
+    const FakeSinfo sinfo("main*|up|infinite|4|idle|8|16000|gpu:a100:4");
+    WindowFixture own(WindowFixture::Content::kEmpty);
+    const auto added = own.fleet().add(clusterHere());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+    own.window().showNewRun();
+    NewRunPage& page = own.window().newRunPage();
+    auto* spec = page.findChild<QPlainTextEdit*>("specToml");
+    auto* button = page.findChild<QPushButton*>("jobScriptButton");
+    const auto* forecast = page.findChild<QLabel*>("forecast");
+    spec->setPlainText(kText + "[launch]\ndevice = \"cpu\"\nranks = 8\n");
+    QTRY_COMPARE(page.findChild<QLineEdit*>("field.name")->text(), QString("mine"));
+    page.prepare({}, {{"cluster", 32}});
+    QTRY_VERIFY2_WITH_TIMEOUT(forecast->text().contains("32 ranks on cluster"),
+                              qPrintable(forecast->text()), 20'000);
+    QVERIFY(button->isEnabled());
+    page.prepare({}, {{"cluster", 33}});
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        forecast->text().contains("that is 5 nodes, and its partition main has 4"),
+        qPrintable(forecast->text()), 20'000);
+    spec->setPlainText(kText + "[launch]\ndevice = \"cuda\"\n");
+    page.prepare({}, {{"cluster", 8}});
+    // Whether or not this build has a runtime for them: that is another matter.
+    const auto hasAnswered = [&page] {
+        const QString lines = linesOf(page).join('\n');
+        return lines.contains("the data is there") || lines.contains("find the trainer for GPUs");
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(hasAnswered() && button->isEnabled(),
+                              qPrintable(linesOf(page).join('\n') + forecast->text()), 20'000);
+    button->click();
+    const auto* script = own.window().findChild<QPlainTextEdit*>("jobScript");
+    QVERIFY(script);
+    QTRY_VERIFY2_WITH_TIMEOUT(script->toPlainText().contains("#SBATCH --gpus-per-node=4\n"),
+                              qPrintable(script->toPlainText()), 20'000);
+    QVERIFY(script->toPlainText().contains("#SBATCH --nodes=2\n"));
 }
 
 void TestNewRun::aBranchIsNamedByWhatItChanges() {

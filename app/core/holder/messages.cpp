@@ -287,10 +287,18 @@ auto membersOf(T& value) {
     return std::tie(node, ready, rows, report, failure, roundTripUs, checkedNs);
 }
 
+template <Like<SlurmPartition> T>
+auto membersOf(T& value) {
+    auto& [name, isDefault, isUp, timeLimit, nodes, idleNodes, cpusPerNode, memoryMb, gpusPerNode,
+           gpu] = value;
+    return std::tie(name, isDefault, isUp, timeLimit, nodes, idleNodes, cpusPerNode, memoryMb,
+                    gpusPerNode, gpu);
+}
+
 template <Like<NodeOutlook> T>
 auto membersOf(T& value) {
-    auto& [report, problems, bytesToSend] = value;
-    return std::tie(report, problems, bytesToSend);
+    auto& [report, problems, bytesToSend, partition] = value;
+    return std::tie(report, problems, bytesToSend, partition);
 }
 
 template <Like<LaunchRequest> T>

@@ -262,6 +262,8 @@ CheckRow nowhereToMeet(const Error& error) {
 /// nullopt: on one node there is nothing to tell.
 std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
+    if (first.node.isSlurm) // the agents find that in the job, on other machines than this one
+        return std::nullopt;
     std::vector<PlacedNode> placed;
     for (const OnNode& each : facts.nodes)
         placed.push_back({each.node, each.report, 0});

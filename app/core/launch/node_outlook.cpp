@@ -3,7 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
-#include "app/core/launch/plan.h"
+#include "app/core/launch/job_place.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
@@ -99,8 +99,20 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
 
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
                                const RunSpec& spec, std::stop_token stop) {
-    RM_ASSIGN_OR_RETURN(const auto report, probeNode(session, agent, stop));
+    RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop));
     RM_ASSIGN_OR_RETURN(auto problems, folderProblems(session, agent, spec, stop));
+    std::optional<SlurmPartition> partition;
+    if (node.isSlurm) {
+        auto found = slurmOnNode(session, agent, stop).and_then([&](const SlurmReport& slurm) {
+            return partitionOfJob(node, spec, slurm);
+        });
+        if (found) {
+            report = reportInJob(std::move(report), *found);
+            partition = std::move(*found);
+        } else {
+            problems.push_back(found.error().message);
+        }
+    }
     if (std::string missing = missingGpus(node, report); !missing.empty())
         problems.push_back(std::move(missing));
     if (spec.data.stage)
@@ -111,15 +123,12 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
         for (const UnreadablePath& path : unreadable)
             problems.push_back(problemOf(spec, path));
     }
-    return NodeOutlook{usedPart(node, report), std::move(problems), 0};
+    return NodeOutlook{usedPart(node, report), std::move(problems), 0, std::move(partition)};
 }
 
 Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const Node& node,
                                 const RunSpec& spec, std::stop_token stop) {
     auto outlook = lookAtNode(session, agent, node, spec, stop);
-    if (outlook && node.isSlurm)
-        if (const auto slurm = slurmOnNode(session, agent, stop); !slurm)
-            outlook->problems.push_back(slurm.error().message);
     if (!outlook || !outlook->problems.empty())
         return outlook;
     RM_ASSIGN_OR_RETURN(const auto bytes, bytesToSend(session, agent, spec, outlook->report, stop));

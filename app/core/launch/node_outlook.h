@@ -4,7 +4,9 @@
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "shared/spec/run_spec.h"
+#include "shared/wire/slurm_report.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +14,13 @@ namespace rm {
 
 /// What a launch would find on one node; nothing is started.
 struct NodeOutlook {
-    NodeReport report; ///< of the GPUs those that the node's settings choose
+    /// Of the GPUs those that the node's settings choose; of a Slurm cluster reportInJob().
+    NodeReport report;
     /// What prevents it there, one sentence each: "data.train names /x, which is not there".
     std::vector<std::string> problems;
     int64_t bytesToSend = 0; ///< of files that the node lacks, before compression
+    /// To which the job would go; nullopt: the node is no Slurm cluster, or a problem says why not.
+    std::optional<SlurmPartition> partition = std::nullopt;
     bool operator==(const NodeOutlook&) const = default;
 };
 
@@ -23,9 +28,9 @@ struct NodeOutlook {
 /// checkpoints written, only by rank 0, on the first node.
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
 
-/// The quick part: probes the node, then looks for the data that its ranks would read there, and in
-/// checkpoint.directory for what another run has there, as checkpoint.on_existing says. Nothing is
-/// sent. Staged data is looked for on this computer.
+/// The quick part: probes the node, asks its Slurm where it is a cluster, then looks for the data
+/// that its ranks would read there, and in checkpoint.directory for what another run has there, as
+/// checkpoint.on_existing says. Nothing is sent. Staged data is looked for on this computer.
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
                                const RunSpec& spec, std::stop_token stop);
 

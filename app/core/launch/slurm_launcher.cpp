@@ -2,6 +2,7 @@
 #include "app/core/launch/slurm_launcher.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/launch/job_place.h"
 #include "app/core/launch/memory_estimate.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
@@ -10,33 +11,6 @@
 #include <numeric>
 
 namespace rm {
-namespace {
-
-/// As a probe of the partition's nodes would report them, as far as Slurm knows them.
-NodeReport reportOf(const SlurmPartition& partition) {
-    NodeReport report;
-    report.cores = partition.cpusPerNode;
-    GpuReport gpu;
-    gpu.name = partition.gpu;
-    report.gpus.assign(static_cast<size_t>(partition.gpusPerNode), gpu);
-    return report;
-}
-
-std::string namesOf(const SlurmReport& report) {
-    std::string names;
-    for (const SlurmPartition& partition : report.partitions)
-        names += (names.empty() ? "" : ", ") + partition.name;
-    return names.empty() ? "none" : names;
-}
-
-} // namespace
-
-std::vector<std::string> SlurmLauncher::sbatchOptions() const {
-    std::vector<std::string> options = cluster().sbatch;
-    const auto& ofRun = m_request.spec.launch.sbatch;
-    options.insert(options.end(), ofRun.begin(), ofRun.end());
-    return options;
-}
 
 Result<std::vector<Placement>> SlurmLauncher::check() {
     std::vector<Node> nodes;
@@ -46,32 +20,19 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     report(QStringLiteral("Check nodes"));
     RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
     RM_RETURN_IF_ERROR(refuseProblems(outlooks));
-    RM_ASSIGN_OR_RETURN(
-        const auto slurm, onEveryNode<SlurmReport>(m_stop, [this](size_t) -> Task<SlurmReport> {
-            return [this](HostSession& session, const std::string& agent, std::stop_token stop) {
-                m_order.agent = agent;
-                return slurmOnNode(session, agent, stop);
-            };
-        }));
-    m_order.options = sbatchOptions();
-    const std::string wanted = partitionOf(m_order.options);
-    const SlurmPartition* partition = partitionCalled(slurm.front(), wanted);
-    if (!partition)
-        return fail(ErrorCode::kNotFound,
-                    "launch on " + cluster().name + ": its Slurm has no " +
-                        (wanted.empty() ? "default partition; name one by launch.sbatch = "
-                                          "[\"--partition=NAME\"]"
-                                        : "partition " + wanted) +
-                        "; there are: " + namesOf(slurm.front()));
-    // Of the login node the folders count, of the compute nodes what computes.
-    NodeReport report = std::move(outlooks.front().report);
-    const NodeReport computes = reportOf(*partition);
-    report.gpus = computes.gpus;
-    report.cores = computes.cores;
-    report.driver.clear();
-    m_nodes = {{cluster(), std::move(report), 0}};
+    // Only for the path to the agent, which the job's script names.
+    RM_ASSIGN_OR_RETURN(const auto agents,
+                        onEveryNode<std::string>(m_stop, [](size_t) -> Task<std::string> {
+                            return [](HostSession&, const std::string& agent, std::stop_token) {
+                                return Result<std::string>(agent);
+                            };
+                        }));
+    m_order.agent = agents.front();
+    m_order.options = sbatchOptions(cluster(), m_request.spec);
+    const SlurmPartition partition = *outlooks.front().partition;
+    m_nodes = {{cluster(), std::move(outlooks.front().report), m_request.nodes.front().ranks}};
     RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
-    RM_RETURN_IF_ERROR(chooseParts(*partition));
+    RM_RETURN_IF_ERROR(chooseParts(partition));
     std::vector<Placement> parts;
     for (const int ranks : m_ranks)
         parts.push_back({QString::fromStdString(cluster().name), ranks});
@@ -80,17 +41,8 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
 
 Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
     const bool onGpus = m_target.device == "cuda";
-    PlacedNode one = m_nodes.front();
-    RM_ASSIGN_OR_RETURN(const auto perNode, countRanks(m_request.spec, {one}, m_target.device));
-    m_ranks = ranksByNode(m_request.nodes.front().ranks, perNode.front());
-    if (static_cast<int>(m_ranks.size()) > partition.nodes)
-        return fail(ErrorCode::kInvalid,
-                    "place " + std::to_string(m_request.nodes.front().ranks) + " ranks on " +
-                        cluster().name + ": with " + std::to_string(perNode.front()) +
-                        " on a node that is " + std::to_string(m_ranks.size()) +
-                        " nodes, and its partition " + partition.name + " has " +
-                        std::to_string(partition.nodes) +
-                        "; launch.ranks says how many a node has");
+    RM_ASSIGN_OR_RETURN(m_ranks,
+                        ranksInJob(m_request.spec, m_nodes.front(), m_target.device, partition));
     const int64_t all = std::accumulate(m_ranks.begin(), m_ranks.end(), int64_t{0});
     RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, all, m_request.attempt.stepsBefore));
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)

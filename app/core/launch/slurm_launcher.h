@@ -25,7 +25,6 @@ public:
 private:
     Result<void> chooseParts(const SlurmPartition& partition);
     const Node& cluster() const { return m_request.nodes.front().node; }
-    std::vector<std::string> sbatchOptions() const;
     std::vector<NodePlan> plans() const;
 
     JobOrder m_order;

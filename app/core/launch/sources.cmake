@@ -3,6 +3,7 @@ target_sources(rm_core PRIVATE
     launch/direct_launcher.cpp
     launch/forecast.cpp
     launch/host_worker.cpp
+    launch/job_place.cpp
     launch/job_script.cpp
     launch/launch_rows.cpp
     launch/launcher.cpp

@@ -2,6 +2,7 @@
 #include "app/ui/data/launch_outlook.h"
 
 #include "app/core/answer.h"
+#include "app/core/launch/job_place.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/ui/data/run_time.h"
@@ -11,6 +12,7 @@
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rm {
 
@@ -45,6 +47,7 @@ LaunchOutlook::Question LaunchOutlook::question(const QString& node) const {
             spec.data.stage,
             spec.launch.device,
             spec.launch.runtime,
+            spec.launch.sbatch,
             spec.checkpoint.directory,
             spec.checkpoint.onExisting,
             spec.name};
@@ -196,9 +199,22 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
     RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, placed));
     if (target.device == "cuda")
         RM_RETURN_IF_ERROR(checkPrecision(m_spec, placed));
-    return countRanks(m_spec, placed, target.device).map([&](std::vector<int> ranks) {
-        return Ranks{std::move(ranks), target.device, target.idleGpus};
-    });
+    RM_ASSIGN_OR_RETURN(auto ranks, count(placed, target.device));
+    return Ranks{std::move(ranks), target.device, target.idleGpus};
+}
+
+/// Of a cluster those on all nodes of the job, as it is asked for by their number.
+Result<std::vector<int>> LaunchOutlook::count(const std::vector<PlacedNode>& placed,
+                                              const std::string& device) const {
+    if (placed.empty() || !placed.front().node.isSlurm)
+        return countRanks(m_spec, placed, device);
+    const auto partition = (*of(m_nodes.front().node))->partition;
+    if (!partition)
+        return fail(ErrorCode::kNotFound, placed.front().node.name + " has no place for the job");
+    return ranksInJob(m_spec, placed.front(), device, *partition)
+        .map([](const std::vector<int>& byPart) {
+            return std::vector{std::accumulate(byPart.begin(), byPart.end(), 0)};
+        });
 }
 
 } // namespace rm

@@ -53,6 +53,7 @@ private:
         std::string tokenizerFile, startFrom;
         bool stage = false;
         std::string device, runtime;
+        std::vector<std::string> sbatch;      ///< which name the partition of a cluster
         std::string folder, onExisting, name; ///< whose checkpoints lie where it saves
         bool operator==(const Question&) const = default;
     };
@@ -84,6 +85,8 @@ private:
     bool canAskTogether() const;
     void askTogether();
     void askHowLong();
+    Result<std::vector<int>> count(const std::vector<PlacedNode>& placed,
+                                   const std::string& device) const;
 
     AppContext m_context;
     RunSpec m_spec;

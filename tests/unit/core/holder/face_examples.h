@@ -124,8 +124,12 @@ inline std::vector<face::Message> faceMessages() {
         face::Answer{5, Result<void>()},
         face::Answer{6, Result<void>(tl::unexpected(error))},
         face::Answer{7, true},
-        face::Answer{
-            8, Result<NodeOutlook>(NodeOutlook{*nodeCheck().report, {"no /data"}, 1LL << 33})},
+        face::Answer{8,
+                     Result<NodeOutlook>(NodeOutlook{*nodeCheck().report,
+                                                     {"no /data"},
+                                                     1LL << 33,
+                                                     SlurmPartition{"gpu", true, true, "infinite",
+                                                                    4, 3, 64, 512000, 8, "a100"}})},
         face::Answer{
             9, Result<std::vector<RunFolder>>({{"node-a", "/s/runs/x-1", 1LL << 40, 2, "gone"}})},
         face::Answer{

@@ -21,6 +21,7 @@ private Q_SLOTS:
     void withoutCopiesANodeIsTheOnlyPlace();
     void otherDataIsTold();
     void aPublicAddressIsTold();
+    void theInterfaceOfAClusterIsNotLookedForOnItsLoginNode();
     void runsThatLiveThereAreTold();
     void answersOfAgentsAreRead();
 };
@@ -72,6 +73,15 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
                          "the contents"));
     QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{3}); // nobody to meet
     QVERIFY(launchRows(spec(), {}).empty());
+}
+
+void LaunchRowsTest::theInterfaceOfAClusterIsNotLookedForOnItsLoginNode() {
+    RunSpec onInfiniBand = spec();
+    onInfiniBand.launch.interface = "ib0";
+    LaunchFacts facts = {{node("login")}};
+    QVERIFY(rowOf(onInfiniBand, facts, "launch-address").state == State::kBad);
+    facts.nodes[0].node.isSlurm = true;
+    QVERIFY(rowOf(onInfiniBand, facts, "launch-address").id.empty());
 }
 
 void LaunchRowsTest::runsThatLiveThereAreTold() {

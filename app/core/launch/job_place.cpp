@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/job_place.h"
+
+#include "app/core/launch/job_script.h"
+#include "shared/return_if_error.h"
+
+namespace rm {
+
+namespace {
+
+std::string namesOf(const SlurmReport& report) {
+    std::string names;
+    for (const SlurmPartition& partition : report.partitions)
+        names += (names.empty() ? "" : ", ") + partition.name;
+    return names.empty() ? "none" : names;
+}
+
+} // namespace
+
+std::vector<std::string> sbatchOptions(const Node& cluster, const RunSpec& spec) {
+    std::vector<std::string> options = cluster.sbatch;
+    options.insert(options.end(), spec.launch.sbatch.begin(), spec.launch.sbatch.end());
+    return options;
+}
+
+Result<SlurmPartition> partitionOfJob(const Node& cluster, const RunSpec& spec,
+                                      const SlurmReport& slurm) {
+    const std::string wanted = partitionOf(sbatchOptions(cluster, spec));
+    if (const SlurmPartition* partition = partitionCalled(slurm, wanted))
+        return *partition;
+    return fail(ErrorCode::kNotFound,
+                "its Slurm has no " +
+                    (wanted.empty() ? "default partition; name one by launch.sbatch = "
+                                      "[\"--partition=NAME\"]"
+                                    : "partition " + wanted) +
+                    "; there are: " + namesOf(slurm));
+}
+
+NodeReport reportInJob(NodeReport login, const SlurmPartition& partition) {
+    login.cores = partition.cpusPerNode;
+    login.driver.clear();
+    login.runs.clear(); // nothing of the job shares the login node with them
+    GpuReport gpu;
+    gpu.name = partition.gpu;
+    login.gpus.assign(static_cast<size_t>(partition.gpusPerNode), gpu);
+    return login;
+}
+
+Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& cluster,
+                                    const std::string& device, const SlurmPartition& partition) {
+    PlacedNode one = cluster;
+    one.ranks = 0;
+    RM_ASSIGN_OR_RETURN(const auto perNode, countRanks(spec, {one}, device));
+    std::vector<int> ranks = ranksByNode(cluster.ranks, perNode.front());
+    if (static_cast<int>(ranks.size()) > partition.nodes)
+        return fail(ErrorCode::kInvalid,
+                    "place " + std::to_string(cluster.ranks) + " ranks on " + cluster.node.name +
+                        ": with " + std::to_string(perNode.front()) + " on a node that is " +
+                        std::to_string(ranks.size()) + " nodes, and its partition " +
+                        partition.name + " has " + std::to_string(partition.nodes) +
+                        "; launch.ranks says how many a node has");
+    return ranks;
+}
+
+} // namespace rm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/plan.h"
+#include "shared/wire/slurm_report.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+// Where the ranks of a job of Slurm will be, as far as its login node can tell. What the window
+// judges before a launch and what SlurmLauncher hands in are both found here.
+
+/// Of the run's job for sbatch: the cluster's options, then the run's, which win.
+std::vector<std::string> sbatchOptions(const Node& cluster, const RunSpec& spec);
+
+/// The partition to which that job goes. kNotFound names those that there are instead.
+Result<SlurmPartition> partitionOfJob(const Node& cluster, const RunSpec& spec,
+                                      const SlurmReport& slurm);
+
+/// What ranks find there: folders as the login node has them, GPUs and processors as Slurm knows
+/// them of the partition's largest nodes. What it does not tell is unknown, as after a probe that
+/// did not find out.
+NodeReport reportInJob(NodeReport login, const SlurmPartition& partition);
+
+/// Ranks on each of the job's nodes: cluster.ranks in all, and on each as the spec says, else one
+/// per GPU, else one. `cluster.report` is reportInJob(). kInvalid: they do not fit into the
+/// partition.
+Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& cluster,
+                                    const std::string& device, const SlurmPartition& partition);
+
+} // namespace rm
