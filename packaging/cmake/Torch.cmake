@@ -12,7 +12,7 @@ if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cpu.so")
         "-DRINGMASTER_TORCH=$(python3 -c 'import torch,os;print(os.path.dirname(torch.__file__))')")
 endif()
 get_filename_component(_site "${RINGMASTER_TORCH}" DIRECTORY)
-# The runtime that the wheel is (app/core/deploy/runtime.h): by the CUDA that it was built with.
+# The runtime that the wheel is (shared/wire/gpu_runtime.h): by the CUDA that it was built with.
 file(STRINGS ${RINGMASTER_TORCH}/version.py _cuda REGEX "^cuda")
 string(REGEX REPLACE ".*'([0-9]+)\\..*" "cuda\\1" _runtime "${_cuda}")
 if(NOT _runtime MATCHES "^cuda1[23]$") # torch for the CPU alone, or for a CUDA that we do not know

@@ -124,19 +124,10 @@ std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes
 
 } // namespace
 
-// GPUs before Ampere compute bfloat16 not at all or by detours that take several times as long.
 Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
-    constexpr int kAmpere = 80;
-    if (spec.train.precision != "bfloat16")
-        return {};
     for (const PlacedNode& placed : nodes)
-        for (const GpuReport& gpu : placed.report.gpus)
-            if (gpu.computeCapability > 0 && gpu.computeCapability < kAmpere)
-                return fail(ErrorCode::kInvalid,
-                            "launch on " + placed.node.name +
-                                ": train.precision is \"bfloat16\", which its " + gpu.name +
-                                " (sm_" + std::to_string(gpu.computeCapability) +
-                                ") does not have; take \"float16\" or \"float32\"");
+        if (const auto why = obstacleToPrecision(spec.train.precision, placed.report); !why.empty())
+            return fail(ErrorCode::kInvalid, "launch on " + placed.node.name + ": " + why);
     return {};
 }
 
