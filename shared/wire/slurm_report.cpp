@@ -40,10 +40,12 @@ void addGpus(std::string_view resources, SlurmPartition& partition) {
         if (words.front() != "gpu" || words.size() < 2 || words.size() > 3)
             continue;
         const int gpus = static_cast<int>(numberAt(words.back()));
-        if (gpus <= partition.gpusPerNode)
-            continue;
-        partition.gpusPerNode = gpus;
-        partition.gpu = words.size() == 3 ? std::string(words[1]) : std::string();
+        const std::string_view kind = words.size() == 3 ? words[1] : std::string_view();
+        if (gpus > 0 && partition.gpusPerNode == 0)
+            partition.gpu = kind;
+        else if (gpus > 0 && partition.gpu != kind)
+            partition.gpu.clear(); // a job may get either
+        partition.gpusPerNode = std::max(partition.gpusPerNode, gpus);
     }
 }
 

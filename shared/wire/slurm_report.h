@@ -19,7 +19,7 @@ struct SlurmPartition {
     int cpusPerNode = 0; ///< of the largest
     int64_t memoryMb = 0;
     int gpusPerNode = 0;
-    std::string gpu; ///< as Slurm calls it: "a100"; empty: it has none, or no name
+    std::string gpu; ///< as Slurm calls it: "a100"; empty: it has none, no name, or several kinds
     bool operator==(const SlurmPartition&) const = default;
 };
 

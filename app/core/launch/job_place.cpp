@@ -3,6 +3,7 @@
 
 #include "app/core/launch/job_script.h"
 #include "shared/return_if_error.h"
+#include "shared/wire/gpu_model.h"
 
 namespace rm {
 
@@ -36,12 +37,15 @@ Result<SlurmPartition> partitionOfJob(const Node& cluster, const RunSpec& spec,
                     "; there are: " + namesOf(slurm));
 }
 
-NodeReport reportInJob(NodeReport login, const SlurmPartition& partition) {
+NodeReport reportInJob(NodeReport login, const SlurmPartition& partition,
+                       const std::vector<std::string>& options) {
     login.cores = partition.cpusPerNode;
     login.driver.clear();
     login.runs.clear(); // nothing of the job shares the login node with them
     GpuReport gpu;
-    gpu.name = partition.gpu;
+    const std::string asked = gpuKindOf(options);
+    gpu.name = asked.empty() ? partition.gpu : asked;
+    gpu.computeCapability = capabilityOfModel(gpu.name);
     login.gpus.assign(static_cast<size_t>(partition.gpusPerNode), gpu);
     return login;
 }

@@ -19,10 +19,12 @@ std::vector<std::string> sbatchOptions(const Node& cluster, const RunSpec& spec)
 Result<SlurmPartition> partitionOfJob(const Node& cluster, const RunSpec& spec,
                                       const SlurmReport& slurm);
 
-/// What ranks find there: folders as the login node has them, GPUs and processors as Slurm knows
-/// them of the partition's largest nodes. What it does not tell is unknown, as after a probe that
-/// did not find out.
-NodeReport reportInJob(NodeReport login, const SlurmPartition& partition);
+/// What ranks of a job with those options find there: folders as the login node has them, GPUs and
+/// processors as Slurm knows them of the partition's largest nodes. GPUs are of the kind that the
+/// options ask for, else of the partition's, with the compute capability that its name stands for.
+/// What Slurm does not tell is unknown, as after a probe that did not find out.
+NodeReport reportInJob(NodeReport login, const SlurmPartition& partition,
+                       const std::vector<std::string>& options);
 
 /// Ranks on each of the job's nodes: cluster.ranks in all, and on each as the spec says, else one
 /// per GPU, else one. `cluster.report` is reportInJob(). kInvalid: they do not fit into the

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <sstream>
 #include <string_view>
 
 namespace rm {
@@ -26,6 +28,37 @@ int cpusOfAgent(const JobOrder& order) {
                           ? order.cpusPerNode * most / order.gpusPerNode
                           : order.cpusPerNode;
     return std::clamp(share, 1, order.cpusPerNode);
+}
+
+/// An option for sbatch, by its long name where Ringmaster gives it as well.
+struct Option {
+    std::string name, value;
+};
+
+Option optionOf(const std::string& text) {
+    const bool isLong = text.starts_with("--");
+    const size_t end = isLong ? std::min(text.find_first_of("= "), text.size()) : 2;
+    Option option{text.substr(0, end), text.substr(std::min(end, text.size()))};
+    option.value.erase(0, option.value.find_first_not_of("= "));
+    if (option.name == "-c")
+        option.name = "--cpus-per-task";
+    if (option.name == "-G")
+        option.name = "--gpus";
+    return option;
+}
+
+/// "gpu:v100:2" of --gres and "v100:2" of --gpus and the like, without "gpu:"; nullopt: the option
+/// is about something else.
+std::optional<std::string> gpusIn(const Option& option) {
+    if (option.name.starts_with("--gpus"))
+        return option.value;
+    if (option.name != "--gres")
+        return std::nullopt;
+    std::istringstream resources(option.value);
+    for (std::string each; std::getline(resources, each, ',');)
+        if (each == "gpu" || each.starts_with("gpu:"))
+            return each.substr(std::min<size_t>(each.size(), 4));
+    return std::nullopt;
 }
 
 /// What is asked for decides on many clusters what the kernel kills, so that it is said.
@@ -100,6 +133,18 @@ int64_t bytesOnNode(const JobOrder& order) {
             bytes = number << (10 * (unit + 1));
     }
     return bytes;
+}
+
+std::string gpuKindOf(const std::vector<std::string>& options) {
+    std::string kind;
+    for (const std::string& option : options)
+        if (const auto gpus = gpusIn(optionOf(option))) {
+            const bool isAny = gpus->empty() || (gpus->front() >= '0' && gpus->front() <= '9' &&
+                                                 gpus->find(':') == gpus->npos);
+            const bool isOne = gpus->find(',') == gpus->npos;
+            kind = isAny || !isOne ? std::string() : gpus->substr(0, gpus->find(':'));
+        }
+    return kind;
 }
 
 std::vector<int> ranksByNode(int total, int perNode) {

@@ -34,6 +34,10 @@ std::string jobScript(const JobOrder& order);
 /// the partition's largest nodes. 0: not known.
 int64_t bytesOnNode(const JobOrder& order);
 
+/// The kind of GPU that options for sbatch ask for, the last one counting: "v100" of
+/// "--gres=gpu:v100:2" or "--gpus-per-node=v100:2"; empty: any, or several.
+std::string gpuKindOf(const std::vector<std::string>& options);
+
 /// Ranks on each node: `total` of them, `perNode` on each but the last. `total` 0: one full node.
 std::vector<int> ranksByNode(int total, int perNode);
 

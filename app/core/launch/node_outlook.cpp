@@ -107,7 +107,7 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
             return partitionOfJob(node, spec, slurm);
         });
         if (found) {
-            report = reportInJob(std::move(report), *found);
+            report = reportInJob(std::move(report), *found, sbatchOptions(node, spec));
             partition = std::move(*found);
         } else {
             problems.push_back(found.error().message);

@@ -32,6 +32,9 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     const SlurmPartition partition = *outlooks.front().partition;
     m_nodes = {{cluster(), std::move(outlooks.front().report), m_request.nodes.front().ranks}};
     RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
+    // What resumes keeps its precision, which it has got by with before.
+    if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")
+        RM_RETURN_IF_ERROR(checkPrecision(m_request.spec, m_nodes));
     RM_RETURN_IF_ERROR(chooseParts(partition));
     std::vector<Placement> parts;
     for (const int ranks : m_ranks)

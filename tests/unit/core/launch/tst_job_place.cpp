@@ -9,7 +9,11 @@ namespace {
 
 constexpr const char* kSinfo = "slurm-wlm 22.05.8\n"
                                "main*|up|infinite|2|idle|64|4000|(null)\n"
-                               "gpu|up|1-00:00:00|4|idle|32|512000|gpu:a100:4(S:0)\n";
+                               "gpu|up|1-00:00:00|4|idle|32|512000|gpu:a100:4(S:0)\n"
+                               "old|up|infinite|2|idle|32|64000|gpu:Tesla_V100-SXM2-32GB:4\n"
+                               "own|up|infinite|2|idle|32|64000|gpu:fast:4\n"
+                               "mixed|up|infinite|2|idle|32|64000|gpu:a100:4\n"
+                               "mixed|up|infinite|2|idle|32|64000|gpu:v100:8\n";
 
 SlurmPartition partitionFor(const std::vector<std::string>& ofCluster,
                             const std::vector<std::string>& ofRun) {
@@ -21,14 +25,15 @@ SlurmPartition partitionFor(const std::vector<std::string>& ofCluster,
 }
 
 /// Of a login node of four processors, without a GPU.
-PlacedNode clusterAt(const SlurmPartition& partition, int ranks) {
+PlacedNode clusterAt(const SlurmPartition& partition, int ranks,
+                     const std::vector<std::string>& options = {}) {
     PlacedNode cluster;
     cluster.node.name = "cluster";
     cluster.node.isSlurm = true;
     cluster.report.cores = 4;
     cluster.report.home = "/home/me/.ringmaster";
     cluster.report.runs = {{"gpt-2", "gpt", 1, 2}};
-    cluster.report = reportInJob(cluster.report, partition);
+    cluster.report = reportInJob(cluster.report, partition, options);
     cluster.ranks = ranks;
     return cluster;
 }
@@ -55,8 +60,9 @@ private Q_SLOTS:
         cluster.sbatch = {"--partition=fast"};
         const auto refused = partitionOfJob(cluster, {}, *parseSlurmReport(kSinfo));
         QVERIFY(!refused);
-        QCOMPARE(refused.error().message,
-                 std::string("its Slurm has no partition fast; there are: main, gpu"));
+        QCOMPARE(
+            refused.error().message,
+            std::string("its Slurm has no partition fast; there are: main, gpu, old, own, mixed"));
     }
 
     void aLoginNodeWithoutGpusLaunchesOnThoseOfItsPartition() {
@@ -75,6 +81,41 @@ private Q_SLOTS:
         QCOMPARE(ranksOf(gpu, 8, "cuda"), (std::vector<int>{4, 4}));
         QCOMPARE(ranksOf(gpu, 0, "cuda"), std::vector<int>{4});
         QVERIFY(ranksOf(gpu, 17, "cuda").empty());
+    }
+
+    /// As far as the name of the model tells.
+    void theRuntimeIsOneForTheGpusOfThePartition_data() {
+        QTest::addColumn<QString>("partition");
+        QTest::addColumn<QString>("option");
+        QTest::addColumn<int>("capability");
+        QTest::addColumn<QString>("runtime");
+        QTest::newRow("A100") << "gpu"
+                              << "--time=1" << 80 << "cuda13";
+        QTest::newRow("V100") << "old"
+                              << "--time=1" << 70 << "cuda12";
+        QTest::newRow("a name of its own") << "own"
+                                           << "--time=1" << 0 << "cuda13";
+        QTest::newRow("several kinds") << "mixed"
+                                       << "--time=1" << 0 << "cuda13";
+        QTest::newRow("one of them by --gres") << "mixed"
+                                               << "--gres=gpu:v100:4" << 70 << "cuda12";
+        QTest::newRow("the other") << "mixed"
+                                   << "--gpus-per-node=a100:4" << 80 << "cuda13";
+        QTest::newRow("any of them") << "mixed"
+                                     << "-G 4" << 0 << "cuda13";
+    }
+    void theRuntimeIsOneForTheGpusOfThePartition() {
+        QFETCH(QString, partition);
+        QFETCH(QString, option);
+        const PlacedNode cluster = clusterAt(partitionFor({"-p " + partition.toStdString()}, {}), 4,
+                                             {option.toStdString()});
+        QTEST(cluster.report.gpus.front().computeCapability, "capability");
+        const auto target = chooseTarget({}, {cluster}, [](const Runtime&) { return true; });
+        QVERIFY2(target, target ? "" : target.error().message.c_str());
+        QTEST(QString::fromStdString(target->runtime), "runtime");
+        RunSpec spec;
+        spec.train.precision = "bfloat16";
+        QCOMPARE(checkPrecision(spec, {cluster}).has_value(), target->runtime != "cuda12");
     }
 
     void processorsAreThoseOfThePartition() {

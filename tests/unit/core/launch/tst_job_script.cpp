@@ -190,6 +190,7 @@ private Q_SLOTS:
         QCOMPARE(*partitionCalled(*report, "gpu"),
                  (SlurmPartition{"gpu", false, true, "1-00:00:00", 4, 3, 64, 512000, 4, "a100"}));
         QCOMPARE(partitionCalled(*report, "old")->gpusPerNode, 2);
+        QCOMPARE(partitionCalled(*report, "old")->gpu, std::string());
         QVERIFY(!partitionCalled(*report, "none"));
         const auto verdict = [&](const char* wanted) {
             return rowsOfSlurm(*report, wanted).front().state;
