@@ -30,6 +30,7 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"interface", &plan.interface},
         {"device", &plan.device},
         {"bundle", &plan.bundle},
+        {"runtime", &plan.runtime},
         {"start_from", &plan.startFrom},
         {"start_from_is_exact", &plan.startFromIsExact},
         {"environment", &plan.environment},
@@ -88,6 +89,7 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
            "master_addr must be one address, not all of the node's");
     demand(isWord(plan.interface), "interface must be a name");
     demand(plan.device == "cpu" || plan.device == "cuda", "device must be \"cpu\" or \"cuda\"");
+    demand(isWord(plan.runtime), "runtime must be a name");
     demand(isPath(plan.bundle), "bundle must be an absolute path");
     demand(isPath(plan.startFrom), "start_from must be an absolute path");
     demand(std::ranges::all_of(plan.environment, isEnvironmentEntry),

@@ -26,7 +26,10 @@ struct NodePlan {
     std::string interface;      ///< NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME here; empty: not set
     std::string device = "cpu"; ///< "cpu" | "cuda"
     std::string bundle;         ///< folder with bin/ and lib/ of the trainer
-    std::string startFrom;      ///< checkpoint folder on the node of rank 0; empty: from scratch
+    /// For a job of Slurm on GPUs: which Runtime the bundle is, as that was chosen before anybody
+    /// saw the GPUs. Else empty.
+    std::string runtime;
+    std::string startFrom; ///< checkpoint folder on the node of rank 0; empty: from scratch
     /// A person named that checkpoint. Else it is the newest, and if it is damaged the newest whole
     /// one before it takes its place.
     bool startFromIsExact = false;

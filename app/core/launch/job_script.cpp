@@ -74,6 +74,16 @@ std::string memoryLine(const JobOrder& order) {
            ".\n# launch.sbatch = [\"--mem=SIZE\"] asks for more.\n";
 }
 
+std::string gpuLine(const JobOrder& order) {
+    if (!order.onGpus)
+        return {};
+    return "# The trainer is that of " + order.runtime +
+           (order.gpu.empty() ? ", as Slurm does not say what its GPUs are; the agents end the job "
+                                "if it does not run on them."
+                              : ", for GPUs " + order.gpu + ".") +
+           " launch.runtime chooses another.\n";
+}
+
 } // namespace
 
 std::string jobScript(const JobOrder& order) {
@@ -88,7 +98,7 @@ std::string jobScript(const JobOrder& order) {
     options.insert(options.end(), order.options.begin(), order.options.end());
     std::string script = "#!/bin/bash\n# Run " + order.runId +
                          " of Ringmaster, after which sbatch is told to call the job.\n" +
-                         memoryLine(order);
+                         gpuLine(order) + memoryLine(order);
     for (const std::string& option : options)
         script += "#SBATCH " + option + "\n";
     for (const std::string& line : order.setup)

@@ -16,6 +16,8 @@ struct JobOrder {
     std::string agent;                ///< its path on the cluster
     std::vector<int> ranks;           ///< of each part, one part a node
     bool onGpus = false;              ///< a GPU for each rank
+    std::string runtime;              ///< of its trainer on GPUs
+    std::string gpu;                  ///< what they are known to be: "a100"; empty: not known
     int cpusPerNode = 0;              ///< of the partition's nodes; 0: not known
     int gpusPerNode = 0;              ///< the same
     int64_t memoryMb = 0;             ///< the same

@@ -54,6 +54,9 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
     m_order.runId = m_request.attempt.runId;
     m_order.ranks = m_ranks;
     m_order.onGpus = onGpus;
+    m_order.runtime = m_target.runtime;
+    if (onGpus && m_nodes.front().report.gpus.front().computeCapability > 0)
+        m_order.gpu = m_nodes.front().report.gpus.front().name;
     m_order.cpusPerNode = partition.cpusPerNode;
     m_order.gpusPerNode = partition.gpusPerNode;
     // 1 is what Slurm takes for the memory of nodes of which nobody has told it.
@@ -90,8 +93,11 @@ std::string SlurmLauncher::whatIsTooLarge() {
 std::vector<NodePlan> SlurmLauncher::plans() const {
     const std::vector<PlacedNode> nodes(m_ranks.size(), m_nodes.front());
     const std::vector<std::string> bundles(m_ranks.size(), m_bundles.front());
-    return makePlans(m_request.spec, nodes, m_ranks, m_target.device, Rendezvous(), bundles,
-                     m_request.attempt);
+    auto plans = makePlans(m_request.spec, nodes, m_ranks, m_target.device, Rendezvous(), bundles,
+                           m_request.attempt);
+    for (NodePlan& plan : plans)
+        plan.runtime = m_order.onGpus ? m_target.runtime : std::string();
+    return plans;
 }
 
 /// Where the ranks meet is found by the agents in the job, as its nodes are not known before.

@@ -46,10 +46,10 @@ public:
 
     /// Of a run of one node and one rank.
     Answer submit() const { return submitParts({plan(1)}); }
-    Answer submitParts(const std::vector<NodePlan>& plans) const {
+    Answer submitParts(const std::vector<NodePlan>& plans, const QString& spec = {}) const {
         QJsonArray parts;
         for (const NodePlan& plan : plans)
-            parts.append(QJsonObject{{"spec", "[launch]\nmax_restarts = 0\n"},
+            parts.append(QJsonObject{{"spec", "[launch]\nmax_restarts = 0\n" + spec},
                                      {"plan", QString::fromStdString(toToml(plan))}});
         const QJsonObject order{{"script", "#!/bin/sh\n"}, {"parts", parts}};
         return agent({"submit", "r1"}, QJsonDocument(order).toJson());
@@ -97,6 +97,8 @@ private Q_SLOTS:
     void whatSbatchRefusesLeavesNoJob();
     void whatComesBeforeTheRanksEndsNobody();
     void aJobThatSavesNothingInThreeStartsEnds();
+    void gpusThatTheRunIsNotForEndItBeforeItsRanks_data();
+    void gpusThatTheRunIsNotForEndItBeforeItsRanks();
 };
 
 void TestAgentJobs::aJobOfWhichTheNumberWasNotNotedIsFoundByItsName() {
@@ -187,6 +189,92 @@ void TestAgentJobs::aJobThatSavesNothingInThreeStartsEnds() {
                                       "over before the run had saved anything") !=
                  std::string::npos,
              ends.back().message.c_str());
+}
+
+void TestAgentJobs::gpusThatTheRunIsNotForEndItBeforeItsRanks_data() {
+    QTest::addColumn<QString>("nvml");
+    QTest::addColumn<QString>("visible");
+    QTest::addColumn<QString>("runtime");
+    QTest::addColumn<QString>("precision");
+    QTest::addColumn<QString>("why");
+    const QString v100 = "550.127.05;70;Tesla V100-SXM2-32GB";
+    QTest::newRow("too old")
+        << v100 << "0"
+        << "cuda13"
+        << "float32"
+        << "the runtime cuda13 does not run on the GPUs that Slurm gave (Tesla "
+           "V100-SXM2-32GB, driver 550.127.05), as its Tesla V100-SXM2-32GB is "
+           "sm_70, and the oldest for cuda13 is sm_75; set launch.runtime = "
+           "\"cuda12\"";
+    QTest::newRow("old driver") << "535.183.01;90;NVIDIA H100"
+                                << "0"
+                                << "cuda13"
+                                << "float32"
+                                << "the runtime cuda13 does not run on the GPUs that Slurm gave "
+                                   "(NVIDIA H100, driver 535.183.01), as its driver 535.183.01 is "
+                                   "older than 580; set launch.runtime = \"cuda12\"";
+    QTest::newRow("none serves")
+        << "470.256.02;37;Tesla K80"
+        << "0"
+        << "cuda12"
+        << "float32"
+        << "the runtime cuda12 does not run on the GPUs that Slurm gave "
+           "(Tesla K80, driver 470.256.02), as its Tesla K80 is sm_37, and "
+           "the oldest for cuda12 is sm_50; ask for other GPUs by "
+           "launch.sbatch, or set launch.device = \"cpu\"";
+    QTest::newRow("precision") << v100 << "0"
+                               << "cuda12"
+                               << "bfloat16"
+                               << "train.precision is \"bfloat16\", which its Tesla V100-SXM2-32GB "
+                                  "(sm_70) does not have; take \"float16\" or \"float32\"";
+    QTest::newRow("fit") << v100 << "0"
+                         << "cuda12"
+                         << "float16"
+                         << "";
+    const QString two = "580.65.06;70;Tesla V100;90;NVIDIA H100";
+    QTest::newRow("of two kinds the other one") << two << "1"
+                                                << "cuda13"
+                                                << "bfloat16"
+                                                << "";
+}
+
+/// What a cluster calls its GPUs need not say what they are: then a job finds out.
+void TestAgentJobs::gpusThatTheRunIsNotForEndItBeforeItsRanks() {
+    QFETCH(QString, nvml);
+    QFETCH(QString, visible);
+    QFETCH(QString, runtime);
+    QFETCH(QString, precision);
+    QFETCH(QString, why);
+    LoginNode f;
+    QVERIFY(QFile::link(qEnvironmentVariable("RINGMASTER_BUILD") + "/tests/libfake_nvml.so",
+                        f.path("tools/libnvidia-ml.so.1")));
+    NodePlan plan = f.plan(1);
+    plan.device = "cuda";
+    plan.runtime = runtime.toStdString();
+    const auto submitted = f.submitParts({plan}, "[train]\nprecision = \"" + precision + "\"\n");
+    QVERIFY2(submitted.exitCode == 0, submitted.err);
+    f.write("tools/queue", "7|RUNNING|None|main|n1|N/A\n");
+    f.setVariable("LD_LIBRARY_PATH", f.path("tools"));
+    f.setVariable("RINGMASTER_FAKE_NVML", nvml);
+    f.setVariable("CUDA_VISIBLE_DEVICES", visible);
+    const auto process = f.startInJob(0);
+    if (why.isEmpty()) {
+        const auto hasRank = [&f] { return !f.agentState()["ranks"].toArray().isEmpty(); };
+        QTRY_VERIFY_WITH_TIMEOUT(hasRank(), kLongMs);
+        tell(*process, SIGUSR1);
+        QVERIFY(process->waitForFinished(kLongMs));
+        return;
+    }
+    QVERIFY(process->waitForFinished(kLongMs));
+    QCOMPARE(process->exitCode(), static_cast<int>(ExitCode::kUnavailable));
+    const QByteArray said = process->readAllStandardError();
+    QVERIFY2(said.contains("in-job r1: " + why.toUtf8()), said);
+    QVERIFY(f.agentState()["ended"].toBool());
+    QVERIFY(f.agentState()["ranks"].toArray().isEmpty());
+    const auto ends = f.nodeRecords<AttemptEnded>();
+    QCOMPARE(ends.size(), size_t{1});
+    QVERIFY(ends[0].outcome == Outcome::kFailed && !ends[0].goesOn);
+    QCOMPARE(QString::fromStdString(ends[0].message), why);
 }
 
 QTEST_GUILESS_MAIN(TestAgentJobs)

@@ -12,7 +12,9 @@
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/run_checkpoints.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/job_gpus.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
+#include "trainer/agent/supervisor/rank_environment.h"
 #include "trainer/agent/supervisor/supervisor.h"
 
 #include <fcntl.h>
@@ -305,6 +307,16 @@ NodePlan planFor(const Meeting& meeting, NodePlan plan) {
     return plan;
 }
 
+/// Why the run ends before it has ranks; empty: they are started.
+std::string whyNoRanks(const JobPlace& place, const Meeting& meeting, const NodePlan& plan,
+                       const RunSpec& spec) {
+    if (meeting.startsInVain >= kMostStartsInVain)
+        return whyNotAgain(place, meeting);
+    if (plan.device != "cuda")
+        return {};
+    return whyUnfit(plan, spec, *openNvmlGpus(), visibleDevices(plan, spec));
+}
+
 } // namespace
 
 Result<int> runInJob(const Folders& folders, const std::string& runId) {
@@ -325,8 +337,9 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
                                         : awaitMeeting(runFolder, place));
     RM_ASSIGN_OR_RETURN(const RunLock lock, RunLock::take(partDir));
     lock.writePid();
-    if (meeting.startsInVain >= kMostStartsInVain) {
-        const std::string why = whyNotAgain(place, meeting);
+    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(partDir + "/spec.toml"));
+    const NodePlan plan = planFor(meeting, before);
+    if (const std::string why = whyNoRanks(place, meeting, plan, spec); !why.empty()) {
         RM_RETURN_IF_ERROR(closeLostAttempt(partDir, {.why = why}));
         return fail(ErrorCode::kUnavailable, attempt + ": " + why);
     }
@@ -334,9 +347,7 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
         RM_RETURN_IF_ERROR(closeLostAttempt(
             partDir, {.goesOn = true, .why = "its job was started again by Slurm"}));
     const auto planned = plannedBy(folders, before, meeting);
-    const NodePlan plan = planFor(meeting, before);
     RM_RETURN_IF_ERROR(writeFileAtomically(partDir + "/plan.toml", toToml(plan)));
-    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(partDir + "/spec.toml"));
     if (::chdir(partDir.c_str()) != 0)
         return failErrno("enter " + partDir, errno);
     ::signal(SIGHUP, SIG_IGN);

@@ -15,7 +15,8 @@ inline constexpr int kGoesOnInJob = 75;
 /// SLURM_NODEID says, agrees with the other nodes by files of the run's folder on where the ranks
 /// meet, and supervises its ranks until they have ended: the exit code. In a job that Slurm starts
 /// again it begins the run's next attempt, from its newest checkpoint. After three starts in a row
-/// that were told of the job's time limit before they had saved anything, the run ends instead.
+/// that were told of the job's time limit before they had saved anything, the run ends instead, and
+/// so it does where ranks could not train on the GPUs that the job was given (whyUnfit()).
 Result<int> runInJob(const Folders& folders, const std::string& runId);
 
 } // namespace rm

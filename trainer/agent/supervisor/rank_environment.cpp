@@ -75,6 +75,12 @@ Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, 
     return environment;
 }
 
+std::string visibleDevices(const NodePlan& plan, const RunSpec& spec) {
+    const Environment environment = rankEnvironment(currentEnvironment(), plan, spec, 0);
+    const auto found = environment.find("CUDA_VISIBLE_DEVICES");
+    return found == environment.end() ? "" : found->second;
+}
+
 std::vector<std::string> rankCommand(const NodePlan& plan, const std::string& runDir) {
     std::vector<std::string> command = {plan.bundle + "/bin/ringmaster-trainer", "--spec",
                                         runDir + "/spec.toml", "--run-dir", runDir};

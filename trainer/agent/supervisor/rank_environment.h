@@ -25,6 +25,9 @@ Environment nodeEnvironment(const Environment& inherited, const NodePlan& plan);
 Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
                             int localRank);
 
+/// CUDA_VISIBLE_DEVICES of the ranks that this process would start; empty: all.
+std::string visibleDevices(const NodePlan& plan, const RunSpec& spec);
+
 /// The command line of a rank.
 std::vector<std::string> rankCommand(const NodePlan& plan, const std::string& runDir);
 

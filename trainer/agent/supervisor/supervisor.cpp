@@ -31,13 +31,6 @@ constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
 constexpr int64_t kFilesNs = 250 * kMs;      // between looks for commands that come as files
 constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
 
-/// Of this node's ranks; empty: all.
-std::string visibleDevices(const NodePlan& plan, const RunSpec& spec) {
-    const Environment environment = rankEnvironment(currentEnvironment(), plan, spec, 0);
-    const auto found = environment.find("CUDA_VISIBLE_DEVICES");
-    return found == environment.end() ? "" : found->second;
-}
-
 NodePlan planOf(const StartOrder& order, NodePlan plan) {
     plan.plannedNodes = plan.nodes();
     plan.attempt = order.attempt;

@@ -18,6 +18,7 @@ JobOrder twoNodes() {
     order.agent = "/home/o'neil/agent";
     order.ranks = {4, 4};
     order.onGpus = true;
+    order.runtime = "cuda13";
     order.cpusPerNode = 64;
     order.gpusPerNode = 8;
     return order;
@@ -51,6 +52,19 @@ private Q_SLOTS:
         const std::string script = jobScript(order);
         QVERIFY(hasLine(script, "#SBATCH --cpus-per-task=64"));
         QVERIFY(script.find("gpus") == script.npos);
+    }
+
+    void theRuntimeIsSaidAndForWhichGpus() {
+        JobOrder order = twoNodes();
+        QVERIFY(hasLine(jobScript(order),
+                        "# The trainer is that of cuda13, as Slurm does not say what its GPUs are; "
+                        "the agents end the job if it does not run on them. launch.runtime chooses "
+                        "another."));
+        order.gpu = "a100";
+        QVERIFY(hasLine(jobScript(order), "# The trainer is that of cuda13, for GPUs a100. "
+                                          "launch.runtime chooses another."));
+        order.onGpus = false;
+        QVERIFY(jobScript(order).find("cuda13") == std::string::npos);
     }
 
     void memoryThatIsNotAskedForIsSaid() {
