@@ -61,6 +61,25 @@ std::optional<std::string> gpusIn(const Option& option) {
     return std::nullopt;
 }
 
+bool isGiven(const JobOrder& order, const std::string& name) {
+    return std::ranges::any_of(order.options, [&name](const std::string& option) {
+        return optionOf(option).name == name;
+    });
+}
+
+/// Whether options that are given stand in for one of Ringmaster's, also by another name: Slurm
+/// refuses GPUs that are asked for in two ways, as it does processors by task and by GPU.
+bool isReplaced(const std::string& own, const JobOrder& order) {
+    const std::string name = optionOf(own).name;
+    if (name == "--gpus-per-node")
+        return std::ranges::any_of(order.options, [](const std::string& option) {
+            const Option given = optionOf(option);
+            return gpusIn(given) || (given.name == "--gres" && given.value == "none");
+        });
+    return isGiven(order, name) || (name == "--requeue" && isGiven(order, "--no-requeue")) ||
+           (name == "--cpus-per-task" && isGiven(order, "--cpus-per-gpu"));
+}
+
 /// What is asked for decides on many clusters what the kernel kills, so that it is said.
 std::string memoryLine(const JobOrder& order) {
     const bool isAskedFor = std::ranges::any_of(
@@ -95,6 +114,7 @@ std::string jobScript(const JobOrder& order) {
     if (order.onGpus)
         options.push_back("--gpus-per-node=" +
                           std::to_string(*std::ranges::max_element(order.ranks)));
+    std::erase_if(options, [&order](const std::string& own) { return isReplaced(own, order); });
     options.insert(options.end(), order.options.begin(), order.options.end());
     std::string script = "#!/bin/bash\n# Run " + order.runId +
                          " of Ringmaster, after which sbatch is told to call the job.\n" +
@@ -106,9 +126,13 @@ std::string jobScript(const JobOrder& order) {
     if (!order.setup.empty())
         script += "\n"; // ends a line that a backslash continues
     // The shell waits for the agents, which Slurm signals as well: they write a checkpoint.
+    const std::string cpusOfStep =
+        isGiven(order, "--cpus-per-gpu")
+            ? ""
+            : " --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-" + cpus + "}\"";
     script += "trap : TERM USR1\n"
-              "srun --ntasks-per-node=1 --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-" +
-              cpus + "}\" --kill-on-bad-exit=0 \\\n    " + forShell(order.agent) + " in-job " +
+              "srun --ntasks-per-node=1" +
+              cpusOfStep + " --kill-on-bad-exit=0 \\\n    " + forShell(order.agent) + " in-job " +
               order.runId +
               "\n"
               "code=$?\n"

@@ -131,13 +131,61 @@ private Q_SLOTS:
         QCOMPARE(jobSetupMistake("source ~/.profile # mine"), std::string());
     }
 
-    void optionsOfClusterAndRunComeLastSoThatTheyCount() {
+    void optionsOfClusterAndRunStandInForItsOwn_data() {
+        QTest::addColumn<QString>("given");
+        QTest::addColumn<QString>("own");
+        QTest::newRow("signal") << "--signal=USR1@300"
+                                << "--signal=";
+        QTest::newRow("processors") << "--cpus-per-task=8"
+                                    << "--cpus-per-task=32";
+        QTest::newRow("processors, short") << "-c8"
+                                           << "--cpus-per-task=32";
+        QTest::newRow("processors by GPU") << "--cpus-per-gpu 8"
+                                           << "--cpus-per-task=32";
+        QTest::newRow("no requeue") << "--no-requeue"
+                                    << "--requeue";
+        QTest::newRow("log") << "--open-mode=truncate"
+                             << "--open-mode=append";
+        QTest::newRow("GPUs") << "--gpus-per-node=a100:4"
+                              << "--gpus-per-node=4";
+        QTest::newRow("GPUs by --gres") << "--gres=gpu:a100:4"
+                                        << "--gpus-per-node";
+        QTest::newRow("GPUs among others") << "--gres=nvme:1,gpu:4"
+                                           << "--gpus-per-node";
+        QTest::newRow("GPUs, short") << "-G 8"
+                                     << "--gpus-per-node";
+        QTest::newRow("GPUs by task") << "--gpus-per-task=4"
+                                      << "--gpus-per-node";
+        QTest::newRow("none") << "--gres=none"
+                              << "--gpus-per-node";
+    }
+
+    void optionsOfClusterAndRunStandInForItsOwn() {
+        QFETCH(QString, given);
+        QFETCH(QString, own);
         JobOrder order = twoNodes();
-        order.options = {"--partition=gpu", "--signal=USR1@300"};
-        const std::string script = jobScript(order);
-        QVERIFY(script.find("#SBATCH --signal=USR1@300") >
-                script.find("#SBATCH --signal=USR1@120"));
-        QVERIFY(hasLine(script, "#SBATCH --partition=gpu"));
+        QVERIFY(QString::fromStdString(jobScript(order)).contains("#SBATCH " + own));
+        order.options = {"--partition=gpu", given.toStdString()};
+        const QString script = QString::fromStdString(jobScript(order));
+        QVERIFY(script.contains("#SBATCH --partition=gpu\n"));
+        QCOMPARE(script.count("#SBATCH " + given + "\n"), 1);
+        const auto times =
+            QString(script).remove("#SBATCH " + given + "\n").count("#SBATCH " + own);
+        QVERIFY2(times == 0, qPrintable(script));
+        QCOMPARE(script.contains("--cpus-per-task=\"${SLURM_CPUS_PER_TASK:-32}\" "),
+                 !given.startsWith("--cpus-per-gpu"));
+    }
+
+    void otherOptionsStandBesideItsOwn() {
+        JobOrder order = twoNodes();
+        for (const char* other : {"--gres=nvme:1", "--gpu-bind=closest", "--cpus-per-taskx", "-",
+                                  "--gres=gpux:1", "--signal-x"}) {
+            order.options = {other};
+            const std::string script = jobScript(order);
+            for (const char* own : {"#SBATCH --gpus-per-node=4", "#SBATCH --cpus-per-task=32",
+                                    "#SBATCH --signal=USR1@120", "#SBATCH --requeue"})
+                QVERIFY2(hasLine(script, own), script.c_str());
+        }
     }
 
     /// By a shell, with programs that only say how they were called.
