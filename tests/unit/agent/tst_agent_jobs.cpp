@@ -97,6 +97,8 @@ private Q_SLOTS:
     void whatSbatchRefusesLeavesNoJob();
     void whatComesBeforeTheRanksEndsNobody();
     void aJobThatSavesNothingInThreeStartsEnds();
+    void howAJobThatSlurmForgotEndedIsAskedOfItsAccounts_data();
+    void howAJobThatSlurmForgotEndedIsAskedOfItsAccounts();
     void gpusThatTheRunIsNotForEndItBeforeItsRanks_data();
     void gpusThatTheRunIsNotForEndItBeforeItsRanks();
 };
@@ -189,6 +191,48 @@ void TestAgentJobs::aJobThatSavesNothingInThreeStartsEnds() {
                                       "over before the run had saved anything") !=
                  std::string::npos,
              ends.back().message.c_str());
+}
+
+void TestAgentJobs::howAJobThatSlurmForgotEndedIsAskedOfItsAccounts_data() {
+    QTest::addColumn<QByteArray>("account");
+    QTest::addColumn<QString>("words");
+    QTest::addColumn<bool>("isStopped");
+    QTest::newRow("cancelled") << QByteArray("7|CANCELLED by 0|None|main|n1|2026-11-25T06:40:00")
+                               << "job 7 of Slurm was cancelled" << true;
+    QTest::newRow("time") << QByteArray("7|TIMEOUT|None|main|n1|2026-11-25T06:40:00")
+                          << "job 7 of Slurm ended at its time limit" << false;
+    QTest::newRow("memory")
+        << QByteArray("7|OUT_OF_MEMORY|None|main|n1|2026-11-25T06:40:00")
+        << "job 7 of Slurm ended, as it used more memory than it had asked for; "
+           "ask for more by --mem=SIZE in launch.sbatch"
+        << false;
+    QTest::newRow("no accounts") << QByteArray()
+                                 << "job 7 of Slurm is over, and Slurm knows it no more" << false;
+}
+
+/// squeue forgets a job some minutes after its end.
+void TestAgentJobs::howAJobThatSlurmForgotEndedIsAskedOfItsAccounts() {
+    QFETCH(QByteArray, account);
+    QFETCH(QString, words);
+    QFETCH(bool, isStopped);
+    LoginNode f;
+    const auto submitted = f.submit();
+    QVERIFY2(submitted.exitCode == 0, submitted.err);
+    f.tool("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1");
+    f.tool("sacct", account.isEmpty()
+                        ? QByteArray("echo 'Slurm accounting storage is disabled' >&2; exit 1")
+                        : "case \"$*\" in *--jobs=7*--format=JobID,State,Reason,Partition,NodeList,"
+                          "Start*) echo '" +
+                              account + "';; esac");
+    const QJsonObject state = f.jobState();
+    QCOMPARE(state["phase"].toString(), QString("over"));
+    QCOMPARE(state["words"].toString(), words);
+    const auto adopted = f.agent({"adopt", "r1", "0"});
+    QVERIFY2(adopted.exitCode == 0, adopted.err);
+    const auto ends = f.nodeRecords<AttemptEnded>();
+    QCOMPARE(ends.size(), size_t{1});
+    QCOMPARE(QString::fromStdString(ends[0].message), words);
+    QCOMPARE(ends[0].outcome == Outcome::kStopped, isStopped);
 }
 
 void TestAgentJobs::gpusThatTheRunIsNotForEndItBeforeItsRanks_data() {
