@@ -34,7 +34,7 @@ bool hasEnded(QProcess& process) {
 
 } // namespace
 
-/// A real Slurm cluster of two nodes on this machine, and Ringmaster before it.
+/// A real Slurm cluster of nodes on this machine, and Ringmaster before it.
 class TestSlurm : public QObject {
     Q_OBJECT
 private Q_SLOTS:
@@ -44,6 +44,7 @@ private Q_SLOTS:
     void srunStartsTheTrainer();
     void theCheckNamesPartitionsAndIdleNodes();
     void theScriptIsPrintedAsItIsSubmitted();
+    void aScriptForGpusIsTakenBySbatch();
     void aRunIsOneJobThatTrainsToItsEnd();
     void aQueuedRunSaysItsPlaceAndIsStopped();
     void commandsReachTheRanksAndAPausedRunResumesAsAnotherJob();
@@ -191,7 +192,7 @@ void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
     QVERIFY2(other.exitCode == 0, other.whole());
     const Answer refused = m_own.run({"run", "gpt-tiny", "--node", "other:2"});
     QVERIFY2(refused.exitCode == 3, refused.whole());
-    QVERIFY2(refused.err.contains("its Slurm has no partition gpu; there are: main, urgent"),
+    QVERIFY2(refused.err.contains("its Slurm has no partition gpu; there are: main, urgent, v100"),
              refused.whole());
     const Answer tooMany =
         m_own.run(QStringList{"run", "gpt-tiny", "--node", "cluster:3"} + kOnePerNode);
@@ -247,6 +248,34 @@ void TestSlurm::theScriptIsPrintedAsItIsSubmitted() {
     const Answer none = m_own.run({"run", "gpt-tiny", "--print-sbatch"});
     QCOMPARE(none.exitCode, 2);
     QVERIFY2(none.err.contains("only a Slurm cluster gets a script"), none.whole());
+}
+
+/// This machine, as the login node, has no GPU: they are the partition's.
+void TestSlurm::aScriptForGpusIsTakenBySbatch() {
+    const auto print = [this](const QString& options, const QStringList& more) {
+        return m_own.run(longRunWords("on-gpus", 40, "cluster:2") +
+                         QStringList{"--set", "launch.device=cuda", "--set",
+                                     "launch.sbatch=['--partition=v100'" + options + "]",
+                                     "--print-sbatch"} +
+                         more);
+    };
+    for (const char* options : {"", ", '--gres=gpu:v100:2'", ", '-G 2'", ", '--gpus-per-task=2'",
+                                ", '--cpus-per-gpu=1'"}) {
+        const Answer printed = print(options, {});
+        QVERIFY2(printed.exitCode == 0, printed.whole());
+        QVERIFY2(printed.out.contains("# The trainer is that of cuda12, for GPUs v100."),
+                 printed.whole());
+        QFile script(m_own.path("gpus.sh"));
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(printed.out);
+        script.close();
+        const auto taken = m_cluster->ask({"sbatch", "--test-only", script.fileName()});
+        QVERIFY2(taken, taken ? "" : (taken.error().message + printed.out.toStdString()).c_str());
+    }
+    QVERIFY(print("", {}).out.contains("\n#SBATCH --gpus-per-node=2\n"));
+    const Answer refused = print("", {"--set", "train.precision=bfloat16"});
+    QCOMPARE(refused.exitCode, 2);
+    QVERIFY2(refused.err.contains("which its v100 (sm_70) does not have"), refused.whole());
 }
 
 void TestSlurm::aRunIsOneJobThatTrainsToItsEnd() {

@@ -91,7 +91,7 @@ Result<std::unique_ptr<SlurmCluster>> SlurmCluster::start() {
 
 Result<void> SlurmCluster::prepare() {
     const QString folder = m_dir.path();
-    for (const char* name : {"munge", "state", "n1", "n2"})
+    for (const char* name : {"munge", "state", "n1", "n2", "n3"})
         QDir(folder).mkpath(name);
     // munged refuses a key and a socket in places that others may change.
     QFile::setPermissions(m_dir.filePath("munge"), QFile::ReadOwner | QFile::WriteOwner |
@@ -114,6 +114,7 @@ Result<void> SlurmCluster::prepare() {
           << "SlurmdPidFile=" + folder + "/%n.pid"
           << "ProctrackType=proctrack/linuxproc"
           << "TaskPlugin=task/none"
+          << "GresTypes=gpu"
           << "SelectType=select/cons_tres"
           << "SelectTypeParameters=CR_CPU"
           << "SchedulerType=sched/backfill"
@@ -127,13 +128,22 @@ Result<void> SlurmCluster::prepare() {
           << "SwitchType=switch/none"
           << "AccountingStorageType=accounting_storage/none"
           << "JobAcctGatherType=jobacct_gather/none";
-    for (int node = 0; node < 2; ++node)
+    for (int node = 0; node < 3; ++node)
         lines << QStringLiteral("NodeName=%1 NodeHostname=localhost NodeAddr=127.0.0.1 Port=%2 "
-                                "CPUs=4 RealMemory=4000 State=UNKNOWN")
+                                "CPUs=4 RealMemory=4000 State=UNKNOWN%3")
                      .arg(nodeName(node))
-                     .arg(test::freePort());
+                     .arg(test::freePort())
+                     .arg(node == 2 ? " Gres=gpu:v100:2" : "");
     lines << "PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP PriorityTier=1"
-          << "PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE State=UP PriorityTier=10";
+          << "PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE State=UP PriorityTier=10"
+          << "PartitionName=v100 Nodes=n3 MaxTime=INFINITE State=UP PriorityTier=1";
+    // Without a file for each, a node would report none of them.
+    const std::string gpus = m_dir.filePath("gpu").toStdString();
+    for (const char* number : {"0", "1"})
+        RM_RETURN_IF_ERROR(writeFileAtomically(gpus + number, ""));
+    RM_RETURN_IF_ERROR(
+        writeFileAtomically(m_dir.filePath("gres.conf").toStdString(),
+                            "NodeName=n3 Name=gpu Type=v100 File=" + gpus + "[0-1]\n"));
     return writeFileAtomically(configuration().toStdString(),
                                (lines.join('\n') + '\n').toStdString());
 }
@@ -162,14 +172,14 @@ Result<void> SlurmCluster::launch() {
                          kUpMs))
         return fail(ErrorCode::kUnavailable, "start munged: " + logs().toStdString());
     RM_RETURN_IF_ERROR(spawn(m_control, "slurmctld", {"/usr/sbin/slurmctld", "-D"}));
-    for (int node = 0; node < 2; ++node)
+    for (int node = 0; node < 3; ++node)
         RM_RETURN_IF_ERROR(launchNode(node));
     return awaitIdle();
 }
 
-/// Each node knows the names of both, as those of a cluster do.
+/// Each node knows the names of all, as those of a cluster do.
 Result<void> SlurmCluster::launchNode(int node) {
-    const OwnFile hosts{"/etc/hosts", "127.0.0.1 localhost n1 n2 " +
+    const OwnFile hosts{"/etc/hosts", "127.0.0.1 localhost n1 n2 n3 " +
                                           QHostInfo::localHostName().toLocal8Bit() + "\n"};
     RM_ASSIGN_OR_RETURN(auto command,
                         commandSeeing({hosts}, m_dir.filePath("files-" + nodeName(node)),
@@ -180,8 +190,8 @@ Result<void> SlurmCluster::launchNode(int node) {
 Result<void> SlurmCluster::awaitIdle() {
     const bool isUp = QTest::qWaitFor(
         [this] {
-            const auto states = ask({"sinfo", "-h", "-N", "-p", "main", "-o", "%t"});
-            return states && states->count("idle") == 2;
+            const auto states = ask({"sinfo", "-h", "-N", "-p", "main,v100", "-o", "%t"});
+            return states && states->count("idle") == 3;
         },
         kUpMs);
     return isUp ? Result<void>()
@@ -228,7 +238,7 @@ Result<void> SlurmCluster::restoreNode(int node) {
 
 QByteArray SlurmCluster::logs() const {
     QByteArray text;
-    for (const char* name : {"munged", "slurmctld", "slurmd-n1", "slurmd-n2"})
+    for (const char* name : {"munged", "slurmctld", "slurmd-n1", "slurmd-n2", "slurmd-n3"})
         text += QByteArray("\n== ") + name + "\n" +
                 textOf(m_dir.filePath(QString(name) + ".log")).right(4000).toUtf8();
     return text;
@@ -240,14 +250,14 @@ SlurmCluster::~SlurmCluster() {
     if (const QStringList left = jobs(); !left.isEmpty())
         (void)ask(QStringList{"scancel"} + left);
     (void)!QTest::qWaitFor([this] { return jobs().isEmpty(); }, kUpMs);
-    for (QProcess* daemon : {&m_nodes[0], &m_nodes[1], &m_control, &m_munge}) {
+    for (QProcess* daemon : {&m_nodes[0], &m_nodes[1], &m_nodes[2], &m_control, &m_munge}) {
         if (daemon->state() == QProcess::NotRunning)
             continue;
         daemon->terminate();
         if (!daemon->waitForFinished(kUpMs))
             daemon->kill();
     }
-    for (int node = 0; node < 2; ++node)
+    for (int node = 0; node < 3; ++node)
         killSteps(m_dir.filePath(nodeName(node)));
 }
 

@@ -18,11 +18,12 @@ namespace rm {
 /// (root); else why not.
 Result<void> canRunSlurm();
 
-/// A real Slurm cluster of its own on this machine: munged, slurmctld and the slurmd of n1 and n2,
-/// on free ports of loopback, with all their files in a temporary folder. The partition "main" is
-/// the default; jobs of "urgent" preempt those of "main", which are requeued. A requeued job may
-/// begin again after five seconds, and jobs get ten seconds from SIGTERM to SIGKILL. One thread.
-/// The destructor cancels what runs there and ends the daemons.
+/// A real Slurm cluster of its own on this machine: munged, slurmctld and the slurmd of n1, n2 and
+/// n3, on free ports of loopback, with all their files in a temporary folder. The partition "main"
+/// has n1 and n2 and is the default; jobs of "urgent" preempt those of "main", which are requeued.
+/// The partition "v100" has n3, with two GPUs of that name, which are there for Slurm alone. A
+/// requeued job may begin again after five seconds, and jobs get ten seconds from SIGTERM to
+/// SIGKILL. One thread. The destructor cancels what runs there and ends the daemons.
 class SlurmCluster {
 public:
     static Result<std::unique_ptr<SlurmCluster>> start();
@@ -59,7 +60,7 @@ private:
 
     QTemporaryDir m_dir;
     QProcess m_munge, m_control;
-    QProcess m_nodes[2];
+    QProcess m_nodes[3];
 };
 
 } // namespace rm
