@@ -301,8 +301,9 @@ void TestSlurm::aRunIsOneJobThatTrainsToItsEnd() {
 }
 
 void TestSlurm::aQueuedRunSaysItsPlaceAndIsStopped() {
-    const auto other = m_cluster->ask(
-        {"sbatch", "--parsable", "-N2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600"});
+    // By its time limit Slurm foresees when the next one starts.
+    const auto other = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "--time=20",
+                                       "-o", "/dev/null", "--wrap", "sleep 600"});
     QVERIFY2(other, other ? "" : other.error().message.c_str());
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(*other, "JobState"), QString("RUNNING"),
                               kDeadlineMs);
@@ -310,7 +311,8 @@ void TestSlurm::aQueuedRunSaysItsPlaceAndIsStopped() {
     const auto isToldOf = [this] {
         const auto run = find("waits");
         return run && isQueued(*run) && run->message.contains("waits in the queue of Slurm, 1st") &&
-               run->message.contains("in main (");
+               run->message.contains("in main (") &&
+               run->message.contains("; expected to start at 20");
     };
     QTRY_VERIFY2_WITH_TIMEOUT(isToldOf(), whatIs("waits"), kDeadlineMs);
     const Answer list = m_own.run({"runs"});
