@@ -23,6 +23,9 @@ constexpr int kDeadlineMs = 120000;
 /// Spreads the ranks over the nodes; by the recipe, two share one.
 const QStringList kOnePerNode{"--set", "launch.ranks=1"};
 
+/// No checkpoint but those that somebody or something asks for.
+const QString kNoneInPassing = "checkpoint.every=1000000";
+
 QString program(const char* name) {
     return qEnvironmentVariable("RINGMASTER_BIN") + "/" + name;
 }
@@ -63,6 +66,7 @@ private:
     QString jobOf(const QString& name) const;
     QByteArray whatIs(const QString& name) const;
     void trainBeyond(const QString& name, int attempt);
+    void verifySavedWhenTold(const QString& name) const;
     void killAndForget(const QString& name);
 
     OwnFolders m_own;
@@ -141,6 +145,21 @@ void TestSlurm::trainBeyond(const QString& name, int attempt) {
                run->step > 0;
     };
     QTRY_VERIFY2_WITH_TIMEOUT(trains(), whatIs(name), kDeadlineMs);
+}
+
+/// The first attempt saved nothing but when it was told of its end, and the second began there.
+void TestSlurm::verifySavedWhenTold(const QString& name) const {
+    const auto all = attempts(name);
+    QVERIFY2(all.size() >= 2, whatIs(name));
+    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->goesOn);
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    QVERIFY(reader);
+    auto saved = (*reader)->checkpoints(find(name)->id);
+    std::erase_if(saved, [](const StoredCheckpoint& each) { return each.attempt != 1; });
+    QCOMPARE(saved.size(), size_t{1});
+    QCOMPARE(saved[0].saved.reason, std::string("preempted"));
+    QVERIFY(saved[0].saved.step > 0);
+    QCOMPARE(all[1].startStep, saved[0].saved.step);
 }
 
 void TestSlurm::killAndForget(const QString& name) {
@@ -383,28 +402,24 @@ void TestSlurm::theTimeLimitMakesACheckpointAndTheNextStartGoesOn() {
     // The shortest limit that Slurm knows. It looks every 30 s, and signals once less than 30 s
     // more than asked for are left: 20 to 50 s after the job's start.
     const auto process =
-        launch("limited", {"--set", "launch.sbatch=['--time=1', '--signal=USR1@10']"});
+        launch("limited", {"--set", "launch.sbatch=['--time=1', '--signal=USR1@10']", "--set",
+                           kNoneInPassing});
     trainBeyond("limited", 1);
     trainBeyond("limited", 2);
-    const auto all = attempts("limited");
-    QCOMPARE(all.size(), size_t{2});
-    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->goesOn);
-    QVERIFY(all[1].startStep > 0);
+    verifySavedWhenTold("limited");
     QVERIFY2(m_cluster->jobField(jobOf("limited"), "Restarts").toInt() >= 1, whatIs("limited"));
     killAndForget("limited");
     QVERIFY(hasEnded(*process));
 }
 
 void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
-    const auto process = launch("preempted");
+    const auto process = launch("preempted", {"--set", kNoneInPassing});
     trainBeyond("preempted", 1);
     const auto urgent = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "-p",
                                         "urgent", "-o", "/dev/null", "--wrap", "sleep 2"});
     QVERIFY2(urgent, urgent ? "" : urgent.error().message.c_str());
     trainBeyond("preempted", 2);
-    const auto all = attempts("preempted");
-    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->goesOn);
-    QVERIFY(all[1].startStep > 0);
+    verifySavedWhenTold("preempted");
     QCOMPARE(m_cluster->jobField(*urgent, "JobState"), QString("COMPLETED"));
     killAndForget("preempted");
     QVERIFY(hasEnded(*process));
