@@ -24,9 +24,10 @@ namespace fs = std::filesystem;
 constexpr int64_t kUnchangedNs = 2'000'000'000; ///< above the granularity of file times
 const char* const kAdvice = "launch or resume from Ringmaster, which sends it again";
 
-// Device, inode, bytes, nanoseconds of the last change. That is the inode's (ctime): the time of
-// modification can be set, as rsync and cp -p do, and a failing disk changes neither.
-using FileState = std::array<int64_t, 4>;
+// Inode, bytes, nanoseconds of the last change. That is the inode's (ctime): the time of
+// modification can be set, as rsync and cp -p do, and a failing disk changes neither. Not the
+// device: nodes that share the folder number it differently.
+using FileState = std::array<int64_t, 3>;
 using FileStates = std::map<std::string, FileState>; ///< by path in the bundle
 
 std::string notePath(const std::string& folder, const char* name) {
@@ -37,14 +38,13 @@ std::optional<FileState> stateOf(const std::string& path) {
     struct stat info = {};
     if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
         return std::nullopt;
-    return FileState{static_cast<int64_t>(info.st_dev), static_cast<int64_t>(info.st_ino),
-                     info.st_size,
+    return FileState{static_cast<int64_t>(info.st_ino), info.st_size,
                      info.st_ctim.tv_sec * INT64_C(1'000'000'000) + info.st_ctim.tv_nsec};
 }
 
 // Another change within the same tick of the clock would not show.
 bool mayChangeUnseen(const FileState& state) {
-    return state[3] + kUnchangedNs > wallNowNs();
+    return state.back() + kUnchangedNs > wallNowNs();
 }
 
 FileStates loadVerified(const std::string& folder) {
