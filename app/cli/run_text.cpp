@@ -27,17 +27,11 @@ namespace {
 
 std::string amountText(const Progress& progress) {
     const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
-    std::string text = progressBar(share, kBarWidth) + "  " +
-                       formatBytes(static_cast<double>(progress.done)) + " of " +
-                       formatBytes(static_cast<double>(progress.total)) + ", " +
-                       formatBytes(static_cast<double>(progress.sent)) + " sent";
-    if (progress.done >= progress.total)
-        return text + ", the node puts it in place";
-    if (progress.bytesPerSec >= 0)
-        text += ", " + formatBytes(progress.bytesPerSec) + "/s";
-    if (progress.secondsLeft >= 0)
-        text += ", " + formatDuration(progress.secondsLeft) + " left";
-    return text;
+    const auto bytes = [](double count) { return QString::fromStdString(formatBytes(count)); };
+    const auto duration = [](double time) { return QString::fromStdString(formatDuration(time)); };
+    return progressBar(share, kBarWidth) + "  " + formatBytes(static_cast<double>(progress.done)) +
+           " of " + formatBytes(static_cast<double>(progress.total)) + ", " +
+           amountParts(progress, bytes, duration).join(", ").toStdString();
 }
 
 std::string receiversText(const Progress& progress) {

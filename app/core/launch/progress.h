@@ -3,7 +3,9 @@
 
 #include <QMetaType>
 #include <QString>
+#include <QStringList>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +22,24 @@ struct Progress {
                                       ///< is its name and what is repaired there
     bool operator==(const Progress&) const = default;
 };
+
+/// A transfer in words, as far as it is known: "52 MB sent", "80 MB/s", "1 s left". The window and
+/// the terminal say bytes and durations each in their way.
+template <class Bytes, class Duration>
+QStringList amountParts(const Progress& progress, Bytes bytes, Duration duration) {
+    QStringList parts{bytes(static_cast<double>(progress.sent)) + QStringLiteral(" sent")};
+    if (progress.done >= progress.total)
+        return parts << QStringLiteral("the node puts it in place");
+    if (progress.bytesPerSec >= 0)
+        parts << bytes(progress.bytesPerSec) + QStringLiteral("/s");
+    if (progress.secondsLeft >= 0)
+        parts << duration(progress.secondsLeft) + QStringLiteral(" left");
+    return parts;
+}
+
+/// Of the parts of a transfer at most `most`, in their order: those that take longest. One whose
+/// pace is not known stands still.
+std::vector<Progress> slowestOf(const std::vector<Progress>& nodes, size_t most);
 
 } // namespace rm
 

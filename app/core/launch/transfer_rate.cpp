@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/transfer_rate.h"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 namespace rm {
 
 namespace {
@@ -23,7 +27,26 @@ QString labelOf(const std::string& node, const Transferred& transferred) {
     return QString::fromStdString(text);
 }
 
+double secondsLeftOf(const Progress& node) {
+    if (node.done >= node.total)
+        return 0;
+    return node.secondsLeft >= 0 ? node.secondsLeft : std::numeric_limits<double>::infinity();
+}
+
 } // namespace
+
+std::vector<Progress> slowestOf(const std::vector<Progress>& nodes, size_t most) {
+    std::vector<size_t> order(nodes.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, std::greater(),
+                             [&nodes](size_t node) { return secondsLeftOf(nodes[node]); });
+    order.resize(std::min(order.size(), most));
+    std::ranges::sort(order);
+    std::vector<Progress> slowest;
+    for (const size_t node : order)
+        slowest.push_back(nodes[node]);
+    return slowest;
+}
 
 void Pace::remember(Clock::time_point now, const Transferred& transferred) {
     m_moments.push_back({now, transferred});

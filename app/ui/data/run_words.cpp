@@ -202,27 +202,23 @@ QString phaseTitle(const MetricDef& phase) {
 }
 
 QString amountWords(const Progress& progress) {
-    QStringList parts{RunWords::tr("%1 sent").arg(formatBytes(static_cast<double>(progress.sent)))};
-    if (progress.done >= progress.total)
-        parts << RunWords::tr("the node puts it in place");
-    else if (progress.bytesPerSec >= 0)
-        parts << formatBytesPerSec(progress.bytesPerSec);
-    if (progress.done < progress.total && progress.secondsLeft >= 0)
-        parts << RunWords::tr("%1 left").arg(formatDuration(progress.secondsLeft));
-    return parts.join(kSeparator);
+    return amountParts(progress, formatBytes, formatDuration).join(kSeparator);
+}
+
+QString stageWords(const Progress& progress) {
+    if (progress.nodes.empty())
+        return progress.stage;
+    return RunWords::tr("%1 to %2")
+        .arg(progress.stage, progress.nodes.size() == 1
+                                 ? progress.nodes.front().stage
+                                 : RunWords::tr("%1 nodes").arg(progress.nodes.size()));
 }
 
 QString progressWords(const Progress& progress) {
-    QString text = progress.stage;
-    if (!progress.nodes.empty())
-        text = RunWords::tr("%1 to %2")
-                   .arg(text, progress.nodes.size() == 1
-                                  ? progress.nodes.front().stage
-                                  : RunWords::tr("%1 nodes").arg(progress.nodes.size()));
     if (progress.total <= 0)
-        return text;
+        return stageWords(progress);
     return RunWords::tr("%1: %2 of %3")
-               .arg(text, formatBytes(static_cast<double>(progress.done)),
+               .arg(stageWords(progress), formatBytes(static_cast<double>(progress.done)),
                     formatBytes(static_cast<double>(progress.total))) +
            kSeparator + amountWords(progress);
 }

@@ -42,6 +42,8 @@ QString phaseTitle(const MetricDef& phase); ///< "All-reduce"
 
 /// "52 MB sent · 80 MB/s · 1 s left": of a transfer, as far as it is known.
 QString amountWords(const Progress& progress);
+/// "Send trainer to node-b", "Send trainer to 3 nodes"
+QString stageWords(const Progress& progress);
 /// "Send trainer to node-b: 210 MB of 403 MB · 52 MB sent · 80 MB/s · 1 s left": one line for all.
 QString progressWords(const Progress& progress);
 

@@ -13,11 +13,30 @@ namespace rm {
 
 namespace {
 constexpr int kPatienceMs = 3000; ///< without news until a stall is shown, and between updates
+
+/// A line for each of several nodes that get something: those that take longest. The pace that was
+/// reported last no longer holds once all stand still.
+QStringList nodeLines(std::vector<Progress> nodes, bool isStalled) {
+    constexpr size_t kMost = 8;
+    std::erase_if(nodes, [](const Progress& node) { return node.total <= 0; });
+    QStringList lines;
+    if (nodes.size() < 2)
+        return lines;
+    for (Progress& node : slowestOf(nodes, kMost)) {
+        if (isStalled)
+            node.bytesPerSec = node.secondsLeft = -1;
+        lines << progressWords(node);
+    }
+    if (nodes.size() > kMost)
+        lines << LaunchProgress::tr("and %1 more").arg(nodes.size() - kMost);
+    return lines;
 }
+
+} // namespace
 
 LaunchProgress::LaunchProgress(QWidget* parent)
     : Card(parent)
-    , m_stage(makeLabel(tr("Starting"), "strong"))
+    , m_stage(new ElidedLabel(tr("Starting"), "strong"))
     , m_amount(makeLabel({}, "secondary"))
     , m_bar(new QProgressBar) {
     setObjectName("launchProgress");
@@ -47,7 +66,8 @@ void LaunchProgress::show(const Progress& progress) {
         return;
     m_shown = progress;
     m_sinceMoved.start();
-    m_stage->setText(progress.stage);
+    m_stage->setFullText(stageWords(progress));
+    showNodes(false);
     if (progress.total <= 0) {
         m_bar->setRange(0, 0);
         m_amount->setText({});
@@ -60,10 +80,24 @@ void LaunchProgress::show(const Progress& progress) {
     m_patience.start();
 }
 
+void LaunchProgress::showNodes(bool areStalled) {
+    const QStringList lines = nodeLines(m_shown.nodes, areStalled);
+    while (std::ssize(m_nodes) < lines.size()) {
+        m_nodes.push_back(new ElidedLabel({}, "secondary"));
+        body()->addWidget(m_nodes.back());
+    }
+    for (size_t at = 0; at < m_nodes.size(); ++at) {
+        const bool isUsed = static_cast<qsizetype>(at) < lines.size();
+        m_nodes[at]->setFullText(isUsed ? lines[static_cast<qsizetype>(at)] : QString());
+        m_nodes[at]->setVisible(isUsed);
+    }
+}
+
 // The rate that was reported last no longer holds.
 void LaunchProgress::admitStall() {
     if (m_shown.done >= m_shown.total)
         return;
+    showNodes(true);
     const double seconds = static_cast<double>(m_sinceMoved.elapsed()) / 1000;
     m_amount->setText(tr("%1 sent").arg(formatBytes(static_cast<double>(m_shown.sent))) +
                       kSeparator + tr("no progress for %1").arg(formatDuration(seconds)));

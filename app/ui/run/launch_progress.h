@@ -7,13 +7,17 @@
 #include <QElapsedTimer>
 #include <QTimer>
 
+#include <vector>
+
 class QLabel;
 class QProgressBar;
 
 namespace rm {
 
+class ElidedLabel;
+
 /// What a launch is doing: stage, bytes sent, rate, time left, and whether the transfer has
-/// stalled.
+/// stalled; of several nodes also each one, those that take longest if there are many.
 class LaunchProgress : public Card {
     Q_OBJECT
 public:
@@ -23,13 +27,15 @@ public:
 
 private:
     void show(const Progress& progress);
+    void showNodes(bool areStalled);
     void admitStall();
 
     QTimer m_patience;
     Progress m_shown;
-    QLabel* m_stage;
+    ElidedLabel* m_stage;
     QLabel* m_amount;
     QProgressBar* m_bar;
+    std::vector<ElidedLabel*> m_nodes; ///< made as they are needed
     QElapsedTimer m_sinceMoved;
 };
 

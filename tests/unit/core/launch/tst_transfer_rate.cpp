@@ -4,6 +4,8 @@
 #include <QTest>
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 using namespace rm;
 using namespace std::chrono_literals;
@@ -30,6 +32,7 @@ private Q_SLOTS:
     void aStallCountsInFull();
     void theEndIsAlwaysTold();
     void whatIsRepairedIsTold();
+    void theSlowestAreThoseThatTakeLongest();
 
 private:
     /// Reports `transferred` of the first transfer `after` the last report.
@@ -54,6 +57,21 @@ void TestTransferRate::init() {
             ++m_reports;
         },
         [this] { return m_now; });
+}
+
+void TestTransferRate::theSlowestAreThoseThatTakeLongest() {
+    std::vector<Progress> nodes;
+    for (const auto& [name, seconds] :
+         {std::pair("fast", 1.0), std::pair("stands", -1.0), std::pair("slow", 60.0)}) {
+        Progress& node = nodes.emplace_back(Progress{name, kMB, 2 * kMB});
+        node.secondsLeft = seconds;
+    }
+    nodes.push_back({"has it", kMB, kMB});
+    QStringList names;
+    for (const Progress& node : slowestOf(nodes, 2))
+        names << node.stage;
+    QCOMPARE(names, QStringList({"stands", "slow"}));
+    QCOMPARE(slowestOf(nodes, 9), nodes);
 }
 
 void TestTransferRate::whatIsRepairedIsTold() {
