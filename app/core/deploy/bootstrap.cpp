@@ -36,6 +36,12 @@ isWhole() {
   then echo "$seen" >"$folder/verified"; fi 2>/dev/null
   return 0
 }
+# Ends with what a program said, and by the code of a full disk if it says so.
+end() {
+  echo "$1$2" >&2
+  case $2 in *"No space"*|*quota*) exit 8;; esac
+  exit "$3"
+}
 have() {
   touch -c "$folder" 2>/dev/null
   echo "have $file"
@@ -48,14 +54,10 @@ echo "libc $(getconf GNU_LIBC_VERSION 2>/dev/null || ldd --version 2>&1 | head -
 if command -v gzip >/dev/null 2>&1; then echo "need gzip"; else echo need; fi
 read -r packing || exit 0
 trap "exit 1" HUP INT TERM
-mkdir -p "$folder" || exit 5
+said=$(LC_ALL=C mkdir -p "$folder" 2>&1) || end "" "$said" 5
 trap "rm -f \"$part\"; rmdir \"$folder\" 2>/dev/null" EXIT
 case $packing in gzip) unpack="gzip -dc";; *) unpack=cat;; esac
-if ! said=$(LC_ALL=C $unpack 2>&1 >"$part"); then
-  echo "unpack the agent: $said" >&2
-  case $said in *"No space"*|*quota*) exit 8;; esac
-  exit 6
-fi
+said=$(LC_ALL=C $unpack 2>&1 >"$part") || end "unpack the agent: " "$said" 6
 if [ "$(sum "$part")" != "$sha" ]; then echo "the agent did not arrive whole" >&2; exit 6; fi
 chmod 700 "$part" && mv -f "$part" "$file" || exit 5
 echo "have $file"

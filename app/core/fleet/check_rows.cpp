@@ -7,6 +7,7 @@
 
 #include <QLocale>
 #include <QString>
+#include <QSysInfo>
 
 #include <algorithm>
 #include <cstdlib>
@@ -527,6 +528,34 @@ const char* fixOf(ConnectFailure::Cause cause) {
     return "mend what the message names, then check again";
 }
 
+std::string fixOf(ErrorCode code, AgentFault fault) {
+    const std::string elsewhere =
+        " as RINGMASTER_HOME in that machine's /etc/environment, then check again";
+    switch (code) {
+    case ErrorCode::kExhausted:
+        return "make room there (see df -h and quota), or name a folder on another disk" +
+               elsewhere;
+    case ErrorCode::kDenied:
+        return fault == AgentFault::kNotSent
+                   ? "let its user write there (see ls -ld and mount), or name a folder of that "
+                     "user" +
+                         elsewhere
+                   : "mount the disk of that folder without noexec (see findmnt), or name a folder "
+                     "on another disk" +
+                         elsewhere;
+    case ErrorCode::kInvalid:
+        return "leave it out, or give it a system that this release trains on: Linux " +
+               QSysInfo::buildCpuArchitecture().toStdString() +
+               " with glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9), as in a container "
+               "with an sshd of its own";
+    case ErrorCode::kUnavailable:
+        return "check again; if it stays so, look there for what does not answer, such as a "
+               "network drive";
+    default:
+        return "mend what the message names, then check again";
+    }
+}
+
 } // namespace
 
 CheckRow refusedRow(const ConnectFailure& failure) {
@@ -557,6 +586,15 @@ NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure
     check.failure = failure;
     check.rows = {refusedRow(failure)};
     return check;
+}
+
+CheckRow agentFaultRow(const Error& error, AgentFault fault) {
+    return {"agent",
+            State::kBad,
+            "Agent",
+            error.message,
+            "without its agent nothing can be started there or known of it",
+            fixOf(error.code, fault)};
 }
 
 std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {

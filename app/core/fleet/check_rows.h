@@ -47,6 +47,12 @@ CheckRow refusedRow(const ConnectFailure& failure);
 /// A check that found that out alone.
 NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure);
 
+/// Where an agent failed: it could not be sent, or is there and gave no report.
+enum class AgentFault { kNotSent, kNotRun };
+
+/// The row of a node whose agent failed; what to do follows from the kind of the error.
+CheckRow agentFaultRow(const Error& error, AgentFault fault);
+
 /// Those of rowsOf() that a node with GPUs has besides: who uses their memory, errors, clocks,
 /// links, self-test. They number GPUs as nvidia-smi does. `runtime`: that a launch would send; with
 /// "cpu" it is the CPU's self-test that counts.

@@ -39,15 +39,6 @@ int64_t measureRoundTripUs(HostSession& session, const std::stop_token& stop) {
     return best;
 }
 
-CheckRow agentFault(const Error& error) {
-    return {"agent",
-            CheckRow::State::kBad,
-            "Agent",
-            error.message,
-            "without its agent nothing can be started there or known of it",
-            "mend what the message names, then check again"};
-}
-
 /// The rows before it judge the chosen GPUs alone.
 CheckRow choiceRow(const Node& node, const NodeReport& report) {
     const std::string missing = missingGpus(node, report);
@@ -111,7 +102,7 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
            const std::stop_token& stop) {
     const auto agent = deployAgent(session, node, stop);
     if (!agent) {
-        check.rows.push_back(agentFault(agent.error()));
+        check.rows.push_back(agentFaultRow(agent.error(), AgentFault::kNotSent));
         return false;
     }
     if (order.progress)
@@ -120,7 +111,7 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
     auto report = probeNode(session, *agent, stop);
     const int64_t after = wallNowNs();
     if (!report) {
-        check.rows.push_back(agentFault(report.error()));
+        check.rows.push_back(agentFaultRow(report.error(), AgentFault::kNotRun));
         return false;
     }
     check.rows.push_back(goodRow("agent", "Agent", agentWords(*agent, *report)));

@@ -45,10 +45,14 @@ Result<void> feed(HostProcess& process, const std::string& input) {
 
 /// Of a shell that did not find the program: what was sent there has been removed since.
 constexpr int kNotThere = 127;
+/// Of one that found it and may not execute it, as on a disk that is mounted noexec.
+constexpr int kNotExecuted = 126;
 
 ErrorCode codeOfExit(int exitCode) {
     if (exitCode == kNotThere)
         return ErrorCode::kUnavailable;
+    if (exitCode == kNotExecuted)
+        return ErrorCode::kDenied;
     for (const ErrorCode code :
          {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kCorrupt, ErrorCode::kTooNew,
           ErrorCode::kUnavailable, ErrorCode::kDenied, ErrorCode::kExhausted}) {

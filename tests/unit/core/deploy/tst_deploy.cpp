@@ -43,6 +43,7 @@ private Q_SLOTS:
     void oldGlibcIsRefusedBeforeAnythingIsSent_data();
     void oldGlibcIsRefusedBeforeAnythingIsSent();
     void homeThatCannotBeWrittenIsClear();
+    void homeWithoutExecutionIsClear();
     void treeArrivesWhole();
     void secondDeployIsOneExchangeAndHashesNothing();
     void changedFileAloneIsSent();
@@ -298,6 +299,23 @@ void DeployTest::homeThatCannotBeWrittenIsClear() {
     QVERIFY(!agent);
     QCOMPARE(agent.error().code, ErrorCode::kDenied);
     QVERIFY2(messageOf(agent).contains("/proc/ringmaster"), messageOf(agent));
+}
+
+void DeployTest::homeWithoutExecutionIsClear() {
+    QTemporaryDir disk;
+    QProcess mount;
+    mount.start("mount", {"-t", "tmpfs", "-o", "size=64m,noexec", "tmpfs", disk.path()});
+    const bool mounted = mount.waitForFinished() && mount.exitCode() == 0;
+    RM_NEEDS("root", mounted, QStringLiteral("mounting a tmpfs is not allowed here"));
+    const auto unmount = qScopeGuard([&disk] { QProcess::execute("umount", {disk.path()}); });
+    serve({"RINGMASTER_HOME=" + disk.path()});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY2(agent, messageOf(agent));
+    const auto report = probeNode(*session, *agent, {});
+    QVERIFY(!report);
+    QCOMPARE(report.error().code, ErrorCode::kDenied);
+    session.reset();
 }
 
 void DeployTest::treeArrivesWhole() {

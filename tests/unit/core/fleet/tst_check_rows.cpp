@@ -36,6 +36,8 @@ private Q_SLOTS:
     void runsThereAreLiveLeftOverOrForeign();
     void aPublicAddressIsAWarningWithAWayOut();
     void aSlowWayToTheNodeIsTold();
+    void anAgentThatFailsSaysWhatToDo_data();
+    void anAgentThatFailsSaysWhatToDo();
     void whatWaitsForAPersonHasAButton_data();
     void whatWaitsForAPersonHasAButton();
     void onlyDifferencesAreCompared();
@@ -580,6 +582,31 @@ NodeCheck checkOf(const std::string& name, NodeReport report) {
 }
 
 } // namespace
+
+void CheckRowsTest::anAgentThatFailsSaysWhatToDo_data() {
+    QTest::addColumn<ErrorCode>("code");
+    QTest::addColumn<AgentFault>("fault");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("full disk") << ErrorCode::kExhausted << AgentFault::kNotSent << "make room";
+    QTest::newRow("no permission")
+        << ErrorCode::kDenied << AgentFault::kNotSent << "let its user write";
+    QTest::newRow("noexec") << ErrorCode::kDenied << AgentFault::kNotRun << "without noexec";
+    QTest::newRow("old system") << ErrorCode::kInvalid << AgentFault::kNotSent
+                                << "glibc 2.34 or later";
+    QTest::newRow("silence") << ErrorCode::kUnavailable << AgentFault::kNotRun << "check again;";
+    QTest::newRow("damage") << ErrorCode::kCorrupt << AgentFault::kNotSent << "mend what";
+}
+
+void CheckRowsTest::anAgentThatFailsSaysWhatToDo() {
+    QFETCH(ErrorCode, code);
+    QFETCH(AgentFault, fault);
+    QFETCH(QString, says);
+    const CheckRow row = agentFaultRow({code, "send the agent to node-a: it fails"}, fault);
+    QCOMPARE(row.state, State::kBad);
+    QCOMPARE(row.id, std::string("agent"));
+    QCOMPARE(row.evidence, std::string("send the agent to node-a: it fails"));
+    QVERIFY2(QString::fromStdString(row.fix).contains(says), words(row));
+}
 
 void CheckRowsTest::whatWaitsForAPersonHasAButton_data() {
     using Failure = ConnectFailure;
