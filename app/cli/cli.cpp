@@ -6,6 +6,7 @@
 #include "app/cli/json_view.h"
 #include "shared/spec/live_settings.h"
 #include "shared/spec/rule.h"
+#include "shared/wire/deployed.h"
 
 #include <CLI/CLI.hpp>
 
@@ -29,6 +30,7 @@ struct Arguments {
     NodeOptions node;
     ImportOptions import;
     std::vector<std::string> names;
+    std::vector<std::string> agents;
     std::string id;
     std::string output;
     std::string format = "csv";
@@ -318,11 +320,19 @@ void addKeeping(CLI::App& parser, Arguments& a) {
         "Delete a run's folder on its nodes, with the checkpoints in it; without a run: trainers, "
         "agents and staged data that no run on a node needs any more",
         [&a](CommandContext& s) {
-            return a.id.empty() ? runCleanNodes(s, {a.names, a.preview, a.recent, a.yes})
+            return a.id.empty() ? runCleanNodes(s, {a.names, a.preview, a.recent, a.yes, a.agents})
                                 : runClean(s, {a.id, a.preview, a.yes});
         });
     auto* run = clean->add_option("RUN", a.id, "Id, start of an id, or name of a run");
     clean->add_option("--node", a.names, "Without a run: only these nodes or @GROUPs; default: all")
+        ->excludes(run);
+    clean
+        ->add_option("--agent", a.agents,
+                     "Without a run: only agents whose SHA-256 begins so, in 8 digits or more")
+        ->check([](const std::string& text) {
+            return isBeginOfSha256(text) ? std::string()
+                                         : text + " is no begin of a SHA-256, in 8 digits or more";
+        })
         ->excludes(run);
     clean->add_flag("--recent", a.recent, "Without a run: also what was used within the last day")
         ->excludes(run);

@@ -106,10 +106,11 @@ struct CleanOptions {
 int runClean(CommandContext& context, const CleanOptions& options);
 
 struct CleanNodesOptions {
-    std::vector<std::string> nodes; ///< empty: all
-    bool preview = false;           ///< only say what would go
-    bool withRecent = false;        ///< as NodeCleaning's
-    bool yes = false;               ///< do not ask
+    std::vector<std::string> nodes;       ///< empty: all
+    bool preview = false;                 ///< only say what would go
+    bool withRecent = false;              ///< as NodeCleaning's
+    bool yes = false;                     ///< do not ask
+    std::vector<std::string> agents = {}; ///< as NodeCleaning's
 };
 /// Removes what was deployed to nodes and is not needed there any more.
 int runCleanNodes(CommandContext& context, const CleanNodesOptions& options);

@@ -365,6 +365,12 @@ int runClean(CommandContext& context, const CleanOptions& options) {
 
 namespace {
 
+NodeCleaning cleaningOf(const CleanNodesOptions& options, bool isPreview) {
+    NodeCleaning cleaning{isPreview, options.withRecent};
+    cleaning.agents = options.agents;
+    return cleaning;
+}
+
 /// Cleans each folder once; who shares it goes on to say so.
 std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<CleanedNode> found,
                                      const CleanNodesOptions& options) {
@@ -372,7 +378,7 @@ std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<Cleane
     for (const CleanedNode& node : found)
         if (node.toldBy.empty())
             tellers.push_back(node.node);
-    for (const CleanedNode& done : cleanAll(context, tellers, {false, options.withRecent}))
+    for (const CleanedNode& done : cleanAll(context, tellers, cleaningOf(options, false)))
         std::ranges::find(found, done.node, &CleanedNode::node)->report = done.report;
     return found;
 }
@@ -387,7 +393,7 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
     if (nodes.empty())
         for (const Node& node : context.fleet().nodes())
             nodes.push_back(node.name);
-    auto found = cleanAll(context, nodes, {true, options.withRecent});
+    auto found = cleanAll(context, nodes, cleaningOf(options, true));
     tellSharedOnce(found);
     if (!context.json())
         std::cout << tableOf(found) << std::flush;

@@ -43,6 +43,12 @@ int64_t bytesOf(const DeployedReport& report, Counts counts) {
 
 } // namespace
 
+bool isBeginOfSha256(std::string_view text) {
+    constexpr size_t kShortest = 8, kLongest = 64;
+    return text.size() >= kShortest && text.size() <= kLongest &&
+           text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
 std::string toJson(const DeployedReport& report) {
     Json items = Json::array();
     for (const DeployedItem& item : report.items)

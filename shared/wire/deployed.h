@@ -21,7 +21,8 @@ struct DeployedItem {
     int64_t bytes = 0;   ///< on its disk; what several share is counted once
     int64_t usedNs = 0;  ///< when it was last used, as far as is known; wall clock
     std::string keptFor; ///< why it stays; empty: nothing needs it
-    std::string label;   ///< of a bundle: release and runtime, "0.1.0 cuda13"; empty: not known
+    std::string label;   ///< of an agent its release, of a bundle also the runtime, "0.1.0 cuda13";
+                         ///< empty: not known
     bool operator==(const DeployedItem&) const = default;
 };
 
@@ -36,6 +37,12 @@ struct DeployedReport {
     std::string stateDir = {}; ///< where its runs lie, in `runs`; empty: an agent that tells none
     bool operator==(const DeployedReport&) const = default;
 };
+
+/// What was used within this time may be of a command that goes on.
+inline constexpr int64_t kJustNowSeconds = 600;
+
+/// Whether `text` names things by how their SHA-256 begins: 8 to 64 lower-case hex digits.
+bool isBeginOfSha256(std::string_view text);
 
 /// More are not listed, and are left for the next time.
 inline constexpr size_t kMostDeployed = 2000;

@@ -44,6 +44,14 @@ void eachField(Report& run, Visit&& visit) {
     visit("started_by", run.startedBy);
 }
 
+template <Like<AgentReport> Report, class Visit>
+void eachField(Report& agent, Visit&& visit) {
+    visit("id", agent.id);
+    visit("release", agent.release);
+    visit("bytes", agent.bytes);
+    visit("kept_for", agent.keptFor);
+}
+
 template <Like<GpuReport> Report, class Visit>
 void eachField(Report& gpu, Visit&& visit) {
     visit("name", gpu.name);
@@ -136,6 +144,7 @@ void eachField(Report& report, Visit&& visit) {
     visit("home_total_bytes", report.homeTotalBytes);
     visit("runs", report.runs);
     visit("self_tests", report.selfTests);
+    visit("other_agents", report.otherAgents);
 }
 
 constexpr std::array<std::pair<AtLogout, const char*>, 4> kAtLogoutWords = {

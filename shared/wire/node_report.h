@@ -78,6 +78,15 @@ struct RunReport {
     bool operator==(const RunReport&) const = default;
 };
 
+/// An agent that another Ringmaster sent to the node: of another release, or another build.
+struct AgentReport {
+    std::string id;      ///< SHA-256, the name of its folder
+    std::string release; ///< "0.1.0"; empty: not known
+    int64_t bytes = 0;
+    std::string keptFor; ///< why it has to stay: "run gpt-1 lives by it"; empty: nothing needs it
+    bool operator==(const AgentReport&) const = default;
+};
+
 /// Something that a device showed when it was tested, and what is switched off there if it failed.
 struct SelfTestProof {
     std::string name;     ///< "layer norm kernel"
@@ -143,6 +152,7 @@ struct NodeReport {
     int64_t homeTotalBytes = -1;
     std::vector<RunReport> runs = {};     ///< by id
     std::vector<SelfTest> selfTests = {}; ///< of its devices, as far as they were tested
+    std::vector<AgentReport> otherAgents = {}; ///< beside the one that reports
     bool operator==(const NodeReport&) const = default;
 };
 

@@ -66,6 +66,7 @@ private Q_SLOTS:
     void noScrollAreaIsAStopOfTab();
     void tabComesToEachFieldOfANodeInTurn();
     void nodesAreCleanedAfterAPreview();
+    void anAgentOfAnotherReleaseIsRemovedByOnePress();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
     void whatDidNotPassStandsFirst();
@@ -449,6 +450,28 @@ void TestNodesPage::nodesAreCleanedAfterAPreview() {
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("cleanNodesText")->text().contains("removed"), kAnswerMs);
     click("closeCleanNodes");
     QTRY_VERIFY(!find<QDialog>("cleanNodesDialog"));
+}
+
+void TestNodesPage::anAgentOfAnotherReleaseIsRemovedByOnePress() {
+    QTemporaryDir home;
+    qputenv("RINGMASTER_HOME", home.path().toLocal8Bit());
+    const auto reset = qScopeGuard([] { qunsetenv("RINGMASTER_HOME"); });
+    const timespec longAgo[2] = {};
+    for (const char name : {'a', 'b'}) {
+        const QString agent = home.filePath("agents/" + QString(64, name));
+        QVERIFY(QDir().mkpath(agent));
+        QVERIFY(writeFileAtomically((agent + "/.ringmaster-label").toStdString(), "0.0.9"));
+        QCOMPARE(::utimensat(AT_FDCWD, agent.toLocal8Bit(), longAgo, 0), 0);
+    }
+    NodeCheck found = checkWithGpus(kLocalNodeName, 1);
+    found.report->otherAgents = {{std::string(64, 'a'), "0.0.9", 1, ""}};
+    found.rows = {*otherAgentsRow(*found.report, kLocalNodeName)};
+    check(found);
+    m_demo->window().nodesPage().select(kLocalNodeName);
+    click("checkAction");
+    QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(home.filePath("agents/" + QString(64, 'a'))),
+                             kAnswerMs);
+    QVERIFY(QFile::exists(home.filePath("agents/" + QString(64, 'b'))));
 }
 
 /// What was asked of it before says nothing of the GPUs that it is to train on now.

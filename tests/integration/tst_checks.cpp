@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/io/file.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/own_files.h"
@@ -8,6 +9,9 @@
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QTest>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 using namespace rm;
 
@@ -34,6 +38,7 @@ private Q_SLOTS:
     void everyRowHasItsWords();
     void whatNodesShareAndDifferInIsSaid();
     void leftoversAreEndedByIdAndOthersGoOn();
+    void anAgentOfAnotherReleaseIsToldAndRemovedAlone();
     void aLaunchIsCheckedBeforeItIsMade();
     void aFolderThatNodesHaveInCommonIsFound();
     void aNodeThatIsRidOfItsRunsHasNoCheckpoint();
@@ -162,6 +167,39 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
     const CliResult stopped = cli().run({"stop", runs[1]}, kLimitMs);
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     QVERIFY(findRun(cli().database(), runs[1])->step >= step);
+}
+
+/// Made by hand: what a Ringmaster 0.0.9 would have left there.
+void tst_checks::anAgentOfAnotherReleaseIsToldAndRemovedAlone() {
+    QCOMPARE(rowOf(check(cli(), {"node-a"})[0].toObject(), "other-agents"), QJsonObject());
+    const QDir agents(m_bed->server(0).home() + "/data/ringmaster/agents");
+    const QStringList own = agents.entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    QCOMPARE(own.size(), 1);
+    const QString old = QString(64, '9'), folder = agents.filePath(old);
+    QVERIFY(QDir().mkpath(folder));
+    QVERIFY(QFile::copy(agents.filePath(own.front() + "/ringmaster-agent"),
+                        folder + "/ringmaster-agent"));
+    QVERIFY(writeFileAtomically((folder + "/.ringmaster-label").toStdString(), "0.0.9"));
+    const timespec longAgo[2] = {};
+    QCOMPARE(::utimensat(AT_FDCWD, folder.toUtf8().constData(), longAgo, 0), 0);
+
+    const QJsonObject row = rowOf(check(cli(), {"node-a"})[0].toObject(), "other-agents");
+    QVERIFY2(row["evidence"].toString().startsWith("release 0.0.9 ("), QJsonDocument(row).toJson());
+    QCOMPARE(row["action"].toObject()["kind"].toString(), QString("remove-agents"));
+    const QString command = "clean --node node-a --agent " + old.left(12);
+    QVERIFY2(row["fix"].toString().endsWith(command), QJsonDocument(row).toJson());
+
+    // Both live beside each other, and the removal takes the old one alone.
+    const QString spec =
+        m_bed->writeSpec("beside", {.steps = 1'000'000, .checkpointEvery = 100'000});
+    const CliResult started = cli().run({"run", spec, "--json", "--node", "node-a:1"}, kLimitMs);
+    QVERIFY2(started.exitCode == 0, started.whole());
+    const CliResult removed = cli().run(command.split(' ') + QStringList{"--yes"}, kLimitMs);
+    QVERIFY2(removed.exitCode == 0 && removed.out.contains("agent 0.0.9"), removed.whole());
+    QCOMPARE(agents.entryList(QDir::Dirs | QDir::NoDotAndDotDot), own);
+    QCOMPARE(rowOf(check(cli(), {"node-a"})[0].toObject(), "other-agents"), QJsonObject());
+    const CliResult stopped = cli().run({"stop", "beside"}, kLimitMs);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
 }
 
 void tst_checks::aLaunchIsCheckedBeforeItIsMade() {

@@ -54,7 +54,10 @@ Result<void> version(const Arguments&) {
 }
 
 Result<void> probe(const Arguments&) {
-    return print(toJson(probeNode(Folders::fromEnvironment(), SysRoot{}, *openNvmlGpus())) + "\n");
+    const Folders folders = Folders::fromEnvironment();
+    NodeReport report = probeNode(folders, SysRoot{}, *openNvmlGpus());
+    report.otherAgents = otherAgents(folders);
+    return print(toJson(report) + "\n");
 }
 
 Result<void> paths(const Arguments&) {
@@ -243,6 +246,8 @@ Result<void> prune(const Arguments& arguments) {
         }
         if (name == "--keep" && isSha256(value)) {
             order.current.insert(value);
+        } else if (name == "--agent" && isBeginOfSha256(value)) {
+            order.agents.push_back(value);
         } else if (name == "--older-than") {
             RM_ASSIGN_OR_RETURN(order.youngSeconds, option(arguments, at, name, 0, 1 << 30));
         } else {
@@ -324,7 +329,9 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
         {"state", {1, 1, "state RUN_ID", state}},
         {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},
-        {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
+        {"prune",
+         {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]... [--agent ID]...",
+          prune}},
         {"uninstall", {0, 2, "uninstall [--preview] [--runs]", uninstallHere}},
         {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
         {"saved-runs", {0, 0, "saved-runs < {\"folder\", \"name\"}", savedRuns}},

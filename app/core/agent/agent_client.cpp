@@ -23,8 +23,6 @@ constexpr auto kStopTimeout = 60s;
 constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
 constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
 constexpr const char* kListenSeconds = "30";
-/// What was used within this time may be of a launch that is about to start its ranks.
-constexpr const char* kJustNowSeconds = "600";
 
 /// Parses what a subcommand printed; `what` names it in the error.
 Result<json> parseAnswer(const std::string& text, const std::string& what) {
@@ -285,8 +283,10 @@ Result<DeployedReport> cleanOnNode(HostSession& session, const std::string& agen
         arguments.emplace_back("--preview");
     if (cleaning.isUninstall && cleaning.withRuns)
         arguments.emplace_back("--runs");
-    if (!cleaning.isUninstall && cleaning.withRecent)
-        arguments.insert(arguments.end(), {"--older-than", kJustNowSeconds});
+    if (!cleaning.isUninstall && (cleaning.withRecent || !cleaning.agents.empty()))
+        arguments.insert(arguments.end(), {"--older-than", std::to_string(kJustNowSeconds)});
+    for (const std::string& begin : cleaning.agents)
+        arguments.insert(arguments.end(), {"--agent", begin});
     for (const std::string& name : keep)
         if (!cleaning.isUninstall)
             arguments.insert(arguments.end(), {"--keep", name});

@@ -14,6 +14,9 @@ struct NodeCleaning {
     bool withRecent = false;  ///< also what was used within the last day, though not just now
     bool isUninstall = false; ///< all that Ringmaster put there, needed or not, if nothing runs
     bool withRuns = false;    ///< then also the folders of the runs, with their checkpoints
+    /// How the SHA-256 of agents begin that may go, 8 digits or more, while nothing else is looked
+    /// at; also those that were used lately, though not just now.
+    std::vector<std::string> agents = {};
     bool operator==(const NodeCleaning&) const = default;
 };
 

@@ -13,7 +13,7 @@ PATH=/usr/local/bin:/usr/bin:/bin
 unset LD_LIBRARY_PATH LD_PRELOAD
 command -v sha256sum >/dev/null 2>&1 || command -v shasum >/dev/null 2>&1 || PATH=$PATH:$login
 export PATH
-read -r sha || exit 2
+read -r sha release || exit 2
 case $sha in *[!0-9a-f]*|"") echo "that is no SHA-256" >&2; exit 2;; esac
 case ${XDG_DATA_HOME:-} in /*) data=$XDG_DATA_HOME;; *) data=${HOME:?}/.local/share;; esac
 case ${RINGMASTER_HOME:-} in /*) home=$RINGMASTER_HOME;; *) home=$data/ringmaster;; esac
@@ -44,6 +44,10 @@ end() {
 }
 have() {
   touch -c "$folder" 2>/dev/null
+  label=$folder/.ringmaster-label
+  case $release in *[!0-9A-Za-z.+-]*|"") ;;
+    *) [ -f "$label" ] || printf %s "$release" >"$label";;
+  esac 2>/dev/null
   echo "have $file"
   exit 0
 }
@@ -60,7 +64,7 @@ case $packing in gzip) unpack="gzip -dc";; *) unpack=cat;; esac
 said=$(LC_ALL=C $unpack 2>&1 >"$part") || end "unpack the agent: " "$said" 6
 if [ "$(sum "$part")" != "$sha" ]; then echo "the agent did not arrive whole" >&2; exit 6; fi
 chmod 700 "$part" && mv -f "$part" "$file" || exit 5
-echo "have $file"
+have
 )sh";
 
 Result<void> checkPlatform(const std::string& node, const std::string& platform) {

@@ -104,7 +104,7 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
     if (!process)
         return failAs(attempt, process.error());
     ProcessReader reader(**process, attempt, std::move(stop));
-    const std::string line = sha256 + '\n';
+    const std::string line = sha256 + " " RINGMASTER_RELEASE "\n";
     if (auto sent = (*process)->write(std::as_bytes(std::span(line))); !sent)
         return failAs(attempt, sent.error());
     RM_ASSIGN_OR_RETURN(const auto first, reader.line(seconds(20)));

@@ -136,6 +136,7 @@ NodeReport lasting(NodeReport report) {
         gpu.processes.clear();
     report.runs.clear();
     report.selfTests.clear();
+    report.otherAgents.clear();
     return report;
 }
 

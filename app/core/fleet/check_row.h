@@ -16,6 +16,7 @@ struct CheckAction {
         // Of a connection that waits for a person; rows with these are not kept in a file.
         kTrustHostKey, ///< `argument`: the fingerprint that the host showed
         kEnterSecret,  ///< a password, or a passphrase
+        kRemoveAgents, ///< `argument`: how their SHA-256 begin, with spaces between them
     };
     Kind kind = Kind::kCopyCommand;
     std::string label; ///< of the button: "Copy the command"

@@ -4,6 +4,7 @@
 #include "app/core/network/address_kind.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/io/elf_versions.h"
+#include "shared/io/json.h"
 
 #include <QLocale>
 #include <QString>
@@ -528,6 +529,15 @@ const char* fixOf(ConnectFailure::Cause cause) {
     return "mend what the message names, then check again";
 }
 
+/// "release 0.0.9 (12.0 MiB), which no run needs"
+std::string otherAgentWords(const AgentReport& agent, const std::string& ours) {
+    const std::string release = agent.release.empty()   ? "of an unknown release"
+                                : agent.release == ours ? "another build of release " + ours
+                                                        : "release " + agent.release;
+    return release + " (" + sizeWords(agent.bytes) + ")" +
+           (agent.keptFor.empty() ? ", which no run needs" : ", kept: " + agent.keptFor);
+}
+
 std::string fixOf(ErrorCode code, AgentFault fault) {
     const std::string elsewhere =
         " as RINGMASTER_HOME in that machine's /etc/environment, then check again";
@@ -586,6 +596,30 @@ NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure
     check.failure = failure;
     check.rows = {refusedRow(failure)};
     return check;
+}
+
+std::optional<CheckRow> otherAgentsRow(const NodeReport& report, const std::string& node) {
+    if (report.otherAgents.empty())
+        return std::nullopt;
+    CheckRow row = goodRow("other-agents", "Other agents", {});
+    std::string ids, options;
+    for (const AgentReport& agent : report.otherAgents) {
+        row.evidence += (row.evidence.empty() ? "" : "; ") + otherAgentWords(agent, report.release);
+        if (!agent.keptFor.empty() || !isSha256(agent.id))
+            continue;
+        const std::string id = agent.id.substr(0, 12);
+        ids += (ids.empty() ? "" : " ") + id;
+        options += " --agent " + id;
+    }
+    if (ids.empty())
+        return row;
+    row.state = State::kWarning;
+    row.cause =
+        "a Ringmaster of another release sent what no run needs any more; if it comes back, "
+        "it sends its own again";
+    row.fix = "remove just that: ringmaster clean --node " + node + options;
+    row.action = CheckAction{CheckAction::Kind::kRemoveAgents, "Remove", ids};
+    return row;
 }
 
 CheckRow agentFaultRow(const Error& error, AgentFault fault) {

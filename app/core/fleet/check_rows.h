@@ -47,6 +47,10 @@ CheckRow refusedRow(const ConnectFailure& failure);
 /// A check that found that out alone.
 NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure);
 
+/// The row of the agents that others have sent there, with a button that removes what nothing
+/// needs; nullopt: there are none.
+std::optional<CheckRow> otherAgentsRow(const NodeReport& report, const std::string& node);
+
 /// Where an agent failed: it could not be sent, or is there and gave no report.
 enum class AgentFault { kNotSent, kNotRun };
 

@@ -43,6 +43,12 @@ CheckRow::State stateFrom(const Json& json) {
     return static_cast<CheckRow::State>(std::clamp(json.get<int>(), 0, 2));
 }
 
+/// Others wait for a person, or are of a later release.
+bool isKept(CheckAction::Kind kind) {
+    return kind == CheckAction::Kind::kCopyCommand || kind == CheckAction::Kind::kEndLeftovers ||
+           kind == CheckAction::Kind::kRemoveAgents;
+}
+
 CheckRow rowFrom(const Json& json, int version) {
     const auto text = [&json](const auto& key) { return json.at(key).template get<std::string>(); };
     if (version == kVersionOfThreeTexts)
@@ -52,8 +58,9 @@ CheckRow rowFrom(const Json& json, int version) {
                  text("cause"), text("fix")};
     if (json.contains("action")) {
         const Json& action = json.at("action");
-        row.action = {static_cast<CheckAction::Kind>(std::clamp(action.at(0).get<int>(), 0, 1)),
-                      action.at(1).get<std::string>(), action.at(2).get<std::string>()};
+        const auto kind = static_cast<CheckAction::Kind>(action.at(0).get<int>());
+        if (isKept(kind))
+            row.action = {kind, action.at(1).get<std::string>(), action.at(2).get<std::string>()};
     }
     return row;
 }

@@ -115,6 +115,8 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
         return false;
     }
     check.rows.push_back(goodRow("agent", "Agent", agentWords(*agent, *report)));
+    if (auto others = otherAgentsRow(*report, node.name))
+        check.rows.push_back(std::move(*others));
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
     auto rows =

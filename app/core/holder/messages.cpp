@@ -105,6 +105,7 @@ constexpr bool isKnown(CheckAction::Kind kind) {
     case CheckAction::Kind::kEndLeftovers:
     case CheckAction::Kind::kTrustHostKey:
     case CheckAction::Kind::kEnterSecret:
+    case CheckAction::Kind::kRemoveAgents:
         return true;
     }
     return false;
@@ -227,6 +228,12 @@ auto membersOf(T& value) {
     return std::tie(runId, runName, attempt, ranks, isSupervised, step, sinceNs, startedBy);
 }
 
+template <Like<AgentReport> T>
+auto membersOf(T& value) {
+    auto& [id, release, bytes, keptFor] = value;
+    return std::tie(id, release, bytes, keptFor);
+}
+
 template <Like<InterfaceReport> T>
 auto membersOf(T& value) {
     auto& [name, address, prefix, up, speedMbit] = value;
@@ -256,11 +263,11 @@ auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
            interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release, libstdcxx,
            stateId, memlockBytes, openFiles, openFilesMost, shmBytes, shmFreeBytes, rdmaDevices,
-           xids, runs, selfTests] = value;
+           xids, runs, selfTests, otherAgents] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
                     interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release,
                     libstdcxx, stateId, memlockBytes, openFiles, openFilesMost, shmBytes,
-                    shmFreeBytes, rdmaDevices, xids, runs, selfTests);
+                    shmFreeBytes, rdmaDevices, xids, runs, selfTests, otherAgents);
 }
 
 template <Like<CheckAction> T>
@@ -472,8 +479,8 @@ auto membersOf(T& value) {
 
 template <Like<NodeCleaning> T>
 auto membersOf(T& value) {
-    auto& [isPreview, withRecent, isUninstall, withRuns] = value;
-    return std::tie(isPreview, withRecent, isUninstall, withRuns);
+    auto& [isPreview, withRecent, isUninstall, withRuns, agents] = value;
+    return std::tie(isPreview, withRecent, isUninstall, withRuns, agents);
 }
 
 constexpr bool isKnown(OtherRuns what) {

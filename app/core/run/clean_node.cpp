@@ -30,8 +30,9 @@ std::vector<std::string> currentBundles(const Node& node, const std::stop_token&
 Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
                                  std::stop_token unwanted) {
     const HostWorker::Task<DeployedReport> task =
-        [cleaning,
-         keep = cleaning.isUninstall ? std::vector<std::string>() : currentBundles(node, unwanted)](
+        [cleaning, keep = cleaning.isUninstall || !cleaning.agents.empty()
+                              ? std::vector<std::string>()
+                              : currentBundles(node, unwanted)](
             HostSession& session, const std::string& agent, std::stop_token stop) {
             return cleanOnNode(session, agent, cleaning, keep, stop);
         };

@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/run/engine.h"
 #include "app/ui/data/node_words.h"
+#include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/check_history_dialog.h"
 #include "app/ui/dialogs/clean_nodes_dialog.h"
@@ -76,6 +77,20 @@ QString selfTestWords(const QString& node, const Result<QString>& told) {
             ++held;
         }
     return NodesPage::tr("%1: all %2 proofs held").arg(node).arg(held);
+}
+
+/// "node-a: agent 0.0.9 removed", or why one stays.
+QString removedWords(const QString& node, const Result<DeployedReport>& report) {
+    if (!report)
+        return capitalized(report.error().message);
+    QStringList words;
+    for (const DeployedItem& item : report->items)
+        words << QString::fromStdString(deployedWord(item)) +
+                     (item.keptFor.empty()
+                          ? NodesPage::tr(" removed")
+                          : NodesPage::tr(" stays: %1").arg(QString::fromStdString(item.keptFor)));
+    return nodeTitle(node.toStdString()) + ": " +
+           (words.isEmpty() ? NodesPage::tr("it is gone already") : words.join(", "));
 }
 
 } // namespace
@@ -439,6 +454,8 @@ void NodesPage::act(const CheckAction& action) {
         return m_context.toast.say(tr("Copied: %1").arg(argument));
     case CheckAction::Kind::kEndLeftovers:
         return endLeftovers(argument.split(' ', Qt::SkipEmptyParts));
+    case CheckAction::Kind::kRemoveAgents:
+        return removeAgents(argument.split(' ', Qt::SkipEmptyParts));
     case CheckAction::Kind::kTrustHostKey:
     case CheckAction::Kind::kEnterSecret:
         return m_context.connector.askAgain(m_selected);
@@ -450,6 +467,18 @@ void NodesPage::endLeftovers(const QStringList& runs) {
     connect(dialog, &QDialog::accepted, this,
             [this, name = m_selected] { m_context.connector.check(name); });
     dialog->open();
+}
+
+/// The node looks anew whether nothing needs them, so that nobody has to be asked.
+void NodesPage::removeAgents(const QStringList& ids) {
+    NodeCleaning cleaning{.isPreview = false};
+    for (const QString& id : ids)
+        cleaning.agents.push_back(id.toStdString());
+    whenAnswered(m_context.engine.cleanNode(m_selected, cleaning), this,
+                 [this, name = m_selected](const Result<DeployedReport>& report) {
+                     m_context.toast.say(removedWords(name, report));
+                     m_context.connector.check(name);
+                 });
 }
 
 void NodesPage::addNode() {

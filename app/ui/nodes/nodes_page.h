@@ -60,6 +60,7 @@ private:
     QWidget* addRow(const CheckRow& row, QWidget* before);
     void act(const CheckAction& action);
     void endLeftovers(const QStringList& runs);
+    void removeAgents(const QStringList& ids);
     void offerToAnswer(const QString& name);
     void clearRows();
     void editSelected();

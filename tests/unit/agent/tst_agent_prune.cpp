@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/exit_code.h"
 #include "shared/wire/deployed.h"
+#include "shared/wire/node_report.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QDir>
@@ -253,6 +254,65 @@ private Q_SLOTS:
         const auto report = reportOf(f.agent({"prune"}));
         QVERIFY(itemOf(report, "agents", sha('4')).keptFor.starts_with("run r1 may go on"));
         QVERIFY(isThere(f, "agents/" + sha('4')) && isThere(f, "bundles/" + sha('1')));
+    }
+
+    void anAgentOfAnotherReleaseIsToldAndGoesAlone() {
+        AgentFixture f;
+        for (const char digit : {'4', '5'})
+            deploy(f, "agents", sha(digit), digit);
+        deploy(f, "data", sha('1'), 'a');
+        write(f.home() + "/agents/" + sha('4') + "/.ringmaster-label", "0.0.9");
+        use(f.home() + "/agents/" + sha('4'), 48);
+        use(f.home() + "/agents/" + sha('5'), 0);
+        const auto probed = parseNodeReport(f.agent({"probe"}).out.toStdString());
+        QVERIFY(probed.has_value());
+        QCOMPARE(probed->otherAgents.size(), size_t{2});
+        for (const AgentReport& agent : probed->otherAgents) {
+            const bool isOld = agent.id == sha('4').toStdString();
+            QCOMPARE(agent.release, std::string(isOld ? "0.0.9" : ""));
+            QCOMPARE(agent.keptFor, std::string(isOld ? "" : "used lately"));
+            QVERIFY(agent.bytes >= 1000);
+        }
+        QVERIFY(f.agent({"prune", "--agent", "4"}).exitCode != 0); // names too many
+        const QStringList order{"prune", "--agent", sha('4').left(12)};
+        const auto preview = reportOf(f.agent(order + QStringList{"--preview"}));
+        QCOMPARE(preview.items.size(), size_t{1});
+        QCOMPARE(preview.items[0].label, std::string("0.0.9"));
+        QVERIFY(isThere(f, "agents/" + sha('4')));
+        QVERIFY(reportOf(f.agent(order)) == preview);
+        QVERIFY(!isThere(f, "agents/" + sha('4')) && isThere(f, "agents/" + sha('5')));
+        QVERIFY(isThere(f, "data/" + sha('1')));
+        QVERIFY(reportOf(f.agent(order)).items.empty()); // it is gone already
+    }
+
+    void anAgentByWhichARunLivesStays() {
+        AgentFixture f;
+        const QString folder = f.home() + "/agents/" + sha('4');
+        QVERIFY(QDir().mkpath(folder));
+        QVERIFY(QFile::copy(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-agent",
+                            folder + "/ringmaster-agent"));
+        const QJsonObject order{{"spec", "[launch]\nmax_restarts = 0\n"},
+                                {"plan", QString::fromStdString(toToml(f.plan(1)))}};
+        QProcess old;
+        old.setProcessEnvironment(f.environment());
+        old.start(folder + "/ringmaster-agent", {"start", "r1"});
+        QVERIFY(old.waitForStarted());
+        old.write(QJsonDocument(order).toJson());
+        old.closeWriteChannel();
+        QVERIFY(old.waitForFinished(kLongMs));
+        QVERIFY2(old.exitCode() == 0, old.readAllStandardError());
+        use(folder, 48);
+        const QStringList removal{"prune", "--agent", sha('4'), "--older-than", "0"};
+        QTRY_COMPARE_WITH_TIMEOUT(reportOf(f.agent(removal)).items.at(0).keptFor,
+                                  std::string("run r1 lives by it"), kLongMs);
+        QVERIFY(QFile::exists(folder + "/ringmaster-agent"));
+        const auto probed = parseNodeReport(f.agent({"probe"}).out.toStdString());
+        QVERIFY(probed && probed->otherAgents.size() == 1);
+        QCOMPARE(probed->otherAgents[0].keptFor, std::string("run r1 lives by it"));
+        QCOMPARE(f.agent({"stop", "r1", "--kill"}).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(reportOf(f.agent(removal)).items.empty() || !QFile::exists(folder),
+                                 kLongMs);
+        QVERIFY(!QFile::exists(folder));
     }
 
     void nothingGoesWhereARunCannotBeRead() {

@@ -132,6 +132,8 @@ NodeReport nodeReport() {
     report.runs = {
         {"gpt-1", "gpt \u00e9", 2, 4, true, 1200, 1'700'000'000'000'000'001, "me@laptop"}};
     report.selfTests = {selfTest()};
+    report.otherAgents = {{"ab12", "0.0.9", 12 << 20, "run gpt-1 lives by it"},
+                          {"cd34", "", 1, ""}};
     return report;
 }
 

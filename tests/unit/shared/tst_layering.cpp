@@ -96,7 +96,7 @@ const std::vector<Order>& orders() {
          {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "runs", "run", "new_run",
           "."}},
         {"trainer/agent/",
-         {"posix", "net", "run_dir", "peers", "probe", "receive", "prune", "slurm", "supervisor",
+         {"posix", "net", "run_dir", "peers", "probe", "receive", "slurm", "supervisor", "prune",
           "attach", "."}},
         {"trainer/train/",
          {"device", "telemetry", "text_metrics", "model", "dist", "session", "control", "optim",

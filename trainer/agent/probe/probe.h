@@ -8,7 +8,8 @@
 
 namespace rm {
 
-/// What this node is. A probe always answers: what cannot be found out stays empty.
+/// What this node is, NodeReport::otherAgents apart. A probe always answers: what cannot be found
+/// out stays empty.
 NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gpus);
 
 } // namespace rm

@@ -8,6 +8,7 @@
 #include "trainer/agent/posix/process.h"
 #include "trainer/agent/posix/walk.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/submit.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -49,6 +50,10 @@ Result<void> Needs::readAttempt(const std::string& folder, Run& run) {
     const bool isFinished = isOfPlan && state->ended && state->outcome == Outcome::kFinished;
     if (!isFinished)
         run.bundles += *plan;
+    std::error_code error;
+    if (state && state->boot == bootId() && isAlive(state->supervisor))
+        run.agents.insert(
+            fs::read_symlink("/proc/" + std::to_string(state->supervisor.pid) + "/exe", error));
     // Another boot may be another machine with the same home, whose processes are not seen here.
     run.mayRunElsewhere =
         run.mayRunElsewhere || (state && !state->ended && state->boot != bootId());
@@ -58,7 +63,11 @@ Result<void> Needs::readAttempt(const std::string& folder, Run& run) {
 /// The texts are searched for the names of folders, which are SHA-256 sums, instead of parsed: a
 /// later release may name them elsewhere.
 Result<Needs::Run> Needs::readRun(const std::string& folder) {
-    Run run{fs::path(folder).filename(), {}, {}, false};
+    Run run;
+    run.id = fs::path(folder).filename();
+    run.folder = folder;
+    RM_ASSIGN_OR_RETURN(const auto script, readIfThere(folder + "/job.sh"));
+    run.jobScript = script.value_or("");
     const auto readOne = [&](const std::string& path, const struct stat&) -> Result<bool> {
         const std::string name = fs::path(path).filename();
         const auto depth = std::count(path.begin() + std::ssize(folder) + 1, path.end(), '/');
@@ -103,16 +112,35 @@ std::string Needs::whyInUse(const std::string& kind, const std::string& name) co
     return {};
 }
 
+std::string Needs::whyAgentNeeded(const std::string& name) const {
+    const std::string folder = m_home + "/agents/" + name + "/";
+    for (const Run& run : m_runs) {
+        const auto agent = run.agents.lower_bound(folder);
+        const bool livesByIt = agent != run.agents.end() && agent->starts_with(folder);
+        // Only of a script that names it is Slurm asked; while it does not answer, the job may
+        // wait.
+        if (livesByIt || (run.jobScript.find(name) != std::string::npos &&
+                          isJobAlive(run.folder).value_or(true)))
+            return "run " + run.id + " lives by it";
+    }
+    for (const Run& run : m_runs)
+        if (run.mayRunElsewhere)
+            return "run " + run.id + " may go on on another machine";
+    return {};
+}
+
 std::string Needs::whyNeeded(const std::string& kind, const std::string& name) const {
+    if (kind == "agents")
+        if (std::string why = whyAgentNeeded(name); !why.empty())
+            return why;
     const std::string folder = m_home + "/" + kind + "/" + name + "/";
     if (const auto open = m_open.lower_bound(folder);
         open != m_open.end() && open->starts_with(folder))
         return "a process uses it";
     for (const Run& run : m_runs) {
         const std::string& text = kind == "bundles" ? run.bundles : run.data;
-        if (kind == "agents" ? run.mayRunElsewhere : text.find(name) != std::string::npos)
-            return kind == "agents" ? "run " + run.id + " may go on on another machine"
-                                    : "run " + run.id;
+        if (kind != "agents" && text.find(name) != std::string::npos)
+            return "run " + run.id;
     }
     return {};
 }

@@ -26,12 +26,16 @@ private:
     /// What a run of this node names.
     struct Run {
         std::string id;
-        std::string bundles; ///< texts that name them, of attempts that may go on
-        std::string data;    ///< texts that name it
+        std::string folder;
+        std::set<std::string> agents; ///< programs by which it lives, without links
+        std::string jobScript;        ///< names the agent that its job of Slurm starts
+        std::string bundles;          ///< texts that name them, of attempts that may go on
+        std::string data;             ///< texts that name it
         bool mayRunElsewhere = false;
     };
     static Result<Run> readRun(const std::string& folder);
     static Result<void> readAttempt(const std::string& folder, Run& run);
+    std::string whyAgentNeeded(const std::string& name) const;
 
     std::string m_home; ///< without links, as the kernel names it
     std::vector<Run> m_runs;

@@ -30,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kKinds = {"agents", "bundles", "data"};
+constexpr const char* kThisRelease = "this release";
 constexpr const char* kAside = ".removed-";
 constexpr const char* kStaging = ".staging-"; ///< of publishTree()
 
@@ -43,6 +44,12 @@ struct Found {
 
 int64_t changedNs(const struct stat& info) {
     return info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec;
+}
+
+bool isOwnAgent(const fs::path& folder) {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    return fs::equivalent(folder, own.parent_path(), error);
 }
 
 /// Counts files that trees and blobs share once.
@@ -80,6 +87,8 @@ public:
         , m_youngSinceNs(wallNowNs() - order.youngSeconds * 1'000'000'000) {}
 
     Result<std::vector<Found>> run() {
+        if (!m_order.agents.empty())
+            return runForAgents();
         for (const char* kind : kKinds)
             RM_RETURN_IF_ERROR(readTrees(kind));
         if (!m_order.all)
@@ -91,6 +100,17 @@ public:
     }
 
 private:
+    Result<std::vector<Found>> runForAgents() {
+        RM_RETURN_IF_ERROR(readTrees("agents"));
+        std::erase_if(m_found, [this](const Found& found) {
+            return std::ranges::none_of(m_order.agents, [&found](const std::string& begin) {
+                return found.item.name.starts_with(begin);
+            });
+        });
+        RM_RETURN_IF_ERROR(countTrees());
+        return std::move(m_found);
+    }
+
     using Show = std::function<Result<void>(const std::string& path, const struct stat& info)>;
 
     static Result<void> inFolder(const std::string& folder, const Show& show) {
@@ -123,8 +143,9 @@ private:
             return {};
         if (m_order.all)
             return m_needs.whyInUse(kind, name);
-        if (m_order.current.contains(name) || isOwnAgent(kind, name))
-            return "this release";
+        if (m_order.current.contains(name) ||
+            (kind == "agents" && isOwnAgent(m_home + "/agents/" + name)))
+            return kThisRelease;
         std::string why = m_needs.whyNeeded(kind, name);
         return why.empty() ? whyYoung(info) : why;
     }
@@ -182,13 +203,6 @@ private:
         if (m_order.all)
             return {};
         return changedNs(info) > m_youngSinceNs ? "used lately" : "";
-    }
-
-    bool isOwnAgent(const std::string& kind, const std::string& name) const {
-        std::error_code error;
-        const fs::path own = fs::read_symlink("/proc/self/exe", error);
-        return kind == "agents" &&
-               fs::equivalent(m_home + "/agents/" + name, own.parent_path(), error);
     }
 
     /// What stays is counted first: who removes the rest frees only what they do not share.
@@ -288,6 +302,27 @@ Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& ord
         report.items.push_back(found.item);
     }
     return report;
+}
+
+std::vector<AgentReport> otherAgents(const Folders& folders) {
+    // What the runs need is looked for only where it matters: that reads all of them.
+    bool areAny = false;
+    std::error_code error;
+    for (fs::directory_iterator at(folders.home + "/agents", error), end; !error && at != end;
+         at.increment(error))
+        areAny = areAny || (isSha256(at->path().filename().string()) && !isOwnAgent(at->path()));
+    if (!areAny)
+        return {};
+    PruneOrder look;
+    look.preview = true;
+    look.youngSeconds = kJustNowSeconds;
+    look.agents = {""};
+    const auto all = pruneClosed(folders, look);
+    std::vector<AgentReport> others;
+    for (const DeployedItem& item : all.value_or(DeployedReport()).items)
+        if (isSha256(item.name) && item.keptFor != kThisRelease)
+            others.push_back({item.name, item.label, item.bytes, item.keptFor});
+    return others;
 }
 
 } // namespace rm

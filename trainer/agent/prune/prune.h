@@ -2,11 +2,13 @@
 #pragma once
 
 #include "shared/wire/deployed.h"
+#include "shared/wire/node_report.h"
 #include "trainer/agent/run_dir/folders.h"
 
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -18,15 +20,21 @@ struct PruneOrder {
     bool all = false;                     ///< whether needed or not, unless a process uses it
     int64_t youngSeconds = kYoungSeconds; ///< what was used within this time stays
     std::set<std::string> current;        ///< folders that the asking release uses
+    /// How the names of agents begin that may go, while nothing else is looked at; empty: all.
+    std::vector<std::string> agents = {};
 };
 
-/// `prune [--preview] [--older-than SECONDS] [--keep NAME]...`: removes from this node's home what
-/// no run and no process of the node needs, and lists all that lies there, in the order of kinds
-/// and of use: a DeployedReport, with what the runs have there. kUnavailable while files are being
-/// received. What the release before this one used stays, so that one can go back to it.
+/// `prune [--preview] [--older-than SECONDS] [--keep NAME]... [--agent ID]...`: removes from this
+/// node's home what no run and no process of the node needs, and lists all that lies there, in the
+/// order of kinds and of use: a DeployedReport, with what the runs have there. kUnavailable while
+/// files are being received. What the release before this one used stays, so that one can go back
+/// to it.
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order);
 
-/// The same for who has BlobStore::closeToReceivers() of HOME/blobs.
+/// The agents that lie here beside this one, and why they stay. What cannot be read is left out.
+std::vector<AgentReport> otherAgents(const Folders& folders);
+
+/// The same as pruneDeployed() for who has BlobStore::closeToReceivers() of HOME/blobs.
 Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& order);
 
 } // namespace rm

@@ -36,6 +36,7 @@ private Q_SLOTS:
     void runsThereAreLiveLeftOverOrForeign();
     void aPublicAddressIsAWarningWithAWayOut();
     void aSlowWayToTheNodeIsTold();
+    void agentsOfOthersAreToldAndOffered();
     void anAgentThatFailsSaysWhatToDo_data();
     void anAgentThatFailsSaysWhatToDo();
     void whatWaitsForAPersonHasAButton_data();
@@ -582,6 +583,28 @@ NodeCheck checkOf(const std::string& name, NodeReport report) {
 }
 
 } // namespace
+
+void CheckRowsTest::agentsOfOthersAreToldAndOffered() {
+    NodeReport report = soundReport();
+    QVERIFY(!otherAgentsRow(report, "node-a"));
+    report.otherAgents = {{std::string(64, 'b'), "0.0.8", 12 << 20, "run gpt-1 lives by it"}};
+    QCOMPARE(*otherAgentsRow(report, "node-a"),
+             goodRow("other-agents", "Other agents",
+                     "release 0.0.8 (12.0 MiB), kept: run gpt-1 lives by it"));
+    report.otherAgents.push_back({std::string(64, 'c'), "0.0.9", 12 << 20, ""});
+    report.otherAgents.push_back({std::string(64, 'd'), report.release, 11 << 20, ""});
+    report.otherAgents.push_back({"; reboot", "", 1 << 20, ""});
+    const CheckRow row = *otherAgentsRow(report, "node-a");
+    QCOMPARE(row.state, State::kWarning);
+    QCOMPARE(row.evidence, std::string("release 0.0.8 (12.0 MiB), kept: run gpt-1 lives by it; "
+                                       "release 0.0.9 (12.0 MiB), which no run needs; another "
+                                       "build of release 0.1.0 (11.0 MiB), which no run needs; of "
+                                       "an unknown release (1.0 MiB), which no run needs"));
+    QCOMPARE(row.fix, std::string("remove just that: ringmaster clean --node node-a --agent "
+                                  "cccccccccccc --agent dddddddddddd"));
+    QCOMPARE(*row.action, (CheckAction{CheckAction::Kind::kRemoveAgents, "Remove",
+                                       "cccccccccccc dddddddddddd"}));
+}
 
 void CheckRowsTest::anAgentThatFailsSaysWhatToDo_data() {
     QTest::addColumn<ErrorCode>("code");

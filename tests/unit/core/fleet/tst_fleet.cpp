@@ -112,7 +112,10 @@ NodeCheck sampleCheck(const std::string& name) {
     check.ready = true;
     check.rows = {goodRow("system", "Operating system", "Debian"),
                   {"leftovers", CheckRow::State::kWarning, "Runs there", "gpt-1", "it holds memory",
-                   "end it", CheckAction{CheckAction::Kind::kEndLeftovers, "End", "gpt-1"}}};
+                   "end it", CheckAction{CheckAction::Kind::kEndLeftovers, "End", "gpt-1"}},
+                  {"other-agents", CheckRow::State::kWarning, "Other agents", "release 0.0.9",
+                   "old", "remove it",
+                   CheckAction{CheckAction::Kind::kRemoveAgents, "Remove", "ab12"}}};
     check.report = NodeReport{};
     check.report->gpus = {{"NVIDIA H200", 1 << 30, "GPU-1", 5}};
     check.report->interfaces = {{"ens5", "10.0.0.7", 24, true, 1000}};

@@ -53,6 +53,7 @@ inline NodeCheck nodeCheck() {
     report.disks = {{"/", "ext4", 100, 50}};
     report.selfTests = {
         {"H200", "GPU-1", "550", "torch", true, 6, {{"memory", "device", true, "x", 7}}}};
+    report.otherAgents = {{"ab12", "0.0.9", 1 << 20, "run gpt-1 lives by it"}};
     NodeCheck check;
     check.node = "node-a";
     check.ready = true;
