@@ -11,8 +11,8 @@ namespace rm {
 /// shasum. Programs are those of the system: of the login's search paths for libraries it takes
 /// nothing, and of that for programs only on systems that have neither of the two in
 /// /usr/local/bin, /usr/bin or /bin (NixOS), and after these. It reads the agent's SHA-256
-/// and release as a line. Where that agent is, unchanged since it was last compared, and tells its version, the
-/// script says "have PATH" at once, otherwise
+/// and release as a line. Where that agent is, unchanged since it was last compared, and tells its
+/// version, the script says "have PATH" at once, otherwise
 ///
 ///     platform KERNEL MACHINE
 ///     libc TEXT                  e.g. "glibc 2.36" or "musl libc (x86_64)"
