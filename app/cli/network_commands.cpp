@@ -2,7 +2,9 @@
 #include "app/cli/access.h"
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
+#include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
+#include "app/cli/launch_lines.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 #include "app/core/network/network_file.h"
@@ -94,10 +96,20 @@ std::vector<std::string> problemNodes(const NetworkMatrix& matrix) {
     return names;
 }
 
-Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names) {
-    return await(context.engine().measureNetwork(names)).and_then([&context] {
-        return keptNetwork(context.paths().state.toStdString());
-    });
+Result<NetworkMatrix> measuredOnce(CommandContext& context, const QStringList& names,
+                                   const Interruption& interruption) {
+    return awaitShown(context, Engine::kNetwork, context.engine().measureNetwork(names),
+                      interruption, [&] { context.engine().stopNetwork(); })
+        .and_then([&context] { return keptNetwork(context.paths().state.toStdString()); });
+}
+
+/// After logins were asked for if that is needed.
+Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names,
+                               const Interruption& interruption) {
+    auto matrix = measuredOnce(context, names, interruption);
+    if (matrix && !interruption.isAsked() && openAsking(context, problemNodes(*matrix)))
+        matrix = measuredOnce(context, names, interruption);
+    return matrix;
 }
 
 } // namespace
@@ -109,13 +121,13 @@ int runNodesNetwork(CommandContext& context, const std::vector<std::string>& nam
     QStringList wanted;
     for (const std::string& name : *named)
         wanted << QString::fromStdString(name);
-    auto matrix =
-        last ? keptNetwork(context.paths().state.toStdString()) : measured(context, wanted);
-    // A node may have wanted a password.
-    if (matrix && !last && openAsking(context, problemNodes(*matrix)))
-        matrix = measured(context, wanted);
-    if (!matrix)
-        return printError(context, matrix.error());
+    const Interruption interruption;
+    const auto matrix = last ? keptNetwork(context.paths().state.toStdString())
+                             : measured(context, wanted, interruption);
+    if (!matrix) {
+        const int code = printError(context, matrix.error());
+        return interruption.isAsked() ? interruption.exitCode() : code;
+    }
     const std::vector<CheckRow> findings = networkFindings(*matrix);
     print(context, *matrix, findings);
     const bool isBad = std::ranges::count(findings, CheckRow::State::kBad, &CheckRow::state) > 0;

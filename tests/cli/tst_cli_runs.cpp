@@ -40,6 +40,7 @@ private Q_SLOTS:
     void theLogIsPrintedAndWrittenToAFile();
     void anInterruptedLaunchIsSettledByTheNextList();
     void ctrlCCancelsALaunchAtOnce();
+    void ctrlCCancelsAMeasurementOfTheNetwork();
     void ctrlCEndsWhatALaunchStarted();
     void aLaunchIsStoppedFromAnotherTerminal();
     void aListDoesNotStandInTheWayOfALaunch();
@@ -207,6 +208,23 @@ void TestCliRuns::ctrlCCancelsALaunchAtOnce() {
     QCOMPARE(launching->exitCode(), 128 + SIGINT);
     const QByteArray words = launching->readAllStandardError();
     QVERIFY2(words.contains("cancelled; nothing of it runs"), words);
+}
+
+void TestCliRuns::ctrlCCancelsAMeasurementOfTheNetwork() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    const Answer added = m_own.run({"nodes", "add", "mute", "--no-check", "--ssh",
+                                    "127.0.0.1:" + QString::number(silent.serverPort())});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const auto measuring = m_own.start({"nodes", "network", "mute", "this-computer"});
+    QTRY_VERIFY_WITH_TIMEOUT(silent.hasPendingConnections(), kDeadlineMs);
+    ::kill(static_cast<pid_t>(measuring->processId()), SIGINT);
+    QVERIFY(measuring->waitForFinished(kDeadlineMs));
+    QCOMPARE(measuring->exitCode(), 128 + SIGINT);
+    const QByteArray words = measuring->readAllStandardError();
+    QVERIFY2(words.contains("Log in to the nodes") &&
+                 words.contains("measure the network: cancelled"),
+             words);
 }
 
 void TestCliRuns::ctrlCEndsWhatALaunchStarted() {

@@ -13,6 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     RM_HOLDS(again.has_value() && *again == *matrix);
     if (const auto choice = chooseNetwork(*matrix))
         RM_HOLDS(choice->addresses.size() == matrix->nodes.size());
-    RM_HOLDS(!networkSentences(*matrix).empty());
+    RM_HOLDS(!networkFindings(*matrix).empty());
     return 0;
 }

@@ -91,6 +91,7 @@ private Q_SLOTS:
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
     void whatWasMeasuredLastIsShownInCells();
     void theNetworkIsMeasuredBetweenTheOthers();
+    void aMeasurementTellsHowFarItIsAndIsStopped();
 
 private:
     template <class T>
@@ -1108,6 +1109,20 @@ void TestNodesPage::theNetworkIsMeasuredBetweenTheOthers() {
     which->setCurrentText("@lab");
     click("measureNetwork");
     QTRY_VERIFY_WITH_TIMEOUT(measured() == (Names{"one", "two"}), kAnswerMs);
+}
+
+void TestNodesPage::aMeasurementTellsHowFarItIsAndIsStopped() {
+    const SilentPort silent;
+    QVERIFY(silent.port() > 0);
+    QVERIFY(m_demo->fleet().add({"box", false, "127.0.0.1", "me", silent.port(), {}}));
+    const auto* problem = find<QLabel>("networkProblem");
+    click("measureNetwork");
+    QTRY_COMPARE(problem->text(), QString("Measuring between 2 nodes. Log in to the nodes."));
+    click("cancelNetwork");
+    QTRY_VERIFY2(problem->text().endsWith("measure the network: cancelled"),
+                 qPrintable(problem->text()));
+    QVERIFY(find<QPushButton>("measureNetwork")->isVisible());
+    QVERIFY(!keptNetwork(m_demo->paths().state.toStdString()));
 }
 
 QTEST_MAIN(TestNodesPage)

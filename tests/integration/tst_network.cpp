@@ -9,6 +9,8 @@
 #include <QJsonObject>
 #include <QTest>
 
+#include <csignal>
+
 using namespace rm;
 
 namespace {
@@ -57,6 +59,7 @@ private Q_SLOTS:
     void aPortThatIsDroppedIsNamedAndRunsDoWithoutIt();
     void oneBlockedDirectionIsNamed();
     void aNodeThatCannotBeReachedIsNamedAndTheOthersAreMeasured();
+    void aMeasurementThatIsCancelledLeavesNothingThere();
     void aPathThatLosesLargePacketsIsNamed();
 
 private:
@@ -188,6 +191,20 @@ void tst_network::aNodeThatCannotBeReachedIsNamedAndTheOthersAreMeasured() {
     QVERIFY(network.exitCode != 0);
     QVERIFY2(network.sentences().contains("node-b took no part: "),
              qPrintable(network.sentences()));
+}
+
+void tst_network::aMeasurementThatIsCancelledLeavesNothingThere() {
+    const auto runs = [this](int node, const char* command) {
+        return !m_bed->processes(node, "ringmaster-agent", command).empty();
+    };
+    const auto measuring = cli().start({"nodes", "network", "node-a", "node-b"});
+    // It goes on for three seconds, as nobody answers in the network of the second card.
+    QTRY_VERIFY_WITH_TIMEOUT(runs(0, "dial"), kLimitMs);
+    ::kill(static_cast<pid_t>(measuring->processId()), SIGINT);
+    QVERIFY(measuring->waitForFinished(kLimitMs));
+    QCOMPARE(measuring->exitCode(), 128 + SIGINT);
+    for (int node = 0; node < 2; ++node)
+        QTRY_VERIFY_WITH_TIMEOUT(!runs(node, "listen") && !runs(node, "dial"), kLimitMs);
 }
 
 void tst_network::aPathThatLosesLargePacketsIsNamed() {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/agent/agent_client.h"
-#include "app/core/fleet/check_row.h"
+#include "app/core/node/check_row.h"
 #include "shared/spec/run_spec.h"
 
 #include <optional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/fleet/check_row.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
+#include "app/core/node/check_row.h"
 
 #include <functional>
 #include <memory>

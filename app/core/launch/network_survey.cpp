@@ -205,6 +205,7 @@ std::string brokenListener(const std::string& cause) {
 }
 
 Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
+                                     const ProgressSink& progress,
                                      const std::stop_token& unwanted) {
     std::vector<std::shared_ptr<HostWorker>> kept;
     std::vector<HostWorker*> workers;
@@ -216,12 +217,17 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
         workers.push_back(kept.back().get());
         matrix.nodes.push_back({node.name, {}, {}, {}});
     }
+    progress({"Log in to the nodes"});
     const auto reports = probeAll(workers, unwanted);
+    const auto cancelled = fail(ErrorCode::kUnavailable, "measure the network: cancelled");
+    if (unwanted.stop_requested())
+        return cancelled;
     // One that did not answer is not waited for again.
     std::vector<HostWorker*> answering;
     for (size_t i = 0; i < nodes.size(); ++i)
         if (reports[i])
             answering.push_back(workers[i]);
+    progress({"Open ports on the nodes"});
     // Only now, as they stay open for half a minute and a login may take longer.
     OpenListeners listeners(answering);
     const auto opened = listeners.open(
@@ -241,6 +247,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
                              isForOthers);
         node.ports = *ports;
     }
+    progress({"Dial between the nodes, 8 s at most"});
     survey(matrix, workers, {{}, true, -1}, unwanted);
     const auto problems = listeners.close();
     for (size_t i = 0, next = 0; i < nodes.size(); ++i) {
@@ -251,7 +258,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
             leaveOut(matrix, static_cast<int>(i), brokenListener(problem));
     }
     if (unwanted.stop_requested())
-        return fail(ErrorCode::kUnavailable, "measure the network: cancelled");
+        return cancelled;
     return matrix;
 }
 

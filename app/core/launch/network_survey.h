@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/launch/launcher.h"
 #include "app/core/network/network_matrix.h"
 
 #include <functional>
@@ -68,8 +69,9 @@ void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
 /// OpenListeners::close() tells it: nothing that others met there was the network's doing.
 std::string brokenListener(const std::string& cause);
 
-/// Measures between these nodes what can be measured. With one node or none that answers the
-/// matrix has no trials. kUnavailable: `unwanted`.
+/// Measures between these nodes what can be measured, and tells each stage, on this thread. With
+/// one node or none that answers the matrix has no trials. kUnavailable: `unwanted`; then nothing
+/// of it listens any more.
 Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
-                                     const std::stop_token& unwanted);
+                                     const ProgressSink& progress, const std::stop_token& unwanted);
 } // namespace rm

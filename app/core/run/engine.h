@@ -96,6 +96,9 @@ class Engine : public QObject {
 public:
     using QObject::QObject;
 
+    /// What progressed() calls measureNetwork(); no id of a run.
+    static constexpr const char* kNetwork = "measurement: network";
+
     virtual QString databasePath() const = 0;
 
     /// Checks, deploys, plans, starts, attaches. The answer is the new run's id: `id`, or a
@@ -177,8 +180,8 @@ public:
                                                       const NodeCleaning& cleaning) = 0;
     /// Measures which interfaces of these nodes (none: measuredNodes() of all) reach which of the
     /// others, and keeps what was found: see keptNetwork(). Nodes that cannot be reached are told
-    /// there. Takes some seconds. kUnavailable: it is being measured already, or stopNetwork() was
-    /// called.
+    /// there. Takes some seconds; progressed() tells its stages. kUnavailable: it is being measured
+    /// already, or stopNetwork() was called.
     virtual QFuture<Result<void>> measureNetwork(const QStringList& nodes) = 0;
     /// Ends the measurement that is under way, if there is one, soon.
     virtual QFuture<Result<void>> stopNetwork() = 0;
@@ -246,7 +249,7 @@ Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed
     void samplesAppended(const QString& run); ///< carries no data: query a StoreReader
     void liveChanged(const QString& run);
-    /// `run`: or a trial, as trialId() calls it.
+    /// `run`: or a trial, as trialId() calls it, or kNetwork.
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
     /// Why a launch is about to be refused: what memory is needed, what is free and what to do. The

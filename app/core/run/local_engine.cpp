@@ -828,11 +828,15 @@ QFuture<Result<void>> LocalEngine::measureNetwork(const QStringList& names) {
     if (names.isEmpty())
         nodes = measuredNodes(m_impl->fleet->nodes());
     m_impl->measurement = std::make_shared<Impl::Measurement>();
+    const auto progress = [this](const Progress& now) {
+        QMetaObject::invokeMethod(this, [this, now] { Q_EMIT progressed(kNetwork, now); });
+    };
     return QtConcurrent::run(
-        &m_impl->pool, [nodes, hosts = m_impl->hosts, own = m_impl->measurement,
+        &m_impl->pool, [nodes, progress, hosts = m_impl->hosts, own = m_impl->measurement,
                         folder = m_impl->stateFolder, closing = m_impl->closing.get_token()] {
             const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
-            const auto measured = rm::measureNetwork(*hosts, nodes, own->stop.get_token());
+            const auto measured =
+                rm::measureNetwork(*hosts, nodes, progress, own->stop.get_token());
             auto kept = measured ? keepNetwork(folder, *measured)
                                  : Result<void>(tl::unexpected(measured.error()));
             own->isOver = true;

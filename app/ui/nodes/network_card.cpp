@@ -151,6 +151,13 @@ void NetworkCard::wire() {
         m_cancel->setText(tr("Cancelling")); // not disabled, as the focus would go elsewhere
         (void)m_context.engine.stopNetwork();
     });
+    connect(&m_context.engine, &Engine::progressed, this,
+            [this](const QString& id, const Progress& progress) {
+                if (m_measuring > 0 && id == Engine::kNetwork)
+                    m_problem->setText(tr("Measuring between %1 nodes. %2.")
+                                           .arg(m_measuring)
+                                           .arg(progressWords(progress)));
+            });
     connect(&m_context.fleet, &Fleet::nodesChanged, this, [this] {
         setVisible(isWorthMeasuring());
         offerGroups();
@@ -181,6 +188,7 @@ void NetworkCard::offerGroups() {
 
 void NetworkCard::measure() {
     const QStringList names = m_which->currentData().toStringList();
+    m_measuring = names.size();
     showMeasuring(true);
     m_problem->setText(tr("Measuring between %1 nodes, some ten seconds and as long as their "
                           "logins take.")
@@ -194,6 +202,7 @@ void NetworkCard::measure() {
 }
 
 void NetworkCard::onMeasured(const Result<void>& answer) {
+    m_measuring = 0;
     showMeasuring(false);
     m_problem->setText(answer ? QString() : QString::fromStdString(answer.error().message));
     m_problem->setVisible(!answer);

@@ -46,8 +46,9 @@ private:
     QStandardItemModel* m_cells;
     Table* m_table;
     QLabel* m_text;
-    QLabel* m_problem;     ///< of the last attempt to measure
-    int64_t m_shownNs = 0; ///< when that was measured which the table shows
+    QLabel* m_problem;         ///< of the last attempt to measure
+    qsizetype m_measuring = 0; ///< nodes that this window has measured at the moment
+    int64_t m_shownNs = 0;     ///< when that was measured which the table shows
 };
 
 } // namespace rm

@@ -55,10 +55,14 @@ void TestNetworkSurvey::aNodeThatCannotBeReachedIsTriedOnce() {
     Node gone;
     gone.name = "gone";
     gone.sshHost = "255.255.255.255"; // the kernel refuses to connect there
-    const auto matrix = measureNetwork(hosts, {gone}, {});
+    std::vector<QString> stages;
+    const auto note = [&stages](const Progress& now) { stages.push_back(now.stage); };
+    const auto matrix = measureNetwork(hosts, {gone}, note, {});
     QVERIFY(matrix);
     QVERIFY(!matrix->nodes.front().problem.empty() && matrix->trials.empty());
     QCOMPARE(tries.load(), 1);
+    QCOMPARE(stages.size(), size_t(3));
+    QVERIFY(stages.front().startsWith("Log in") && stages.back().startsWith("Dial"));
 }
 
 /// The one that a firewall may hold back would say nothing.
