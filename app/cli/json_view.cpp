@@ -245,6 +245,8 @@ const char* actionName(CheckAction::Kind kind) {
         return "trust-host-key";
     case CheckAction::Kind::kEnterSecret:
         return "enter-secret";
+    case CheckAction::Kind::kSelfTest:
+        return "self-test";
     case CheckAction::Kind::kRemoveAgents:
         return "remove-agents";
     }

@@ -46,7 +46,7 @@ CheckRow::State stateFrom(const Json& json) {
 /// Others wait for a person, or are of a later release.
 bool isKept(CheckAction::Kind kind) {
     return kind == CheckAction::Kind::kCopyCommand || kind == CheckAction::Kind::kEndLeftovers ||
-           kind == CheckAction::Kind::kRemoveAgents;
+           kind == CheckAction::Kind::kRemoveAgents || kind == CheckAction::Kind::kSelfTest;
 }
 
 CheckRow rowFrom(const Json& json, int version) {

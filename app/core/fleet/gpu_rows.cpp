@@ -313,6 +313,8 @@ CheckRow selfTestRow(const UsedGpus& used, const std::string& runtime) {
                   (isWhole ? " (nothing is trained on it)"
                            : " (training does without that, by the plain way)");
     }
+    if (untested > 0 || row.state != CheckRow::State::kGood)
+        row.action = CheckAction{CheckAction::Kind::kSelfTest, "Self-test", {}};
     const std::string all = std::to_string(held) + " of " + std::to_string(used.places.size()) +
                             " hold all proofs with driver " + report.driver + " and " + runtime;
     row.evidence = failed.empty() ? all : failed + "; " + all;

@@ -106,6 +106,7 @@ constexpr bool isKnown(CheckAction::Kind kind) {
     case CheckAction::Kind::kTrustHostKey:
     case CheckAction::Kind::kEnterSecret:
     case CheckAction::Kind::kRemoveAgents:
+    case CheckAction::Kind::kSelfTest:
         return true;
     }
     return false;

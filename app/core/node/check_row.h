@@ -17,6 +17,7 @@ struct CheckAction {
         kTrustHostKey, ///< `argument`: the fingerprint that the host showed
         kEnterSecret,  ///< a password, or a passphrase
         kRemoveAgents, ///< `argument`: how their SHA-256 begin, with spaces between them
+        kSelfTest,     ///< of the node's devices
     };
     Kind kind = Kind::kCopyCommand;
     std::string label; ///< of the button: "Copy the command"

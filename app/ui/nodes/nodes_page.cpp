@@ -456,6 +456,8 @@ void NodesPage::act(const CheckAction& action) {
         return endLeftovers(argument.split(' ', Qt::SkipEmptyParts));
     case CheckAction::Kind::kRemoveAgents:
         return removeAgents(argument.split(' ', Qt::SkipEmptyParts));
+    case CheckAction::Kind::kSelfTest:
+        return selfTestSelected();
     case CheckAction::Kind::kTrustHostKey:
     case CheckAction::Kind::kEnterSecret:
         return m_context.connector.askAgain(m_selected);

@@ -419,12 +419,14 @@ void CheckRowsTest::gpusShowHowTheyStoodTheirSelfTest() {
     const auto row = [&report] { return rowOf(report, "gpu-self-test"); };
     QVERIFY(row().state == CheckRow::State::kGood);
     QVERIFY(row().evidence.find("the first training does it") != std::string::npos);
+    QVERIFY(row().action && row().action->kind == CheckAction::Kind::kSelfTest);
 
     report.selfTests = {
         selfTestOf(report.gpus[0], {{"memory", "device", true, "all bits", 1},
                                     {"GELU kernel", "gelu-kernel", true, "fine", 1}})};
     QCOMPARE(row().evidence,
              std::string("1 of 1 hold all proofs with driver 580.65.06 and cuda13"));
+    QVERIFY(!row().action);
     // What another runtime showed says nothing of this one, and a node on its CPU tests no GPU.
     QVERIFY(rowOf(report, "gpu-self-test", with("cuda12")).evidence.find("1 not tested") !=
             std::string::npos);
