@@ -50,16 +50,14 @@ NodeReport reportInJob(NodeReport login, const SlurmPartition& partition,
     return login;
 }
 
-Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& cluster,
+Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& one, int total,
                                     const std::string& device, const SlurmPartition& partition) {
-    PlacedNode one = cluster;
-    one.ranks = 0;
     RM_ASSIGN_OR_RETURN(const auto perNode, countRanks(spec, {one}, device));
-    std::vector<int> ranks = ranksByNode(cluster.ranks, perNode.front());
+    std::vector<int> ranks = ranksByNode(total, perNode.front());
     if (static_cast<int>(ranks.size()) > partition.nodes)
         return fail(ErrorCode::kInvalid,
-                    "place " + std::to_string(cluster.ranks) + " ranks on " + cluster.node.name +
-                        ": with " + std::to_string(perNode.front()) + " on a node that is " +
+                    "place " + std::to_string(total) + " ranks on " + one.node.name + ": with " +
+                        std::to_string(perNode.front()) + " on a node that is " +
                         std::to_string(ranks.size()) + " nodes, and its partition " +
                         partition.name + " has " + std::to_string(partition.nodes) +
                         "; launch.ranks says how many a node has");

@@ -26,10 +26,10 @@ Result<SlurmPartition> partitionOfJob(const Node& cluster, const RunSpec& spec,
 NodeReport reportInJob(NodeReport login, const SlurmPartition& partition,
                        const std::vector<std::string>& options);
 
-/// Ranks on each of the job's nodes: cluster.ranks in all, and on each as the spec says, else one
-/// per GPU, else one. `cluster.report` is reportInJob(). kInvalid: they do not fit into the
-/// partition.
-Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& cluster,
+/// Ranks on each of the job's nodes: `total` in all (0: of one node), and on each as the spec says,
+/// else one per GPU, else one. `one` stands for each of them, with reportInJob(). kInvalid: they do
+/// not fit into the partition.
+Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& one, int total,
                                     const std::string& device, const SlurmPartition& partition);
 
 } // namespace rm

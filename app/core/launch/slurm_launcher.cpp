@@ -30,7 +30,7 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     m_order.agent = agents.front();
     m_order.options = sbatchOptions(cluster(), m_request.spec);
     const SlurmPartition partition = *outlooks.front().partition;
-    m_nodes = {{cluster(), std::move(outlooks.front().report), m_request.nodes.front().ranks}};
+    m_nodes = {{cluster(), std::move(outlooks.front().report), 0}};
     RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
     // What resumes keeps its precision, which it has got by with before.
     if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")
@@ -45,7 +45,8 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
 Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
     const bool onGpus = m_target.device == "cuda";
     RM_ASSIGN_OR_RETURN(m_ranks,
-                        ranksInJob(m_request.spec, m_nodes.front(), m_target.device, partition));
+                        ranksInJob(m_request.spec, m_nodes.front(), m_request.nodes.front().ranks,
+                                   m_target.device, partition));
     const int64_t all = std::accumulate(m_ranks.begin(), m_ranks.end(), int64_t{0});
     RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, all, m_request.attempt.stepsBefore));
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)

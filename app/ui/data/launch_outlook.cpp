@@ -190,7 +190,8 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
         if (!answer || !*answer || !node)
             return fail(ErrorCode::kUnavailable,
                         placement.node.toStdString() + " has not answered");
-        placed.push_back({*node, (*answer)->report, placement.ranks});
+        // Those asked of a cluster are on several nodes, for one of which it stands here.
+        placed.push_back({*node, (*answer)->report, node->isSlurm ? 0 : placement.ranks});
     }
     std::vector<Node> nodes;
     for (const PlacedNode& each : placed)
@@ -211,7 +212,7 @@ Result<std::vector<int>> LaunchOutlook::count(const std::vector<PlacedNode>& pla
     const auto partition = (*of(m_nodes.front().node))->partition;
     if (!partition)
         return fail(ErrorCode::kNotFound, placed.front().node.name + " has no place for the job");
-    return ranksInJob(m_spec, placed.front(), device, *partition)
+    return ranksInJob(m_spec, placed.front(), m_nodes.front().ranks, device, *partition)
         .map([](const std::vector<int>& byPart) {
             return std::vector{std::accumulate(byPart.begin(), byPart.end(), 0)};
         });

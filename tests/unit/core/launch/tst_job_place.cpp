@@ -25,7 +25,7 @@ SlurmPartition partitionFor(const std::vector<std::string>& ofCluster,
 }
 
 /// Of a login node of four processors, without a GPU.
-PlacedNode clusterAt(const SlurmPartition& partition, int ranks,
+PlacedNode clusterAt(const SlurmPartition& partition,
                      const std::vector<std::string>& options = {}) {
     PlacedNode cluster;
     cluster.node.name = "cluster";
@@ -34,12 +34,16 @@ PlacedNode clusterAt(const SlurmPartition& partition, int ranks,
     cluster.report.home = "/home/me/.ringmaster";
     cluster.report.runs = {{"gpt-2", "gpt", 1, 2}};
     cluster.report = reportInJob(cluster.report, partition, options);
-    cluster.ranks = ranks;
     return cluster;
 }
 
+/// Whatever runtimes this installation has.
+bool isAnywhere(const Runtime&) {
+    return true;
+}
+
 std::vector<int> ranksOf(const SlurmPartition& partition, int ranks, const char* device) {
-    return ranksInJob({}, clusterAt(partition, ranks), device, partition)
+    return ranksInJob({}, clusterAt(partition), ranks, device, partition)
         .value_or(std::vector<int>());
 }
 
@@ -68,16 +72,16 @@ private Q_SLOTS:
     void aLoginNodeWithoutGpusLaunchesOnThoseOfItsPartition() {
         RunSpec spec;
         spec.launch.device = "cuda";
-        const auto refused = chooseTarget(spec, {clusterAt(partitionFor({}, {}), 8)});
+        const auto refused = chooseTarget(spec, {clusterAt(partitionFor({}, {}))});
         QVERIFY(!refused);
         const SlurmPartition gpu = partitionFor({"-p gpu"}, {});
-        const PlacedNode cluster = clusterAt(gpu, 8);
+        const PlacedNode cluster = clusterAt(gpu);
         QCOMPARE(cluster.report.home, std::string("/home/me/.ringmaster"));
         QVERIFY(cluster.report.runs.empty());
         const auto target = chooseTarget(spec, {cluster});
         QVERIFY2(target, target ? "" : target.error().message.c_str());
         QCOMPARE(target->device, std::string("cuda"));
-        QCOMPARE(chooseTarget(RunSpec(), {cluster})->device, std::string("cuda"));
+        QCOMPARE(chooseTarget(RunSpec(), {cluster}, isAnywhere)->device, std::string("cuda"));
         QCOMPARE(ranksOf(gpu, 8, "cuda"), (std::vector<int>{4, 4}));
         QCOMPARE(ranksOf(gpu, 0, "cuda"), std::vector<int>{4});
         QVERIFY(ranksOf(gpu, 17, "cuda").empty());
@@ -107,10 +111,10 @@ private Q_SLOTS:
     void theRuntimeIsOneForTheGpusOfThePartition() {
         QFETCH(QString, partition);
         QFETCH(QString, option);
-        const PlacedNode cluster = clusterAt(partitionFor({"-p " + partition.toStdString()}, {}), 4,
-                                             {option.toStdString()});
+        const PlacedNode cluster =
+            clusterAt(partitionFor({"-p " + partition.toStdString()}, {}), {option.toStdString()});
         QTEST(cluster.report.gpus.front().computeCapability, "capability");
-        const auto target = chooseTarget({}, {cluster}, [](const Runtime&) { return true; });
+        const auto target = chooseTarget({}, {cluster}, isAnywhere);
         QVERIFY2(target, target ? "" : target.error().message.c_str());
         QTEST(QString::fromStdString(target->runtime), "runtime");
         RunSpec spec;
@@ -122,8 +126,8 @@ private Q_SLOTS:
         const SlurmPartition main = partitionFor({}, {});
         RunSpec spec;
         spec.launch.ranks = 32;
-        QCOMPARE(*ranksInJob(spec, clusterAt(main, 40), "cpu", main), (std::vector<int>{32, 8}));
-        const auto refused = ranksInJob(spec, clusterAt(main, 65), "cpu", main);
+        QCOMPARE(*ranksInJob(spec, clusterAt(main), 40, "cpu", main), (std::vector<int>{32, 8}));
+        const auto refused = ranksInJob(spec, clusterAt(main), 65, "cpu", main);
         QVERIFY(!refused);
         QCOMPARE(refused.error().message,
                  std::string("place 65 ranks on cluster: with 32 on a node that is 3 nodes, and "
