@@ -264,11 +264,13 @@ auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
            interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release, libstdcxx,
            stateId, memlockBytes, openFiles, openFilesMost, shmBytes, shmFreeBytes, rdmaDevices,
-           xids, runs, selfTests, otherAgents] = value;
+           xids, isKernelLogRead, homeFreeBytes, homeTotalBytes, runs, selfTests, otherAgents] =
+        value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
                     interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release,
                     libstdcxx, stateId, memlockBytes, openFiles, openFilesMost, shmBytes,
-                    shmFreeBytes, rdmaDevices, xids, runs, selfTests, otherAgents);
+                    shmFreeBytes, rdmaDevices, xids, isKernelLogRead, homeFreeBytes, homeTotalBytes,
+                    runs, selfTests, otherAgents);
 }
 
 template <Like<CheckAction> T>
