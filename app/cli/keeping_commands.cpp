@@ -23,6 +23,16 @@ std::string counted(size_t number, const char* one, const char* many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
 }
 
+Json jsonOf(const std::vector<NamedFolder>& folders) {
+    auto out = Json::array();
+    for (const NamedFolder& folder : folders)
+        out.push_back({{"folder", folder.path},
+                       {"bytes", folder.bytes},
+                       {"checkpoints", folder.checkpoints},
+                       {"stays_as", folder.staysAs}});
+    return out;
+}
+
 Json jsonOf(const std::vector<RunFolder>& folders) {
     Json out = Json::array();
     for (const RunFolder& folder : folders)
@@ -31,13 +41,14 @@ Json jsonOf(const std::vector<RunFolder>& folders) {
                        {"bytes", folder.bytes},
                        {"checkpoints", folder.checkpoints},
                        {"same_as", folder.sameAs},
+                       {"named", jsonOf(folder.named)},
                        {"problem", folder.problem}});
     return out;
 }
 
 std::string tableOf(const std::vector<RunFolder>& folders) {
     std::vector<std::vector<std::string>> rows = {{"NODE", "SIZE", "CHECKPOINTS", "FOLDER"}};
-    for (const RunFolder& folder : folders)
+    for (const RunFolder& folder : folders) {
         if (!folder.sameAs.empty())
             rows.push_back({folder.node, "-", "-", "the folder of " + folder.sameAs});
         else if (folder.problem.empty())
@@ -45,6 +56,11 @@ std::string tableOf(const std::vector<RunFolder>& folders) {
                             std::to_string(folder.checkpoints), oneLine(folder.path)});
         else
             rows.push_back({folder.node, "?", "?", "not known: " + oneLine(folder.problem)});
+        for (const NamedFolder& named : folder.named)
+            rows.push_back(
+                {"", "", "",
+                 oneLine(namedFolderWords(named, formatBytes(static_cast<double>(named.bytes))))});
+    }
     return formatTable(rows);
 }
 
@@ -92,7 +108,9 @@ std::string tableOf(const std::vector<CleanedNode>& answers) {
             rows.push_back({isOfRun(item) ? answer.node : ownersOf(answer), deployedWord(item),
                             formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
                             item.keptFor.empty() ? "-" : oneLine(item.keptFor),
-                            oneLine(isOfRun(item) ? item.name : item.name.substr(0, 12))});
+                            oneLine(!isOfRun(item)      ? item.name.substr(0, 12)
+                                    : item.path.empty() ? item.name
+                                                        : item.name + " in " + item.path)});
     return rows.size() == 1 ? "" : formatTable(rows);
 }
 
@@ -435,6 +453,14 @@ int finishUninstall(CommandContext& context, const std::string& node,
     return printNodesCleaned(context, done, false);
 }
 
+/// Where the list has checkpoints that stay though the runs go.
+std::string exceptionWords(const DeployedReport& report) {
+    const bool anyStays = std::ranges::any_of(report.items, [](const DeployedItem& item) {
+        return item.kind == "checkpoints" && !item.keptFor.empty();
+    });
+    return anyStays ? ", but for those that the list keeps" : "";
+}
+
 } // namespace
 
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options) {
@@ -459,7 +485,7 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
     const std::string what =
         "this deletes " + formatBytes(static_cast<double>(unneededBytes(*report))) + " on " +
         node->name + " and forgets the machine" +
-        (options.withRuns ? "; checkpoints of its runs go, too" : "") +
+        (options.withRuns ? "; checkpoints of its runs go, too" + exceptionWords(*report) : "") +
         (sharers.empty() ? ""
                          : "; it is gone for " + someOf(sharers) + ", too, by the same folder");
     if (const auto agreed = agree(context, "remove " + node->name, what, options.yes); !agreed)

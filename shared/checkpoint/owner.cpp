@@ -11,7 +11,6 @@ namespace rm {
 
 namespace {
 
-constexpr const char* kOwnerName = "OWNER.json";
 constexpr int64_t kOwnerVersion = 1;
 constexpr size_t kMaxOwner = 16 << 20;
 

@@ -7,6 +7,8 @@
 
 namespace rm {
 
+inline constexpr const char* kOwnerName = "OWNER.json";
+
 /// `OWNER.json` in a folder of checkpoints: the run that writes into it, and the newest attempt
 /// that has begun to (FORMAT.md beside this).
 struct CheckpointOwner {

@@ -23,8 +23,12 @@ struct DeployedItem {
     std::string keptFor; ///< why it stays; empty: nothing needs it
     std::string label;   ///< of an agent its release, of a bundle also the runtime, "0.1.0 cuda13";
                          ///< empty: not known
+    std::string path = {}; ///< of checkpoints in a folder that the run's spec names: that folder
     bool operator==(const DeployedItem&) const = default;
 };
+
+/// DeployedItem::keptFor of what goes with its run.
+inline constexpr const char* kItsRun = "its run";
 
 /// What `ringmaster-agent prune` and `uninstall` print as JSON; see NODE_REPORT.md.
 struct DeployedReport {

@@ -138,7 +138,9 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
                     "remove Ringmaster from this node: " + report.inTheWay);
     for (DeployedItem& item : report.items)
         if (item.kind == "runs" || item.kind == "checkpoints")
-            item.keptFor = order.withRuns ? "" : "runs are kept";
+            item.keptFor = !order.withRuns           ? "runs are kept"
+                           : item.keptFor == kItsRun ? ""
+                                                     : item.keptFor;
     // The lock makes its folders also where another has just removed them all.
     if (report.items.empty() && notesOf(folders) == std::vector{lockOf(folders)}) {
         removeRest(folders);

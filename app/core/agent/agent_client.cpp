@@ -255,15 +255,34 @@ Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::s
         .and_then([](const std::string& text) { return parseSavedRuns(text, "saved-runs"); });
 }
 
+namespace {
+
+Result<NamedFolder> namedFolderFrom(const json& named) {
+    const auto path = textAt(named, "folder"), staysAs = textAt(named, "stays_as");
+    const auto bytes = intAt(named, "bytes"), checkpoints = intAt(named, "checkpoints");
+    if (!path || !staysAs || !bytes || !checkpoints || *bytes < 0 ||
+        !std::in_range<int>(*checkpoints))
+        return fail(ErrorCode::kCorrupt, "remove: the agent's answer names a folder wrongly");
+    return NamedFolder{*path, *bytes, static_cast<int>(*checkpoints), *staysAs};
+}
+
+} // namespace
+
 Result<RunFolder> parseRunFolder(const std::string& text) {
     RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "remove"));
     const auto path = textAt(answer, "folder");
     const auto bytes = intAt(answer, "bytes"), checkpoints = intAt(answer, "checkpoints");
     if (!path || !bytes || !checkpoints || *bytes < 0 || !std::in_range<int>(*checkpoints))
         return fail(ErrorCode::kCorrupt, "remove: the agent's answer names no folder");
-    return RunFolder{{},     *path,
+    RunFolder folder{{},     *path,
                      *bytes, static_cast<int>(*checkpoints),
                      {},     textAt(answer, "state_id").value_or("")};
+    const json* all = arrayAt(answer, "named"); // earlier agents list none
+    for (const json& each : all ? *all : json::array()) {
+        RM_ASSIGN_OR_RETURN(NamedFolder named, namedFolderFrom(each));
+        folder.named.push_back(std::move(named));
+    }
+    return folder;
 }
 
 Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent,

@@ -58,11 +58,13 @@ inline std::string deployedWord(const DeployedItem& item) {
     return deployedWord(item.kind) + (item.label.empty() ? "" : " " + item.label);
 }
 
-/// The same, of what is a run's with the run: "checkpoints of gpt-1".
+/// The same, of what is a run's with the run: "checkpoints of gpt-1", and where its spec names the
+/// folder "checkpoints of gpt-1 in /ckpt/gpt-1".
 inline std::string namedWord(const DeployedItem& item) {
     if (!isOfRun(item))
         return deployedWord(item);
-    return deployedWord(item) + (item.kind == "checkpoints" ? " of " : " ") + item.name;
+    return deployedWord(item) + (item.kind == "checkpoints" ? " of " : " ") + item.name +
+           (item.path.empty() ? "" : " in " + item.path);
 }
 
 /// "trainer 1.2 GB, run 30 MB": the disk by kind, without what is not there. `words` says a size.

@@ -14,7 +14,7 @@ namespace rm {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Changes = std::vector<NodeChange>;
 
 constexpr int kHistoryVersion = 1;
@@ -105,28 +105,29 @@ std::string problemOf(const NodeCheck& check) {
 }
 
 /// The list of checks in the text, as far as it is one.
-Json checksIn(const std::string& json) {
-    const Json all = Json::parse(json, nullptr, false);
+OrderedJson checksIn(const std::string& json) {
+    const OrderedJson all = OrderedJson::parse(json, nullptr, false);
     const bool isKnown = all.is_object() && all.contains("checks") && all["checks"].is_array() &&
                          all.contains("version") && all["version"] == kHistoryVersion;
-    return isKnown ? all["checks"] : Json::array();
+    return isKnown ? all["checks"] : OrderedJson::array();
 }
 
-std::string textOf(const Json& object, const char* key) {
+std::string textOf(const OrderedJson& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-int64_t numberOf(const Json& object, const char* key) {
+int64_t numberOf(const OrderedJson& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
-std::optional<NodeReport> reportOf(const Json& object) {
+std::optional<NodeReport> reportOf(const OrderedJson& object) {
     const auto found = object.find("report");
     if (found == object.end())
         return std::nullopt;
-    auto report = parseNodeReport(found->dump(-1, ' ', false, Json::error_handler_t::replace));
+    auto report =
+        parseNodeReport(found->dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
     return report ? std::optional(std::move(*report)) : std::nullopt;
 }
 
@@ -141,7 +142,7 @@ NodeReport lasting(NodeReport report) {
 }
 
 /// The newest report of that machine.
-std::optional<NodeReport> lastReport(const Json& checks, const std::string& way) {
+std::optional<NodeReport> lastReport(const OrderedJson& checks, const std::string& way) {
     for (auto check = checks.rbegin(); check != checks.rend(); ++check)
         if (check->is_object() && textOf(*check, "reached_by") == way)
             if (auto report = reportOf(*check))
@@ -183,11 +184,11 @@ std::vector<NodeChange> changesBetween(const NodeReport& before, const NodeRepor
 std::vector<PastCheck> parseHistory(const std::string& json) {
     std::vector<PastCheck> past;
     std::map<std::string, NodeReport> last; // by the way to the machine
-    for (const Json& each : checksIn(json)) {
+    for (const OrderedJson& each : checksIn(json)) {
         if (!each.is_object())
             continue;
         PastCheck check{numberOf(each, "checked_ns"),
-                        each.value("ready", Json()) == true,
+                        each.value("ready", OrderedJson()) == true,
                         textOf(each, "problem"),
                         reportOf(each),
                         {}};
@@ -204,23 +205,23 @@ std::vector<PastCheck> parseHistory(const std::string& json) {
 }
 
 std::string withPastCheck(const std::string& json, const Node& node, const NodeCheck& check) {
-    Json checks = checksIn(json);
-    const bool isThere = std::ranges::any_of(checks, [&](const Json& each) {
+    OrderedJson checks = checksIn(json);
+    const bool isThere = std::ranges::any_of(checks, [&](const OrderedJson& each) {
         return each.is_object() && numberOf(each, "checked_ns") == check.checkedNs;
     });
     if (!isThere && !waitsForAPerson(check)) {
-        Json added = {{"reached_by", wayTo(node)},
-                      {"checked_ns", check.checkedNs},
-                      {"ready", check.ready},
-                      {"problem", problemOf(check)}};
+        OrderedJson added = {{"reached_by", wayTo(node)},
+                             {"checked_ns", check.checkedNs},
+                             {"ready", check.ready},
+                             {"problem", problemOf(check)}};
         if (check.report)
-            added["report"] = Json::parse(toJson(lasting(*check.report)));
+            added["report"] = OrderedJson::parse(toJson(lasting(*check.report)));
         checks.push_back(std::move(added));
     }
     while (checks.size() > kKeptChecks)
         checks.erase(checks.begin());
-    const Json all = {{"version", kHistoryVersion}, {"checks", std::move(checks)}};
-    return all.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    const OrderedJson all = {{"version", kHistoryVersion}, {"checks", std::move(checks)}};
+    return all.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
 }
 
 void addChanges(NodeCheck& check, const Node& node, const std::string& json) {

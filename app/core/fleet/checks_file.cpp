@@ -9,37 +9,37 @@ namespace rm {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kVersion = 2;
 constexpr int kVersionOfThreeTexts = 1; ///< a row was [state, title, detail]
 
-Json rowJson(const CheckRow& row) {
-    Json out = {{"id", row.id},       {"state", static_cast<int>(row.state)},
-                {"title", row.title}, {"evidence", row.evidence},
-                {"cause", row.cause}, {"fix", row.fix}};
+OrderedJson rowJson(const CheckRow& row) {
+    OrderedJson out = {{"id", row.id},       {"state", static_cast<int>(row.state)},
+                       {"title", row.title}, {"evidence", row.evidence},
+                       {"cause", row.cause}, {"fix", row.fix}};
     if (row.action)
         out["action"] = {static_cast<int>(row.action->kind), row.action->label,
                          row.action->argument};
     return out;
 }
 
-Json checkJson(const Node& node, const NodeCheck& check) {
-    Json rows = Json::array();
+OrderedJson checkJson(const Node& node, const NodeCheck& check) {
+    OrderedJson rows = OrderedJson::array();
     for (const CheckRow& row : check.rows)
         rows.push_back(rowJson(row));
-    Json out = {{"version", kVersion},
-                {"reached_by", wayTo(node)},
-                {"checked_ns", check.checkedNs},
-                {"ready", check.ready},
-                {"round_trip_us", check.roundTripUs},
-                {"rows", rows}};
+    OrderedJson out = {{"version", kVersion},
+                       {"reached_by", wayTo(node)},
+                       {"checked_ns", check.checkedNs},
+                       {"ready", check.ready},
+                       {"round_trip_us", check.roundTripUs},
+                       {"rows", rows}};
     if (check.report)
-        out["report"] = Json::parse(toJson(*check.report));
+        out["report"] = OrderedJson::parse(toJson(*check.report));
     return out;
 }
 
-CheckRow::State stateFrom(const Json& json) {
+CheckRow::State stateFrom(const OrderedJson& json) {
     return static_cast<CheckRow::State>(std::clamp(json.get<int>(), 0, 2));
 }
 
@@ -49,7 +49,7 @@ bool isKept(CheckAction::Kind kind) {
            kind == CheckAction::Kind::kRemoveAgents || kind == CheckAction::Kind::kSelfTest;
 }
 
-CheckRow rowFrom(const Json& json, int version) {
+CheckRow rowFrom(const OrderedJson& json, int version) {
     const auto text = [&json](const auto& key) { return json.at(key).template get<std::string>(); };
     if (version == kVersionOfThreeTexts)
         return {{}, stateFrom(json.at(0)), text(1), text(2), {}, {}};
@@ -57,7 +57,7 @@ CheckRow rowFrom(const Json& json, int version) {
                  text("title"), text("evidence"),
                  text("cause"), text("fix")};
     if (json.contains("action")) {
-        const Json& action = json.at("action");
+        const OrderedJson& action = json.at("action");
         const auto kind = static_cast<CheckAction::Kind>(action.at(0).get<int>());
         if (isKept(kind))
             row.action = {kind, action.at(1).get<std::string>(), action.at(2).get<std::string>()};
@@ -66,7 +66,7 @@ CheckRow rowFrom(const Json& json, int version) {
 }
 
 /// nullopt: of another version, or the node was reached another way. Throws if it is no check.
-std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
+std::optional<NodeCheck> checkFrom(const OrderedJson& json, const Node& node) {
     const int version = json.at("version").get<int>();
     if (version < kVersionOfThreeTexts || version > kVersion ||
         json.at("reached_by") != wayTo(node))
@@ -76,7 +76,7 @@ std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
     check.checkedNs = json.at("checked_ns").get<int64_t>();
     check.ready = json.at("ready").get<bool>();
     check.roundTripUs = json.at("round_trip_us").get<int64_t>();
-    for (const Json& row : json.at("rows"))
+    for (const OrderedJson& row : json.at("rows"))
         check.rows.push_back(rowFrom(row, version));
     if (json.contains("report"))
         if (auto report = parseNodeReport(json.at("report").dump()))
@@ -96,7 +96,7 @@ bool waitsForAPerson(const NodeCheck& check) {
 }
 
 std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes) {
-    const Json all = Json::parse(json, nullptr, false);
+    const OrderedJson all = OrderedJson::parse(json, nullptr, false);
     std::vector<NodeCheck> checks;
     for (const Node& node : nodes) {
         if (!all.is_object() || !all.contains(node.name))
@@ -104,7 +104,7 @@ std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<No
         try {
             if (auto check = checkFrom(all.at(node.name), node))
                 checks.push_back(std::move(*check));
-        } catch (const Json::exception&) {
+        } catch (const OrderedJson::exception&) {
             continue; // no exception of nlohmann leaves this function
         }
     }
@@ -112,15 +112,15 @@ std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<No
 }
 
 std::string withCheck(const std::string& json, const Node& node, const NodeCheck& check) {
-    Json all = Json::parse(json, nullptr, false);
+    OrderedJson all = OrderedJson::parse(json, nullptr, false);
     if (!all.is_object())
-        all = Json::object();
+        all = OrderedJson::object();
     if (waitsForAPerson(check))
         all.erase(node.name);
     else
         all[node.name] = checkJson(node, check);
     // A node may report a path that is not UTF-8.
-    return all.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return all.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + '\n';
 }
 
 } // namespace rm

@@ -444,10 +444,16 @@ auto membersOf(T& value) {
     return std::tie(run, checkpoint, by);
 }
 
+template <Like<NamedFolder> T>
+auto membersOf(T& value) {
+    auto& [path, bytes, checkpoints, staysAs] = value;
+    return std::tie(path, bytes, checkpoints, staysAs);
+}
+
 template <Like<RunFolder> T>
 auto membersOf(T& value) {
-    auto& [node, path, bytes, checkpoints, problem, stateId, sameAs] = value;
-    return std::tie(node, path, bytes, checkpoints, problem, stateId, sameAs);
+    auto& [node, path, bytes, checkpoints, problem, stateId, sameAs, named] = value;
+    return std::tie(node, path, bytes, checkpoints, problem, stateId, sameAs, named);
 }
 
 template <Like<RenameRequest> T>
@@ -521,8 +527,8 @@ auto membersOf(T& value) {
 
 template <Like<DeployedItem> T>
 auto membersOf(T& value) {
-    auto& [kind, name, bytes, usedNs, keptFor, label] = value;
-    return std::tie(kind, name, bytes, usedNs, keptFor, label);
+    auto& [kind, name, bytes, usedNs, keptFor, label, path] = value;
+    return std::tie(kind, name, bytes, usedNs, keptFor, label, path);
 }
 
 template <Like<DeployedReport> T>

@@ -42,11 +42,31 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
     return answer ? answer : failAs("clean " + node.name, answer.error());
 }
 
+namespace {
+
+/// The folders that specs name, as far as they went with their runs.
+Result<void> noteNamedRemoved(StoreWriter& writer, const DeployedReport& report,
+                              const std::string& node) {
+    for (const DeployedItem& item : report.items) {
+        if (item.kind != "checkpoints" || item.path.empty() || !item.keptFor.empty())
+            continue;
+        const auto noted =
+            writer.setFolderRemoved(QString::fromStdString(item.name), node, item.path);
+        if (!noted && noted.error().code != ErrorCode::kNotFound) // another Ringmaster's run
+            return noted;
+    }
+    return {};
+}
+
+} // namespace
+
 Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedReport& report,
                              const std::vector<std::string>& nodes) {
     const auto noted = context.writer->call([&](StoreWriter& writer) -> Result<void> {
-        for (const std::string& node : nodes)
+        for (const std::string& node : nodes) {
             RM_RETURN_IF_ERROR(writer.setRunsRemoved(node, report.stateDir));
+            RM_RETURN_IF_ERROR(noteNamedRemoved(writer, report, node));
+        }
         return {};
     });
     context.changed({});

@@ -43,6 +43,7 @@ void countOnce(std::vector<Result<RunFolder>>& folders) {
             continue;
         folder->sameAs = first->second;
         folder->bytes = folder->checkpoints = 0;
+        folder->named.clear();
     }
 }
 
@@ -120,7 +121,10 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
         const bool isShared = there[at] && !there[at]->sameAs.empty();
         const auto noted =
             removed.at(isShared ? there[at]->sameAs : name).and_then([&](const RunFolder& folder) {
-                return context.writer->call([&](StoreWriter& writer) {
+                return context.writer->call([&](StoreWriter& writer) -> Result<void> {
+                    for (const NamedFolder& named : folder.named)
+                        if (named.staysAs.empty())
+                            RM_RETURN_IF_ERROR(writer.setFolderRemoved(run, name, named.path));
                     return writer.setFolderRemoved(run, name,
                                                    isShared ? there[at]->path : folder.path);
                 });

@@ -31,7 +31,7 @@ QString wordsOf(const Error& error) {
 }
 
 /// "1.2 GB and 3 checkpoints on node-a"
-QString folderWords(const RunFolder& folder) {
+QString ownFolderWords(const RunFolder& folder) {
     const QString size = formatBytes(static_cast<double>(folder.bytes));
     const QString node = nodeTitle(folder.node);
     if (!folder.problem.empty())
@@ -46,6 +46,15 @@ QString folderWords(const RunFolder& folder) {
     const QString checkpoints = counted(folder.checkpoints, CleanDialog::tr("1 checkpoint"),
                                         CleanDialog::tr("%1 checkpoints"));
     return CleanDialog::tr("%1 with %2 on %3").arg(size, checkpoints, node);
+}
+
+/// The same with what lies in folders that the spec names.
+QString folderWords(const RunFolder& folder) {
+    QString words = ownFolderWords(folder);
+    for (const NamedFolder& named : folder.named)
+        words += ", " + QString::fromStdString(namedFolderWords(
+                            named, formatBytes(static_cast<double>(named.bytes)).toStdString()));
+    return words;
 }
 
 } // namespace

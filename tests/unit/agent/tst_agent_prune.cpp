@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/owner.h"
 #include "shared/exit_code.h"
+#include "shared/io/file.h"
 #include "shared/wire/deployed.h"
 #include "shared/wire/node_report.h"
 #include "tests/unit/agent/agent_fixture.h"
@@ -79,6 +81,45 @@ bool hasOpen(const QProcess& process, const QString& path) {
     });
 }
 
+/// What a run that has ended leaves of a part, whose spec names a folder of checkpoints.
+void layOut(const AgentFixture& f, int node, int attempt, const QString& folder) {
+    NodePlan plan = f.plan(1);
+    plan.nodeIndex = node;
+    plan.nodeCount = plan.worldSize = node + 1;
+    plan.firstRank = node;
+    plan.attempt = attempt;
+    const QString part = QString("%1/node-%2").arg(f.runFolder()).arg(node, 5, 10, QChar('0'));
+    write(part + "/plan.toml", QByteArray::fromStdString(toToml(plan)));
+    write(part + "/spec.toml", "[checkpoint]\ndirectory = \"" + folder.toUtf8() + "\"\n");
+}
+
+/// A checkpoint of 700 bytes and its manifest.
+std::string save(const QString& folder, const std::string& run, int64_t step) {
+    Manifest manifest;
+    manifest.runId = run;
+    manifest.step = step;
+    manifest.worldSize = 1;
+    const auto saved =
+        publishCheckpoint(folder.toStdString(), manifest, [](const std::string& into) {
+            return writeFileAtomically(into + "/model.safetensors", std::string(700, 'x'));
+        });
+    if (!saved)
+        qWarning("%s", saved.error().message.c_str());
+    return saved.value_or("");
+}
+
+bool claim(const QString& folder, const std::string& run, int64_t attempt = 1) {
+    CheckpointOwner owner;
+    owner.runId = run;
+    owner.line.attempt = attempt;
+    return claimCheckpoints(folder.toStdString(), owner).has_value();
+}
+
+QStringList namesIn(const QString& folder) {
+    return QDir(folder).entryList(QDir::AllEntries | QDir::Hidden | QDir::System |
+                                  QDir::NoDotAndDotDot);
+}
+
 /// Lets a run of one rank train with a bundle and data that lie in the home.
 void launch(AgentFixture& f, const QString& bundle, const QString& data) {
     NodePlan plan = f.plan(1);
@@ -106,7 +147,9 @@ private Q_SLOTS:
     void reportsSurviveAsJson() {
         const DeployedReport report{
             "/h",
-            {{"data", "x", 1LL << 40, 7, "run a", {}}, {"blobs", {}, 1, 2, {}, "0.1.0 cpu"}},
+            {{"data", "x", 1LL << 40, 7, "run a", {}},
+             {"blobs", {}, 1, 2, {}, "0.1.0 cpu"},
+             {"checkpoints", "a", 0, 2, kItsRun, {}, "/" + std::string(1000, 'c')}},
             "run a runs",
             "0f",
             "9a",
@@ -355,6 +398,104 @@ private Q_SLOTS:
         QCOMPARE(itemOf(report, "runs", "r1").bytes, 300);
         QCOMPARE(itemOf(report, "checkpoints", "r1").bytes, 700);
         QCOMPARE(itemOf(report, "runs", "r1").keptFor, std::string("its run"));
+    }
+
+    void namedCheckpointsAreCountedAndGoWithTheirRunAlone() {
+        AgentFixture f;
+        const QString folder = f.path("named/r1"), other = f.path("other");
+        QVERIFY(QDir().mkpath(f.home()));
+        layOut(f, 0, 1, folder);
+        write(folder + "/notes.txt", "a person's own");
+        write(folder + "/tmp-mine/x", "a person's own");
+        QVERIFY(!save(folder, "r2", 5).empty()); // of another run, which nobody claimed it for
+        QVERIFY(claim(folder, "r1"));
+        QVERIFY(!save(folder, "r1", 10).empty());
+        QVERIFY(setAside(save(folder, "r1", 20)).has_value());
+        const std::string linked = save(other, "r1", 30);
+        QVERIFY(QFile::link(QString::fromStdString(linked), folder + "/step-000000030"));
+        write(folder + "/tmp-step-000000040-123-1/model", "half");
+
+        const auto report = reportOf(f.agent({"prune", "--preview"}));
+        const DeployedItem item = itemOf(report, "checkpoints", "r1");
+        QCOMPARE(item.path, folder.toStdString());
+        QCOMPARE(item.keptFor, std::string(kItsRun));
+        QVERIFY2(item.bytes > 1400 && item.bytes < 2800, qPrintable(QString::number(item.bytes)));
+        QCOMPARE(f.agent({"prune"}).exitCode, 0); // which removes nothing of runs
+        QVERIFY(QFile::exists(folder + "/step-000000010"));
+
+        const QJsonObject preview = f.agent({"remove", "r1", "--preview"}).json();
+        QCOMPARE(preview["checkpoints"].toInt(), 2);
+        QCOMPARE(preview["named"][0]["folder"].toString(), folder);
+        QCOMPARE(preview["named"][0]["stays_as"].toString(), QString());
+        QVERIFY(preview["bytes"].toInt() >= item.bytes);
+        QVERIFY(QFile::exists(folder + "/step-000000010"));
+        QCOMPARE(f.agent({"remove", "r1"}).json(), preview);
+        QCOMPARE(namesIn(folder),
+                 QStringList({"notes.txt", "step-000000005", "step-000000030", "tmp-mine"}));
+        QVERIFY(readManifest((folder + "/step-000000005").toStdString()).has_value());
+        QVERIFY(readManifest(linked).has_value());
+        QVERIFY(!QFile::exists(f.runFolder()));
+    }
+
+    void aNamedFolderGoesOnceItIsEmptyAndItsParentStays() {
+        AgentFixture f;
+        const QString folder = f.path("named/r1");
+        for (int node : {0, 1}) // which share it
+            layOut(f, node, 1, folder);
+        QVERIFY(claim(folder, "r1"));
+        QVERIFY(!save(folder, "r1", 10).empty());
+        const auto report = reportOf(f.agent({"uninstall", "--runs", "--preview"}));
+        QCOMPARE(std::ranges::count(report.items, "checkpoints", &DeployedItem::kind), 1);
+        QCOMPARE(itemOf(report, "checkpoints", "r1").keptFor, std::string());
+        QVERIFY(reportOf(f.agent({"uninstall", "--runs"})) == report);
+        QVERIFY(!QFile::exists(folder) && QFile::exists(f.path("named")));
+        QVERIFY(!QFile::exists(f.runFolder()));
+    }
+
+    void aNamedFolderThatAnotherNodeHasRemovedIsNoError() {
+        AgentFixture f;
+        layOut(f, 0, 1, f.path("named/r1"));
+        QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
+        QVERIFY(!QFile::exists(f.runFolder()));
+    }
+
+    void whatMayBeOfOthersStaysInANamedFolder_data() {
+        QTest::addColumn<QString>("what");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("no owner file") << "nobody"
+                                       << "no OWNER.json";
+        QTest::newRow("another run's") << "r2"
+                                       << "of run r2";
+        QTest::newRow("a damaged owner file") << "damaged"
+                                              << "OWNER.json";
+        QTest::newRow("goes on elsewhere") << "later"
+                                           << "attempt 3 of it began on other nodes";
+        QTest::newRow("another node's") << "node 1"
+                                        << "another node of the run writes it";
+        QTest::newRow("a link") << "link"
+                                << "link";
+    }
+    void whatMayBeOfOthersStaysInANamedFolder() {
+        QFETCH(QString, what);
+        QFETCH(QString, why);
+        AgentFixture f;
+        const QString folder = f.path("named/r1"), linked = f.path("linked");
+        layOut(f, what == "node 1" ? 1 : 0, 2, what == "link" ? linked : folder);
+        const std::string checkpoint = save(folder, "r1", 10);
+        QVERIFY(!checkpoint.empty());
+        if (what == "damaged")
+            write(folder + "/OWNER.json", "{");
+        else if (what != "nobody")
+            QVERIFY(claim(folder, what == "r2" ? "r2" : "r1", what == "later" ? 3 : 2));
+        QVERIFY(QFile::link(folder, linked));
+        const QStringList before = namesIn(folder);
+        const auto report = reportOf(f.agent({"uninstall", "--runs"}));
+        const DeployedItem item = itemOf(report, "checkpoints", "r1");
+        QVERIFY2(QString::fromStdString(item.keptFor).contains(why), item.keptFor.c_str());
+        QVERIFY(item.bytes >= 700);
+        QCOMPARE(namesIn(folder), before);
+        QVERIFY(verifyCheckpoint(checkpoint).has_value());
+        QVERIFY(!QFile::exists(f.runFolder()));
     }
 
     void anUninstallLeavesNothingOfOursAndAllOfOthers() {

@@ -9,6 +9,7 @@
 #include "trainer/agent/prune/needs.h"
 #include "trainer/agent/receive/blob_store.h"
 #include "trainer/agent/receive/bundle_check.h"
+#include "trainer/agent/run_dir/named_checkpoints.h"
 #include "trainer/agent/run_dir/release.h"
 
 #include <sys/stat.h>
@@ -80,7 +81,8 @@ private:
 class Survey {
 public:
     Survey(const Folders& folders, const PruneOrder& order, Needs needs)
-        : m_home(folders.home)
+        : m_folders(folders)
+        , m_home(folders.home)
         , m_runs(folders.stateDir + "/runs")
         , m_order(order)
         , m_needs(std::move(needs))
@@ -179,10 +181,25 @@ private:
                 RM_ASSIGN_OR_RETURN(const int64_t rest, m_census.count(path));
                 if (checkpoints > 0)
                     m_found.push_back(
-                        {{"checkpoints", id, checkpoints, changedNs(info), "its run", {}}, {}});
-                m_found.push_back({{"runs", id, rest, changedNs(info), "its run", {}}, {}});
-                return {};
+                        {{"checkpoints", id, checkpoints, changedNs(info), kItsRun, {}}, {}});
+                m_found.push_back({{"runs", id, rest, changedNs(info), kItsRun, {}}, {}});
+                return readNamed(id, changedNs(info));
             });
+    }
+
+    /// What lies in folders that the specs of the run name.
+    Result<void> readNamed(const std::string& id, int64_t usedNs) {
+        for (const NamedCheckpoints& named : namedCheckpoints(m_folders, id)) {
+            int64_t bytes = 0;
+            for (const std::string& path : named.paths) {
+                RM_ASSIGN_OR_RETURN(const int64_t more, m_census.count(path));
+                bytes += more;
+            }
+            const std::string why = named.whyStays.empty() ? kItsRun : named.whyStays;
+            if (!named.paths.empty())
+                m_found.push_back({{"checkpoints", id, bytes, usedNs, why, {}, named.folder}, {}});
+        }
+        return {};
     }
 
     Result<int64_t> countCheckpoints(const std::string& run) {
@@ -241,6 +258,7 @@ private:
         return {};
     }
 
+    const Folders& m_folders;
     std::string m_home;
     std::string m_runs;
     const PruneOrder& m_order;

@@ -5,6 +5,7 @@
 #include "shared/return_if_error.h"
 #include "trainer/agent/posix/walk.h"
 #include "trainer/agent/probe/home_id.h"
+#include "trainer/agent/run_dir/named_checkpoints.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 #include "trainer/agent/supervisor/submit.h"
@@ -146,22 +147,40 @@ Result<std::string> stateOfRun(const Folders& folders, const std::string& runId)
 
 namespace {
 
-/// The run directory and what lies in it.
+/// A folder of a run and what lies in it.
 struct Holding {
     std::string folder;
     int64_t bytes = 0;
     int64_t checkpoints = 0; ///< folders with a manifest
 };
 
-Result<Holding> holdingOf(const std::string& folder) {
-    Holding holding{folder};
+Result<void> addTo(Holding& holding, const std::string& folder) {
     const auto count = [&](const std::string& path, const struct stat& info) -> Result<bool> {
         if (S_ISREG(info.st_mode))
             holding.bytes += info.st_size;
         holding.checkpoints += std::filesystem::path(path).filename() == kManifestName ? 1 : 0;
         return true;
     };
-    return walk(folder, count).map([&] { return std::move(holding); });
+    return walk(folder, count);
+}
+
+/// What a run has on this machine.
+struct RunHolding {
+    Holding own;
+    std::vector<NamedCheckpoints> named;
+    std::vector<Holding> inNamed; ///< of each of these
+};
+
+Result<RunHolding> holdingOf(const Folders& folders, const std::string& runId) {
+    RunHolding all;
+    RM_RETURN_IF_ERROR(addTo(all.own, *folders.runDir(runId)));
+    all.named = namedCheckpoints(folders, runId);
+    for (const NamedCheckpoints& named : all.named) {
+        all.inNamed.push_back({named.folder});
+        for (const std::string& path : named.paths)
+            RM_RETURN_IF_ERROR(addTo(all.inNamed.back(), path));
+    }
+    return all;
 }
 
 /// kUnavailable: ranks of the part run, here or perhaps elsewhere.
@@ -211,10 +230,25 @@ Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& 
     return locks;
 }
 
-std::string answer(const Holding& holding, const Folders& folders) {
-    const json what = {{"folder", holding.folder},
-                       {"bytes", holding.bytes},
-                       {"checkpoints", holding.checkpoints},
+/// Counts what goes, and lists what lies in folders that the spec names.
+std::string answer(const RunHolding& run, const Folders& folders) {
+    Holding goes = run.own;
+    json named = json::array();
+    for (size_t at = 0; at < run.named.size(); ++at) {
+        const Holding& there = run.inNamed[at];
+        const std::string& whyStays = run.named[at].whyStays;
+        goes.bytes += whyStays.empty() ? there.bytes : 0;
+        goes.checkpoints += whyStays.empty() ? there.checkpoints : 0;
+        if (there.checkpoints > 0)
+            named.push_back({{"folder", there.folder},
+                             {"bytes", there.bytes},
+                             {"checkpoints", there.checkpoints},
+                             {"stays_as", whyStays}});
+    }
+    const json what = {{"folder", goes.folder},
+                       {"bytes", goes.bytes},
+                       {"checkpoints", goes.checkpoints},
+                       {"named", named},
                        {"state_id", stateId(folders.stateDir)}};
     return what.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -235,16 +269,20 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     if (!preview)
         std::filesystem::remove_all(aside, error);
     if (!std::filesystem::exists(*runDir, error))
-        return answer(Holding{named}, folders);
+        return answer(RunHolding{{named}, {}, {}}, folders);
     // Who only looks takes no lock: others may look at the same folder, which nodes share.
     if (const auto over = checkIsOver(folders, runId); !over)
         return failAs(attempt, over.error());
     const auto locks = preview ? Result<std::vector<RunLock>>() : lockAll(folders, runId);
     if (!locks)
         return failAs(attempt, locks.error());
-    Result<Holding> holding = holdingOf(*runDir);
+    Result<RunHolding> holding = holdingOf(folders, runId);
     if (!holding)
         return failAs(attempt, holding.error());
+    // First what only the run's folder tells of: a removal that was cut off is taken up again.
+    for (const NamedCheckpoints& each : holding->named)
+        if (const auto gone = preview ? Result<void>() : removeNamedCheckpoints(each); !gone)
+            return failAs(attempt, gone.error());
     // Out of the way first: who starts the run meanwhile begins with a folder of its own.
     if (!preview)
         std::filesystem::rename(*runDir, aside, error);
@@ -252,7 +290,7 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
         std::filesystem::remove_all(aside, error);
     if (error)
         return failErrno("remove " + *runDir, error.value());
-    holding->folder = named;
+    holding->own.folder = named;
     return answer(*holding, folders);
 }
 

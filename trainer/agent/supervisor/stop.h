@@ -28,9 +28,11 @@ Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId
 /// is nothing of the run.
 Result<std::string> stateOfRun(const Folders& folders, const std::string& runId);
 
-/// `remove RUN_ID [--preview]`: deletes the run directory, unless it is a preview, and says what it
-/// held: {"folder", "bytes", "checkpoints", "state_id"}. What is not there holds nothing.
-/// kUnavailable while anything of it runs.
+/// `remove RUN_ID [--preview]`: deletes the run directory and what of its namedCheckpoints() goes
+/// with it, unless it is a preview, and says what that held: {"folder", "bytes", "checkpoints",
+/// "named", "state_id"}. "named" lists the folders that its spec names: {"folder", "bytes",
+/// "checkpoints", "stays_as": why it stays}. What is not there holds nothing. kUnavailable while
+/// anything of it runs.
 Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview);
 
 /// kUnavailable while anything of the run runs, here or, where machines share this home, elsewhere.

@@ -22,6 +22,13 @@ void TestRunFolders::folderIsRead() {
         parseRunFolder(R"({"bytes":12345678901,"checkpoints":3,"folder":"/s/runs/a"})");
     QVERIFY(folder);
     QVERIFY(*folder == (RunFolder{{}, "/s/runs/a", 12345678901, 3}));
+    const auto named = parseRunFolder(
+        R"({"bytes":9,"checkpoints":2,"folder":"/s/runs/a","named":[{"folder":"/ckpt/a","bytes":5,)"
+        R"("checkpoints":1,"stays_as":"another node of the run writes it"}]})");
+    QVERIFY(named && named->named.size() == 1);
+    QCOMPARE(namedFolderWords(named->named.front(), "5 B"),
+             std::string("5 B stays in /ckpt/a, as another node of the run writes it"));
+    QCOMPARE(namedFolderWords({"/ckpt/a", 5, 1, {}}, "5 B"), std::string("5 B of that in /ckpt/a"));
 }
 
 void TestRunFolders::hostileFoldersAreErrors_data() {
@@ -29,7 +36,8 @@ void TestRunFolders::hostileFoldersAreErrors_data() {
     for (const char* answer : {"", "[]", "{}", R"({"folder":"/a","bytes":"many","checkpoints":0})",
                                R"({"folder":"/a","bytes":-1,"checkpoints":0})",
                                R"({"folder":"/a","bytes":1,"checkpoints":9999999999})",
-                               R"({"folder":1,"bytes":1,"checkpoints":0})"})
+                               R"({"folder":1,"bytes":1,"checkpoints":0})",
+                               R"({"folder":"/a","bytes":1,"checkpoints":0,"named":[{}]})"})
         QTest::newRow(*answer ? answer : "nothing") << answer;
 }
 
