@@ -437,6 +437,8 @@ struct ScriptEngine : FakeEngine {
                        "0.1.0/ringmaster-agent",
                        {4, 4},
                        true,
+                       "cuda13",
+                       "a100",
                        32,
                        4,
                        512'000,
