@@ -441,7 +441,7 @@ void CheckRowsTest::gpusShowHowTheyStoodTheirSelfTest() {
     // Of another driver it says nothing.
     report.driver = "595.10";
     QVERIFY(row().state == CheckRow::State::kGood);
-    QVERIFY(row().evidence.find("1 not tested with it yet") != std::string::npos);
+    QVERIFY(row().evidence.find("1 not tested with both yet") != std::string::npos);
 }
 
 /// As nvidia-smi numbers them: what is to be done is done to that card.

@@ -77,7 +77,7 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
 
 void LaunchRowsTest::theInterfaceOfAClusterIsNotLookedForOnItsLoginNode() {
     RunSpec onInfiniBand = spec();
-    onInfiniBand.launch.interface = "ib0";
+    onInfiniBand.launch.environment = {"GLOO_SOCKET_IFNAME=ib0"};
     LaunchFacts facts = {{node("login")}};
     QVERIFY(rowOf(onInfiniBand, facts, "launch-address").state == State::kBad);
     facts.nodes[0].node.isSlurm = true;

@@ -133,7 +133,7 @@ void TestPlan::aChosenGpuThatIsGoneIsNamedWithWhatIsThere() {
 void TestPlan::autoTakesCudaOnlyWhenEveryNodeHasGpus() {
     const RunSpec spec;
     const auto deviceOf = [&spec](const std::vector<PlacedNode>& nodes) {
-        return chooseTarget(spec, nodes)->device;
+        return chooseTarget(spec, nodes, [](const Runtime&) { return true; })->device;
     };
     QCOMPARE(deviceOf({placed("a", 4, 2, 0), placed("b", 4, 1, 0)}), std::string("cuda"));
     QCOMPARE(deviceOf({placed("a", 4, 2, 0), placed("b", 4, 0, 0)}), std::string("cpu"));
