@@ -37,4 +37,13 @@ std::string withAdvice(const ConnectFailure& failure);
 /// A row of a check as lines of text: what was found, what it leads to, what to do.
 void printRow(const CheckRow& row);
 
+/// What the nodes of a launch say of it together.
+struct LaunchCheck {
+    bool isReady = false; ///< none of the rows is bad
+    std::vector<CheckRow> rows;
+};
+/// Asks for what lets Ringmaster in, where a node waits for that.
+Result<LaunchCheck> checkLaunchAsking(CommandContext& context, const RunSpec& spec,
+                                      const std::vector<Placement>& placements);
+
 } // namespace rm::cli

@@ -400,9 +400,13 @@ void addNodes(CLI::App& parser, Arguments& a) {
     edit->add_flag("--no-slurm", a.node.isNoSlurm, "It is none")->excludes(slurmNow);
     addSlurm(*edit, a);
     addCommand(*nodes, a, "list", "List the machines", &runNodesList);
-    auto* check = addCommand(*nodes, a, "check", "Connect to machines and check them",
-                             [&a](CommandContext& s) { return runNodesCheck(s, a.names); });
+    auto* check =
+        addCommand(*nodes, a, "check", "Connect to machines and check them",
+                   [&a](CommandContext& s) { return runNodesCheck(s, a.names, a.run.spec); });
     check->add_option("NAME", a.names, "Names or @GROUPs; default: all");
+    check->add_option("--for", a.run.spec,
+                      "A run spec (.toml) or the name of a recipe: check its launch on them, too, "
+                      "as run --check does");
     auto* history = addCommand(*nodes, a, "history",
                                "What the last checks of a machine found, and what changed",
                                [&a](CommandContext& s) { return runNodesHistory(s, a.node.name); });

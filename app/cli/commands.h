@@ -144,7 +144,10 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options);
 /// The node keeps its own value for every option that is not given.
 int runNodesEdit(CommandContext& context, const NodeOptions& options);
 int runNodesList(CommandContext& context);
-int runNodesCheck(CommandContext& context, const std::vector<std::string>& names);
+/// `launchOf`: a spec or recipe whose launch on those nodes (none: measuredNodes()) is checked as
+/// well; empty: none.
+int runNodesCheck(CommandContext& context, const std::vector<std::string>& names,
+                  const std::string& launchOf);
 /// Measures how the nodes (none: all) reach each other; `last` shows the last measurement instead.
 /// Failed where a pair of them cannot talk in either direction, or a node took no part.
 int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last);

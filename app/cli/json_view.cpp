@@ -267,6 +267,13 @@ Json toJson(const CheckRow& row) {
     return out;
 }
 
+Json toJson(const LaunchCheck& check) {
+    Json rows = Json::array();
+    for (const CheckRow& row : check.rows)
+        rows.push_back(toJson(row));
+    return {{"ready", check.isReady}, {"rows", rows}};
+}
+
 Json toJson(const NodeCheck& check) {
     Json rows = Json::array();
     for (const CheckRow& row : check.rows)

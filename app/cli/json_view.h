@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/access.h"
 #include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/ssh_offers.h"
@@ -22,6 +23,7 @@ nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const CheckRow& row);
 nlohmann::ordered_json toJson(const NodeCheck& check);
+nlohmann::ordered_json toJson(const LaunchCheck& check); ///< "ready" and "rows"
 nlohmann::ordered_json toJson(const PastCheck& check);
 nlohmann::ordered_json toJson(const SshOffer& offer);
 /// {"error": {"code": ..., "message": ...}}

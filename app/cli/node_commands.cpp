@@ -8,6 +8,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/fleet/ssh_offers.h"
+#include "app/core/launch/recipes.h"
 #include "app/core/node/ssh_address.h"
 #include "shared/return_if_error.h"
 
@@ -337,11 +338,40 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
     return 0;
 }
 
-int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed) {
+namespace {
+
+void printLaunchCheck(const std::string& launchOf, const LaunchCheck& check) {
+    std::cout << "\nlaunch of " << oneLine(launchOf) << ": "
+              << (check.isReady ? "possible" : "refused") << "\n";
+    for (const CheckRow& row : check.rows)
+        printRow(row);
+    std::cout << std::flush;
+}
+
+/// With the ranks that the spec would have there.
+Result<LaunchCheck> checkLaunchOn(CommandContext& context, const RunSpec& spec,
+                                  const std::vector<Node>& nodes) {
+    std::vector<Placement> placements;
+    for (const Node& node : nodes)
+        placements.push_back({QString::fromStdString(node.name), 0});
+    return checkLaunchAsking(context, spec, placements);
+}
+
+} // namespace
+
+int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed,
+                  const std::string& launchOf) {
     printWarnings(context);
     const auto names = namedNodes(context.fleet().nodes(), typed);
     if (!names)
         return printError(context, names.error());
+    std::optional<CheckedSpec> spec;
+    if (!launchOf.empty()) {
+        auto loaded = loadSpecOrRecipe(launchOf, {});
+        if (!loaded)
+            return printError(context, loaded.error());
+        spec = std::move(*loaded);
+    }
     std::vector<Node> nodes;
     for (const std::string& name : *names) {
         const auto node = context.fleet().find(QString::fromStdString(name));
@@ -367,11 +397,24 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
         else
             printCheck(check);
     }
+    std::optional<Result<LaunchCheck>> launch;
+    if (spec)
+        launch = checkLaunchOn(context, **spec, names->empty() ? measuredNodes(nodes) : nodes);
+    if (launch && *launch) {
+        out.push_back(toJson(**launch));
+        out.back()["launch"] = launchOf;
+    }
     if (context.json())
         printJson(out);
     else
         printComparison(comparison);
-    return code;
+    if (!launch)
+        return code;
+    if (!*launch)
+        return printError(context, launch->error());
+    if (!context.json())
+        printLaunchCheck(launchOf, **launch);
+    return code == 0 && !(*launch)->isReady ? static_cast<int>(ExitCode::kFailed) : code;
 }
 
 namespace {

@@ -300,30 +300,35 @@ Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options)
 
 } // namespace
 
-namespace {
-
-int checkLaunch(CommandContext& context, const RunSpec& spec,
-                const std::vector<Placement>& placements) {
+Result<LaunchCheck> checkLaunchAsking(CommandContext& context, const RunSpec& spec,
+                                      const std::vector<Placement>& placements) {
     const auto ask = [&] { return await(context.engine().checkLaunch(spec, placements)); };
     auto rows = ask();
     if (!rows && rows.error().code == ErrorCode::kDenied &&
         openAsking(context, namesOf(placements)))
         rows = ask();
-    if (!rows)
-        return printError(context, rows.error());
-    const bool isReady = std::ranges::none_of(
-        *rows, [](const CheckRow& row) { return row.state == CheckRow::State::kBad; });
+    return rows.map([](std::vector<CheckRow>& all) {
+        const bool isReady = std::ranges::none_of(
+            all, [](const CheckRow& row) { return row.state == CheckRow::State::kBad; });
+        return LaunchCheck{isReady, std::move(all)};
+    });
+}
+
+namespace {
+
+int checkLaunch(CommandContext& context, const RunSpec& spec,
+                const std::vector<Placement>& placements) {
+    const auto launch = checkLaunchAsking(context, spec, placements);
+    if (!launch)
+        return printError(context, launch.error());
     if (context.json()) {
-        auto out = nlohmann::ordered_json::array();
-        for (const CheckRow& row : *rows)
-            out.push_back(toJson(row));
-        printJson({{"ready", isReady}, {"rows", out}});
+        printJson(toJson(*launch));
     } else {
-        for (const CheckRow& row : *rows)
+        for (const CheckRow& row : launch->rows)
             printRow(row);
         std::cout << std::flush;
     }
-    return isReady ? 0 : static_cast<int>(ExitCode::kFailed);
+    return launch->isReady ? 0 : static_cast<int>(ExitCode::kFailed);
 }
 
 int printSbatch(CommandContext& context, const RunRequest& request) {

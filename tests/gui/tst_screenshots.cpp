@@ -489,6 +489,12 @@ void TestScreenshots::fleets() {
     if (count > 0)
         own.window().nodesPage().select(QString::fromStdString(demoNodeName(2)));
     shoot(own.window(), QString("nodes-%1").arg(count));
+    if (count == 16) // with failures
+        for (const auto& [number, fault] :
+             {std::pair(4, "full-disk"), std::pair(5, "gpu-errors"), std::pair(8, "unreachable")}) {
+            own.window().nodesPage().select(QString::fromStdString(demoNodeName(number)));
+            shootAt(own.window(), kUsualSize, QString("nodes-16-%1").arg(fault));
+        }
     using Dialogs = std::vector<std::pair<const char*, const char*>>;
     const Dialogs all = {{"importNodes", "importNodesDialog"},
                          {"testLinks", "linkTestDialog"},

@@ -213,6 +213,14 @@ void tst_checks::aLaunchIsCheckedBeforeItIsMade() {
     for (const char* id : {"launch-room", "launch-data", "launch-address"})
         QVERIFY2(ids.contains(id), told.whole());
     QVERIFY(!findRun(cli().database(), "checked"));
+    const CliResult both =
+        cli().run({"nodes", "check", "node-a", "node-b", "--for", spec, "--json"}, kLimitMs);
+    QVERIFY2(both.exitCode == 0, both.whole());
+    QCOMPARE(both.json().array().size(), 3); // both nodes, and the launch on them
+    QVERIFY2(both.json()[2]["rows"].toArray().size() == ids.size(), both.whole());
+    const CliResult refused =
+        cli().run({"nodes", "check", "node-a", "--for", "nonsense"}, kLimitMs);
+    QVERIFY2(refused.exitCode != 0 && refused.err.contains("nonsense"), refused.whole());
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }
 

@@ -36,6 +36,7 @@ NodeReport plainReport(int number) {
     report.user = "trainer";
     report.atLogout = AtLogout::kGoOn;
     report.release = "0.1.0";
+    report.isKernelLogRead = true;
     report.memlockBytes = 8 << 20;
     report.openFiles = 1024;
     report.openFilesMost = 1 << 20;
@@ -103,7 +104,9 @@ NodeCheck checkOf(int number) {
     check.rows = rowsOf(*check.report, {number % kKinds == 3 ? 95'000'000'000 : 0,
                                         1'000'000,
                                         {{kOldRun, KnownRun::kEnded}},
-                                        NeededVersions{"2.34", "3.4.30"}});
+                                        NeededVersions{"2.34", "3.4.30"},
+                                        {},
+                                        [](const Runtime&) { return true; }});
     check.rows.insert(check.rows.begin(),
                       connectionRow("ssh trainer@" + addressOf(number), false, kRoundTripUs));
     for (const CheckRow& row : check.rows)
