@@ -16,7 +16,9 @@
 namespace rm {
 
 // The trainer is built with the torch of each runtime (packaging/requirements/runtime-*.txt): 2.11
-// and 2.7. What they have otherwise is here, and nothing else asks for the version.
+// and 2.7. What they have otherwise is here, and no other source asks for the version; which of a
+// plugin's parts are built for which (graphs of steps are not for 2.7) is in trainer/cuda's
+// CMakeLists.txt.
 
 /// DDP's Reducer of dense gradients, every one of them used, with these buckets of indices.
 std::shared_ptr<c10d::Reducer> makeDdpReducer(std::vector<at::Tensor> values,
