@@ -69,8 +69,12 @@ struct LocalTree {
 /// `runtime`: "cpu" or a Runtime's name.
 Result<LocalTree> trainerBundle(const std::string& runtime);
 
-/// Every file of these files and folders, for `data.stage = true`. An error names the path that
-/// cannot be read or staged. kInvalid, naming all of them: there is no file at all.
+/// Under which names dataTree() has these paths, each once: "corpus", "2-corpus".
+std::vector<std::string> stagedNames(const std::vector<std::string>& paths);
+
+/// Every file of these files and folders, for `data.stage = true`, below stagedNames(). An error
+/// names the path that cannot be read or staged. kInvalid, naming all of them: there is no file at
+/// all.
 Result<LocalTree> dataTree(const std::vector<std::string>& paths);
 
 /// Sends what the node lacks and gives the folder's path there. What was sent before is never

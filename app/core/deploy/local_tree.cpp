@@ -55,17 +55,17 @@ std::string freeName(std::set<std::string>& taken, const std::string& name) {
     return free;
 }
 
-Result<void> appendPath(LocalTree& tree, std::set<std::string>& taken, const std::string& text) {
+fs::path pathOf(const std::string& text) {
     const QString here = QString::fromStdString(text);
-    const fs::path path =
-        text.starts_with("~/") ? (QDir::homePath() + here.mid(1)).toStdString() : text;
+    return text.starts_with("~/") ? (QDir::homePath() + here.mid(1)).toStdString() : text;
+}
+
+Result<void> appendPath(LocalTree& tree, const std::string& name, const std::string& text) {
+    const fs::path path = pathOf(text);
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (error)
         return cannotRead(path, error);
-    const fs::path plain = fs::absolute(path).lexically_normal();
-    const fs::path last = plain.has_filename() ? plain.filename() : plain.parent_path().filename();
-    const std::string name = freeName(taken, last.empty() ? "root" : last.string());
     if (fs::is_directory(status))
         return appendFolder(tree, name, path);
     if (fs::is_regular_file(status))
@@ -75,17 +75,29 @@ Result<void> appendPath(LocalTree& tree, std::set<std::string>& taken, const std
 
 } // namespace
 
+std::vector<std::string> stagedNames(const std::vector<std::string>& paths) {
+    std::set<std::string> taken;
+    std::vector<std::string> names;
+    for (const std::string& path : paths) {
+        const fs::path plain = fs::absolute(pathOf(path)).lexically_normal();
+        const fs::path last =
+            plain.has_filename() ? plain.filename() : plain.parent_path().filename();
+        names.push_back(freeName(taken, last.empty() ? "root" : last.string()));
+    }
+    return names;
+}
+
 Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
     LocalTree tree{"data", {}};
-    std::set<std::string> taken;
-    for (const std::string& path : paths) {
-        RM_RETURN_IF_ERROR(appendPath(tree, taken, path));
+    const std::vector<std::string> names = stagedNames(paths);
+    for (size_t i = 0; i < paths.size(); ++i) {
+        RM_RETURN_IF_ERROR(appendPath(tree, names[i], paths[i]));
     }
     if (tree.files.empty()) {
-        std::string names;
+        std::string all;
         for (const std::string& path : paths)
-            names += ' ' + path;
-        return fail(ErrorCode::kInvalid, "stage" + names + ": there is no file in it");
+            all += ' ' + path;
+        return fail(ErrorCode::kInvalid, "stage" + all + ": there is no file in it");
     }
     std::ranges::sort(tree.files, {}, &LocalTree::File::path);
     return tree;

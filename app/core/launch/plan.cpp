@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
 
+#include "app/core/deploy/deploy.h"
 #include "app/core/node/chosen_gpus.h"
 #include "app/core/settings/user_name.h"
 #include "shared/io/random_hex.h"
@@ -237,11 +238,23 @@ std::vector<std::string> ownVariables(const PlacedNode& placed, const RunSpec& s
     return all;
 }
 
+namespace {
+
+/// Each as it was named: of a folder of pictures the folders in it are the classes.
+std::vector<std::string> stagedPaths(const std::vector<std::string>& paths,
+                                     const std::string& folder) {
+    std::vector<std::string> there = stagedNames(paths);
+    for (std::string& name : there)
+        name.insert(0, folder);
+    return there;
+}
+
+} // namespace
+
 RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& stagedData) {
     if (!stagedData.empty()) {
-        spec.data.train = {stagedData + "/train"};
-        if (!spec.data.validation.empty())
-            spec.data.validation = {stagedData + "/validation"};
+        spec.data.train = stagedPaths(spec.data.train, stagedData + "/train/");
+        spec.data.validation = stagedPaths(spec.data.validation, stagedData + "/validation/");
         if (!spec.data.tokenizerFile.empty())
             spec.data.tokenizerFile = stagedData + "/tokenizer";
         if (!spec.model.startFrom.empty())

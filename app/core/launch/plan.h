@@ -89,8 +89,8 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
 /// "NAME=value" of the node and then of the spec, which wins: each name once.
 std::vector<std::string> ownVariables(const PlacedNode& placed, const RunSpec& spec);
 
-/// The spec as the nodes get it: staged data replaced by its folder there, and a checkpoint
-/// directory that belongs to this run, so that no run overwrites another's checkpoints.
+/// The spec as the nodes get it: paths of staged data replaced by those there, one for one, and a
+/// checkpoint directory that belongs to this run, so that no run overwrites another's checkpoints.
 RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& stagedData);
 
 /// "gpt tiny!" -> "gpt-tiny-3f9a1c": a new, valid run id.

@@ -185,10 +185,13 @@ void TestPlan::aRunOwnsItsCheckpointFolder() {
 
 void TestPlan::stagedDataReplacesPaths() {
     RunSpec spec;
-    spec.data.train = {"/home/me/text"};
+    spec.data.train = {"/home/me/pictures/", "/mnt/pictures", "/home/me/a.txt"};
     spec.data.stage = true;
     const RunSpec there = specForNode(spec, "run-1", "/node/data/abc");
-    QCOMPARE(there.data.train, std::vector<std::string>{"/node/data/abc/train"});
+    // Each by itself, as folders of pictures hold a folder for each class.
+    QCOMPARE(there.data.train, (std::vector<std::string>{"/node/data/abc/train/pictures",
+                                                         "/node/data/abc/train/2-pictures",
+                                                         "/node/data/abc/train/a.txt"}));
     QVERIFY(there.data.validation.empty());
     QVERIFY(!there.data.stage);
     QVERIFY(there.data.tokenizerFile.empty() && there.model.startFrom.empty());
