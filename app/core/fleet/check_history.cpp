@@ -98,10 +98,11 @@ void compareInterfaces(Changes& changes, const std::string& key, const Interface
 
 /// One that says why a check was not a good one; empty: it was.
 std::string problemOf(const NodeCheck& check) {
-    const auto bad = std::ranges::find(check.rows, CheckRow::State::kBad, &CheckRow::state);
-    if (bad != check.rows.end())
-        return bad->title + ": " + bad->evidence;
-    return check.failure ? check.failure->error.message : std::string();
+    const auto worst = std::ranges::max_element(check.rows, {}, &CheckRow::state);
+    const bool isGood = worst == check.rows.end() || worst->state == CheckRow::State::kGood;
+    if (isGood)
+        return check.failure ? check.failure->error.message : std::string();
+    return worst->title + ": " + worst->evidence;
 }
 
 /// The list of checks in the text, as far as it is one.

@@ -495,8 +495,8 @@ std::optional<CheckAction> answerTo(const ConnectFailure& failure) {
 /// Whether fixOf() says what the error advises after its "; ".
 bool isToldByFix(ConnectFailure::Cause cause) {
     using Cause = ConnectFailure::Cause;
-    return cause == Cause::kName || cause == Cause::kRoute || cause == Cause::kRefused ||
-           cause == Cause::kNoAnswer;
+    return cause == Cause::kName || cause == Cause::kRoute || cause == Cause::kJumpHost ||
+           cause == Cause::kRefused || cause == Cause::kNoAnswer;
 }
 
 std::string firstPart(const std::string& message) {
@@ -511,6 +511,10 @@ const char* fixOf(ConnectFailure::Cause cause) {
         return "correct its address with Edit, or join the network or VPN that knows the name";
     case Cause::kRoute:
         return "join its network or VPN, or name a jump host with Edit";
+    case Cause::kJumpHost:
+        return "log in to the jump host once with ssh in a terminal, trust its key there and add "
+               "yours to the SSH agent: ssh must get past it without a question; or name another "
+               "with Edit";
     case Cause::kRefused:
         return "start sshd there, or correct the port with Edit";
     case Cause::kNoAnswer:

@@ -118,6 +118,7 @@ constexpr bool isKnown(ConnectFailure::Cause cause) {
     case Cause::kOther:
     case Cause::kName:
     case Cause::kRoute:
+    case Cause::kJumpHost:
     case Cause::kRefused:
     case Cause::kNoAnswer:
     case Cause::kTurnedAway:

@@ -141,7 +141,7 @@ void DirectLauncher::report(const QString& stage) {
 OnConnectPause DirectLauncher::pauseTeller() const {
     return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
         const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
-        progress({stage + QStringLiteral(": %1; tried again for %2 s")
+        progress({stage + QStringLiteral(": %1; tried again for %2 s more")
                               .arg(QString::fromStdString(pause.why.message))
                               .arg(seconds)});
     };

@@ -93,6 +93,7 @@ struct ConnectFailure {
         kOther,
         kName,       ///< it has no address
         kRoute,      ///< no way leads there
+        kJumpHost,   ///< ssh came not past the host that it goes through
         kRefused,    ///< the host answers, but no server listens
         kNoAnswer,   ///< nobody answered in time
         kTurnedAway, ///< the server hung up at once: it is busy, or does not speak SSH

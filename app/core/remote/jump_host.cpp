@@ -59,7 +59,9 @@ std::string JumpHost::complaint() {
         return {};
     constexpr qint64 kMost = 64 * 1024; // the host decides how much there is
     m_log.seek(std::max<qint64>(0, m_log.size() - kMost));
-    const std::string said = lastLine(withoutEscapes(m_log.read(kMost).toStdString()));
+    std::string said = lastLine(withoutEscapes(m_log.read(kMost).toStdString()));
+    if (said.ends_with('.'))
+        said.pop_back(); // the sentence goes on
     return said.empty() ? said
                         : "the jump host could not be passed: " + said +
                               "; ssh must get to it without a question, so log in there once "

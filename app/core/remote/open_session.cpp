@@ -58,6 +58,8 @@ const char* causeTitle(ConnectFailure::Cause cause) {
     switch (cause) {
     case Cause::kName:
         return "Name not found";
+    case Cause::kJumpHost:
+        return "Jump host";
     case Cause::kRoute:
         return "No route";
     case Cause::kRefused:

@@ -121,7 +121,7 @@ Connected connect(SshLink& link, const Patience& patience) {
     if (*answer == SSH_OK)
         return {};
     if (const std::string complaint = jump.complaint(); !complaint.empty())
-        return failed({ErrorCode::kUnavailable, attempt + ": " + complaint}, Cause::kRoute);
+        return failed({ErrorCode::kUnavailable, attempt + ": " + complaint}, Cause::kJumpHost);
     return tl::unexpected(connectFailure(link, attempt));
 }
 

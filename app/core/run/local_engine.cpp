@@ -827,6 +827,10 @@ QFuture<Result<void>> LocalEngine::measureNetwork(const QStringList& names) {
     }
     if (names.isEmpty())
         nodes = measuredNodes(m_impl->fleet->nodes());
+    if (nodes.size() < 2) // what was found before of several stays
+        return refuse({ErrorCode::kInvalid,
+                       "there is nothing to measure between fewer than two nodes; name two or "
+                       "more, or add some"});
     m_impl->measurement = std::make_shared<Impl::Measurement>();
     const auto progress = [this](const Progress& now) {
         QMetaObject::invokeMethod(this, [this, now] { Q_EMIT progressed(kNetwork, now); });

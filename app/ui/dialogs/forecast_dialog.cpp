@@ -83,6 +83,7 @@ void ForecastDialog::say(const QString& text, bool isMeasuring) {
 }
 
 void ForecastDialog::measure() {
+    m_isCancelled = false;
     m_doing = tr("Measuring a step.");
     say(m_doing, true);
     tryOut(stepProfileTrial(m_spec, m_nodes),
@@ -99,9 +100,14 @@ void ForecastDialog::tryOut(const NodeTrial& trial,
                  });
 }
 
+void ForecastDialog::sayWhy(const Error& error) {
+    say(m_isCancelled ? tr("Cancelled.") : capitalized(error.message) + '.', false);
+}
+
 void ForecastDialog::stop() {
     if (!m_running)
         return;
+    m_isCancelled = true;
     m_text->setText(tr("Cancelling…"));
     m_context.engine.stopTrial(*m_running);
 }
@@ -111,7 +117,7 @@ void ForecastDialog::takeProfile(const Result<QString>& told) {
         return parseStepProfile(json.toStdString(), "the step profile");
     });
     if (!profile)
-        return say(capitalized(profile.error().message) + '.', false);
+        return sayWhy(profile.error());
     m_doing = tr("Measuring the links.");
     say(m_doing, true);
     tryOut(linkTrial(m_spec, m_nodes),
@@ -123,7 +129,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
         return parseLinkTest(json.toStdString(), "the all-reduce test");
     });
     if (!test)
-        return say(capitalized(test.error().message) + '.', false);
+        return sayWhy(test.error());
     const auto forecasts = forecastNodes(profile, m_spec, *test);
     m_rows->setRowCount(0);
     for (size_t i = 0; i < forecasts.size(); ++i) {

@@ -31,6 +31,7 @@ private:
     void measure();
     void tryOut(const NodeTrial& trial, std::function<void(const Result<QString>&)> take);
     void stop();
+    void sayWhy(const Error& error);
     void takeProfile(const Result<QString>& told);
     void takeLinks(const StepProfile& profile, const Result<QString>& told);
     void say(const QString& text, bool isMeasuring);
@@ -45,6 +46,7 @@ private:
     QLabel* m_text;
     QPushButton* m_measure;
     QPushButton* m_close; ///< or cancels while it measures
+    bool m_isCancelled = false;
 };
 
 } // namespace rm

@@ -93,6 +93,7 @@ void LinkTestDialog::refreshButton() {
 void LinkTestDialog::measure() {
     m_running = NodeTrial{TrialKind::kAllReduce, m_nodes->placements(), {}};
     refreshButton();
+    m_isCancelled = false;
     m_text->setText(tr("Measuring…"));
     whenAnswered(m_context.engine.tryOut(*m_running), this,
                  [this](const Result<QString>& told) { take(told); });
@@ -101,6 +102,7 @@ void LinkTestDialog::measure() {
 void LinkTestDialog::stop() {
     if (!m_running)
         return;
+    m_isCancelled = true;
     m_text->setText(tr("Cancelling…"));
     m_context.engine.stopTrial(*m_running);
 }
@@ -112,7 +114,9 @@ void LinkTestDialog::take(const Result<QString>& told) {
     });
     showKept();
     refreshButton();
-    if (!test)
+    if (!test && m_isCancelled)
+        m_text->setText(tr("Cancelled."));
+    else if (!test)
         m_text->setText(capitalized(test.error().message) + '.');
     else if (!test->report.fault.empty())
         m_text->setText(tr("The devices' own collectives are off: %1.")

@@ -46,6 +46,7 @@ private:
     QLabel* m_text;
     QPushButton* m_measure;
     QPushButton* m_close; ///< or cancels while it measures
+    bool m_isCancelled = false;
 };
 
 } // namespace rm

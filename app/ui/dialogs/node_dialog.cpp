@@ -320,6 +320,7 @@ void NodeDialog::submit() {
     if (!done) {
         m_problem->setText(QString::fromStdString(done.error().message));
         m_problem->show();
+        bringIntoSight(m_problem);
         return;
     }
     Q_EMIT saved(QString::fromStdString(wanted->name));

@@ -80,6 +80,11 @@ void Sheet::fit() {
         move(x(), std::max(screen()->availableGeometry().top(), y() - below));
 }
 
+void Sheet::bringIntoSight(QWidget* widget) {
+    const auto show = [this, widget] { m_body->ensureWidgetVisible(widget, 0, size::kGrid); };
+    QMetaObject::invokeMethod(widget, show, Qt::QueuedConnection);
+}
+
 bool Sheet::event(QEvent* event) {
     const bool isDone = QDialog::event(event);
     if (event->type() == QEvent::LayoutRequest && isVisible())

@@ -34,6 +34,8 @@ public:
     QSize sizeHint() const override;
 
 protected:
+    /// Scrolls its content to the widget, once that is laid out.
+    void bringIntoSight(QWidget* widget);
     bool event(QEvent* event) override; ///< keeps to sizeHint() when that changes
     void showEvent(QShowEvent* event) override;
     /// A click on the window behind activates that in some window managers, which would leave the

@@ -237,6 +237,8 @@ void NetworkCard::show(const NetworkMatrix& matrix) {
     m_age->setToolTip(formatExact(matrix.measuredNs));
     if (m_shownNs == matrix.measuredNs)
         return; // a table of many nodes takes a while
+    if (m_shownNs != 0)
+        m_problem->hide(); // which was of an older one
     m_shownNs = matrix.measuredNs;
     m_measure->setText(tr("Measure again"));
     m_text->setText(sentencesOf(matrix));
@@ -265,7 +267,7 @@ void NetworkCard::fillTable(const NetworkMatrix& matrix) {
     }
     m_table->resizeColumnToContents(0);
     m_table->setColumnWidth(0, std::clamp(m_table->columnWidth(0), kNameColumn, kNameColumnMost));
-    m_table->setFixedHeight((std::min(count, kMostRows) + 1) * size::kRowHeight + 2 * size::kGrid);
+    m_table->setFixedHeight((std::min(count, kMostRows) + 1) * size::kRowHeight + 4 * size::kGrid);
     m_table->setVisible(count > 1);
 }
 

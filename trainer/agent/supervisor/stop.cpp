@@ -299,8 +299,10 @@ Result<void> checkIsOver(const Folders& folders, const std::string& runId) {
     for (const std::string& part : parts) {
         awaitLastWords(part);
         if (RunLock::isHeld(part))
-            return fail(ErrorCode::kUnavailable,
-                        "lock " + part + "/agent.pid: an agent supervises this run");
+            return fail(
+                ErrorCode::kUnavailable,
+                "lock " + part +
+                    "/agent.pid: an agent supervises this run; pause, stop or kill it first");
         RM_RETURN_IF_ERROR(checkNoRankRuns(part));
     }
     return {};

@@ -652,6 +652,8 @@ void CheckRowsTest::whatWaitsForAPersonHasAButton_data() {
                                 << "Enter passphrase…";
     QTest::newRow("no route") << Failure{why, Failure::Need::kNothing, {}, Failure::Cause::kRoute}
                               << "";
+    QTest::newRow("jump host")
+        << Failure{why, Failure::Need::kNothing, {}, Failure::Cause::kJumpHost} << "";
 }
 
 void CheckRowsTest::whatWaitsForAPersonHasAButton() {
