@@ -128,8 +128,11 @@ void TestNodesPage::aPortThatIsNotGivenIsAPlaceholder() {
     text->selectAll();
     QTest::keyClick(text, Qt::Key_Delete);
     QCOMPARE(port->value(), 0);
-    QTest::keyClicks(text, "99999");
-    QVERIFY(port->value() <= 65535);
+    QTest::keyClicks(text, "99999"); // is no port, and not cut to one
+    QTest::keyClicks(find<QLineEdit>("nodeHost"), "h");
+    click("addNodeConfirm");
+    QVERIFY(find<QLabel>("addNodeProblem")->text().contains("99999"));
+    QVERIFY(find<QLabel>("addNodeProblem")->text().contains("65535"));
 }
 
 void TestNodesPage::aNodeIsEditedUnderItsName() {

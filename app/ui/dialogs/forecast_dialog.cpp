@@ -80,6 +80,7 @@ void ForecastDialog::say(const QString& text, bool isMeasuring) {
     m_text->setText(text);
     m_measure->setEnabled(!isMeasuring);
     m_close->setText(isMeasuring ? tr("Cancel") : tr("Close"));
+    m_close->setAccessibleName(m_close->text());
 }
 
 void ForecastDialog::measure() {

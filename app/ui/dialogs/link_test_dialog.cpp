@@ -67,7 +67,7 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     content()->addWidget(m_sizes);
     content()->addWidget(m_text);
     m_measure = addButton(tr("Measure"), "primary", "linkTestMeasure");
-    m_close = addButton({}, "", "closeLinkTest");
+    m_close = addButton(tr("Close"), "", "closeLinkTest");
     connect(m_close, &QPushButton::clicked, this, [this] { m_running ? stop() : reject(); });
     connect(m_measure, &QPushButton::clicked, this, &LinkTestDialog::measure);
     connect(this, &QDialog::finished, this, &LinkTestDialog::stop);
@@ -86,6 +86,7 @@ void LinkTestDialog::refreshButton() {
     const bool isEnough = m_nodes->placements().size() >= 2;
     m_measure->setEnabled(isEnough && !m_running);
     m_close->setText(m_running ? tr("Cancel") : tr("Close"));
+    m_close->setAccessibleName(m_close->text());
     if (!m_running)
         m_text->setText(isEnough ? QString() : tr("Choose two nodes or more."));
 }

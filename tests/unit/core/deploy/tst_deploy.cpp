@@ -312,7 +312,7 @@ void DeployTest::homeWithoutExecutionIsClear() {
     const bool mounted = mount.waitForFinished() && mount.exitCode() == 0;
     RM_NEEDS("root", mounted, QStringLiteral("mounting a tmpfs is not allowed here"));
     const auto unmount = qScopeGuard([&disk] { QProcess::execute("umount", {disk.path()}); });
-    serve({"RINGMASTER_HOME=" + disk.path()});
+    serve({.environment = {"RINGMASTER_HOME=" + disk.path()}});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY2(agent, messageOf(agent));
