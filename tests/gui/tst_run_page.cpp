@@ -631,8 +631,9 @@ void TestRunPage::nodesAreCleanedOnceAPersonAgrees() {
     QTemporaryDir state;
     qputenv("XDG_STATE_HOME", state.path().toLocal8Bit());
     const QString folder = state.filePath("ringmaster/runs/" + kFinishedRun);
-    QVERIFY(QDir().mkpath(folder + "/checkpoints/step-000000600"));
-    QFile manifest(folder + "/checkpoints/step-000000600/MANIFEST.json");
+    const QString checkpoint = folder + "/node-00000/checkpoints/step-000000600";
+    QVERIFY(QDir().mkpath(checkpoint));
+    QFile manifest(checkpoint + "/MANIFEST.json");
     QVERIFY(manifest.open(QIODevice::WriteOnly));
     manifest.write(QByteArray(3'000'000, ' '));
     manifest.close();

@@ -621,7 +621,8 @@ void TestScreenshots::dialogs() {
 void TestScreenshots::keeping() {
     QTemporaryDir state;
     qputenv("XDG_STATE_HOME", state.path().toLocal8Bit());
-    const QString folder = state.filePath("ringmaster/runs/" + kFinishedRun + "/step-000000600");
+    const QString folder =
+        state.filePath("ringmaster/runs/" + kFinishedRun + "/node-00000/step-000000600");
     QVERIFY(QDir().mkpath(folder));
     QVERIFY(writeFileAtomically((folder + "/MANIFEST.json").toStdString(),
                                 std::string(3'000'000, ' ')));

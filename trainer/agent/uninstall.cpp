@@ -3,15 +3,18 @@
 
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/node_plan.h"
 #include "trainer/agent/prune/prune.h"
 #include "trainer/agent/receive/blob_store.h"
 #include "trainer/agent/supervisor/stop.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <span>
 
 namespace rm {
 
@@ -20,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSelfTests = "self-tests"; ///< results, which the trainer writes as JSON
+constexpr const char* kAsideRun = ".removed-";   ///< of a removal of a run that was cut off
 constexpr std::array kFolders = {"agents", "bundles", "data", "blobs", kSelfTests};
 
 bool isOurs(const std::string& kind, const std::string& name) {
@@ -49,20 +53,27 @@ std::vector<std::string> notesOf(const Folders& folders) {
     return notes;
 }
 
-std::vector<std::string> runsOf(const Folders& folders) {
-    std::vector<std::string> ids;
+/// What lies in a folder, in the order of names.
+std::vector<std::string> namesIn(const std::string& folder) {
+    std::vector<std::string> names;
     std::error_code error;
-    for (fs::directory_iterator at(folders.stateDir + "/runs", error), end; !error && at != end;
-         at.increment(error))
-        if (at->is_directory(error) && !at->path().filename().string().starts_with('.'))
-            ids.push_back(at->path().filename());
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+        names.push_back(at->path().filename());
+    std::ranges::sort(names);
+    return names;
+}
+
+std::vector<std::string> runsOf(const Folders& folders) {
+    std::vector<std::string> ids = namesIn(folders.stateDir + "/runs");
+    std::erase_if(ids, [&](const std::string& name) { return !folders.isRun(name); });
     return ids;
 }
 
 /// Empty: nothing.
 std::string whatRuns(const Folders& folders, const DeployedReport& report) {
-    for (const std::string& id : runsOf(folders))
-        if (const auto over = checkIsOver(folders, id); !over)
+    // A run that a person has moved and linked stays, but nothing goes from under it.
+    for (const std::string& id : namesIn(folders.stateDir + "/runs"))
+        if (const auto over = isValidRunId(id) ? checkIsOver(folders, id) : Result<void>(); !over)
             return "run " + id + ": " + over.error().message;
     for (const DeployedItem& item : report.items)
         if (!item.keptFor.empty() && item.kind != "runs" && item.kind != "checkpoints")
@@ -82,31 +93,53 @@ void appendNotes(const Folders& folders, DeployedReport& report) {
         report.items.push_back(notes);
 }
 
-/// What lies in our folders and is not ours.
-void appendOthers(const Folders& folders, DeployedReport& report) {
-    for (const char* kind : kFolders) {
-        std::error_code error;
-        for (fs::directory_iterator at(folders.home + "/" + kind, error), end; !error && at != end;
-             at.increment(error)) {
-            const std::string name = at->path().filename();
-            if (isOurs(kind, name))
-                continue;
-            std::error_code none;
-            const auto size = at->is_regular_file(none) ? at->file_size(none) : 0;
-            report.items.push_back({"other",
-                                    std::string(kind) + "/" + name.substr(0, 200),
-                                    static_cast<int64_t>(size),
-                                    0,
-                                    "Ringmaster did not put it there",
-                                    {}});
-        }
-    }
+void appendOther(const std::string& folder, const std::string& kind, const std::string& name,
+                 DeployedReport& report) {
+    if (report.items.size() >= kMostDeployed)
+        return;
+    std::error_code error;
+    const fs::path path = folder + "/" + name;
+    const auto size = fs::is_regular_file(fs::symlink_status(path, error))
+                          ? fs::file_size(path, error)
+                          : uintmax_t{0};
+    report.items.push_back({"other",
+                            kind + "/" + name.substr(0, 200),
+                            error ? 0 : static_cast<int64_t>(size),
+                            0,
+                            "Ringmaster did not put it there",
+                            {}});
 }
 
-Result<void> removeRuns(const Folders& folders) {
-    for (const std::string& id : runsOf(folders))
+/// What lies in our folders and is not ours.
+void appendOthers(const Folders& folders, DeployedReport& report) {
+    for (const std::string kind : kFolders)
+        for (const std::string& name : namesIn(folders.home + "/" + kind))
+            if (!isOurs(kind, name))
+                appendOther(folders.home + "/" + kind, kind, name, report);
+    for (const std::string& name : namesIn(folders.stateDir + "/runs"))
+        if (!folders.isRun(name) && !name.starts_with(kAsideRun))
+            appendOther(folders.stateDir + "/runs", "runs", name, report);
+}
+
+/// Adds those that are gone to `gone`.
+Result<void> removeRuns(const Folders& folders, const std::vector<std::string>& runs,
+                        std::vector<std::string>& gone) {
+    for (const std::string& id : runs) {
         RM_RETURN_IF_ERROR(removeRun(folders, id, false).map([](const auto&) {}));
+        gone.push_back(id);
+    }
     return {};
+}
+
+/// "; gone already: run a, run b (and 3 more)"
+std::string goneWords(const std::vector<std::string>& runs) {
+    constexpr size_t kMostNamed = 20;
+    std::string words;
+    for (const std::string& id : std::span(runs).first(std::min(runs.size(), kMostNamed)))
+        words += (words.empty() ? "; gone already: run " : ", run ") + id;
+    return words + (runs.size() > kMostNamed
+                        ? " (and " + std::to_string(runs.size() - kMostNamed) + " more)"
+                        : "");
 }
 
 /// Folders that are not empty stay, as does what is missing.
@@ -150,10 +183,14 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
     appendOthers(folders, report);
     if (order.preview)
         return report;
-    if (order.withRuns)
-        RM_RETURN_IF_ERROR(removeRuns(folders));
+    std::vector<std::string> gone;
+    Result<void> done =
+        order.withRuns ? removeRuns(folders, runsOf(folders), gone) : Result<void>();
     all.preview = false;
-    RM_RETURN_IF_ERROR(pruneClosed(folders, all).map([](const auto&) {}));
+    if (done)
+        done = pruneClosed(folders, all).map([](const auto&) {});
+    if (!done)
+        return fail(done.error().code, done.error().message + goneWords(gone));
     removeRest(folders);
     return report;
 }

@@ -310,6 +310,23 @@ private Q_SLOTS:
         QVERIFY(QDir(runs).entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot).isEmpty());
     }
 
+    void onlyARunIsRemoved() {
+        AgentFixture f;
+        const QString runs = QFileInfo(f.runFolder()).path();
+        QVERIFY(QDir().mkpath(runs + "/backup/thesis") &&
+                QDir().mkpath(f.path("moved/node-00000")));
+        QVERIFY(QFile::link(f.path("moved"), runs + "/linked"));
+        for (const char* name : {"backup", "linked"})
+            for (const QStringList& more : {QStringList{"--preview"}, QStringList{}}) {
+                const auto refused = f.agent(QStringList{"remove", name} + more);
+                QVERIFY2(refused.exitCode != 0 &&
+                             refused.err.contains("Ringmaster did not put it there"),
+                         refused.err);
+            }
+        QVERIFY(QFile::exists(runs + "/backup/thesis"));
+        QVERIFY(QFile::exists(runs + "/linked/node-00000"));
+    }
+
     void nothingIsRemovedWhereRanksMayLive() {
         AgentFixture f;
         f.script(0, "finish@1");

@@ -536,6 +536,44 @@ private Q_SLOTS:
         QVERIFY(!QFile::exists(f.home()));
     }
 
+    /// As of a disk of its own, of a person who keeps a copy there, or has moved a run.
+    void whatIsNoRunStaysAndStopsNothing() {
+        AgentFixture f;
+        const QString runs = QFileInfo(f.runFolder()).path();
+        write(f.runDir() + "/checkpoints/step-1/model", "weights");
+        write(runs + "/backup/thesis.txt", "a person's own");
+        write(runs + "/backup/node-modules/x", "a person's own");
+        write(runs + "/lost+found/x", "of the file system");
+        write(runs + "/notes.txt", "a person's own");
+        write(f.path("moved/node-00000/plan.toml"), "x");
+        QVERIFY(QFile::link(f.path("moved"), runs + "/gpt-1"));
+        QVERIFY(QDir().mkpath(runs + "/zz/node-00000"));
+        deploy(f, "data", sha('2'), 'b');
+        const auto preview = reportOf(f.agent({"uninstall", "--runs", "--preview"}));
+        for (const char* name : {"backup", "gpt-1", "lost+found", "notes.txt"}) {
+            const DeployedItem item = itemOf(preview, "other", QString("runs/") + name);
+            QVERIFY2(item.keptFor == "Ringmaster did not put it there", name);
+            QCOMPARE(itemOf(preview, "runs", name).kind, std::string("not listed"));
+        }
+        QCOMPARE(itemOf(preview, "runs", "r1").keptFor, std::string());
+        QVERIFY(reportOf(f.agent({"uninstall", "--runs"})) == preview);
+        QCOMPARE(namesIn(runs), QStringList({"backup", "gpt-1", "lost+found", "notes.txt"}));
+        QCOMPARE(namesIn(runs + "/backup"), QStringList({"node-modules", "thesis.txt"}));
+        QVERIFY(QFile::exists(f.path("moved/node-00000/plan.toml")));
+        QVERIFY(!isThere(f, "data/" + sha('2')));
+    }
+
+    void anErrorInTheMiddleSaysWhatIsGone() {
+        AgentFixture f;
+        const QString runs = QFileInfo(f.runFolder()).path();
+        write(runs + "/a1/node-00000/log/x", "x");
+        write(runs + "/b2/node-00000/plan.toml", "x");
+        QVERIFY(QDir().mkpath(runs + "/b2/node-00000/agent.pid")); // which cannot be locked
+        const auto failed = f.agent({"uninstall", "--runs"});
+        QVERIFY2(failed.exitCode != 0 && failed.err.contains("gone already: run a1"), failed.err);
+        QVERIFY(!QFile::exists(runs + "/a1") && QFile::exists(runs + "/b2/node-00000/plan.toml"));
+    }
+
     /// One who removes files holds the lock alone, as who receives them does not.
     void ofTwoThatUninstallAtOnceTheSecondWaits() {
         AgentFixture f;

@@ -91,7 +91,8 @@ Result<Needs> Needs::read(const Folders& folders) {
         struct stat info = {}; // of what a link leads to
         if (::stat(path.c_str(), &info) != 0 && errno != ENOENT)
             return failErrno("read " + path, errno);
-        if (!S_ISDIR(info.st_mode))
+        // No run has such a name, and nobody may read a lost+found.
+        if (!S_ISDIR(info.st_mode) || !isValidRunId(fs::path(path).filename().string()))
             return false;
         RM_ASSIGN_OR_RETURN(Run run, readRun(path));
         needs.m_runs.push_back(std::move(run));

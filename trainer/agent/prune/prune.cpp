@@ -174,8 +174,7 @@ private:
         return inFolder(
             m_runs, [this](const std::string& path, const struct stat& info) -> Result<void> {
                 const std::string id = fs::path(path).filename();
-                // A person may have moved it to another disk.
-                if (std::error_code none; !fs::is_directory(path, none) || id.starts_with('.'))
+                if (!m_folders.isRun(id))
                     return {};
                 RM_ASSIGN_OR_RETURN(const int64_t checkpoints, countCheckpoints(path));
                 RM_ASSIGN_OR_RETURN(const int64_t rest, m_census.count(path));
@@ -314,9 +313,16 @@ Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& ord
     DeployedReport report{folders.home, {}, {}, {}, {}, folders.stateDir};
     RM_ASSIGN_OR_RETURN(Needs needs, Needs::read(folders));
     RM_ASSIGN_OR_RETURN(const auto all, Survey(folders, order, std::move(needs)).run());
+    size_t gone = 0;
     for (const Found& found : std::span(all).first(std::min(all.size(), kMostDeployed))) {
-        if (!order.preview && found.item.keptFor.empty())
-            RM_RETURN_IF_ERROR(removeFound(found));
+        const bool goes = !order.preview && found.item.keptFor.empty();
+        if (const auto done = goes ? removeFound(found) : Result<void>(); !done)
+            return fail(
+                done.error().code,
+                done.error().message +
+                    (gone > 0 ? "; gone already: " + std::to_string(gone) + " of what nothing needs"
+                              : ""));
+        gone += goes ? 1 : 0;
         report.items.push_back(found.item);
     }
     return report;

@@ -13,9 +13,33 @@ namespace rm {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 bool holdsPlan(const std::string& dir) {
     std::error_code error;
-    return std::filesystem::exists(dir + "/plan.toml", error);
+    return fs::exists(dir + "/plan.toml", error);
+}
+
+bool isNameOfPart(const std::string& name) {
+    constexpr std::string_view kBegin = "node-";
+    return name.starts_with(kBegin) && name.size() > kBegin.size() &&
+           name.find_first_not_of("0123456789", kBegin.size()) == name.npos;
+}
+
+/// By its names alone, as a removal or a start that was cut off leaves half of a run.
+bool holdsRun(const std::string& dir) {
+    std::error_code error;
+    fs::directory_iterator at(dir, error), end;
+    bool isEmpty = !error;
+    for (; !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        std::error_code none;
+        if (isNameOfPart(name) ? fs::is_directory(at->symlink_status(none))
+                               : name == "plan.toml" || name == "job.json")
+            return true;
+        isEmpty = false;
+    }
+    return isEmpty && !error;
 }
 
 } // namespace
@@ -32,6 +56,12 @@ Result<std::string> Folders::runDir(const std::string& runId) const {
         return fail(ErrorCode::kInvalid,
                     "run '" + runId + "': an id is 1 to 64 of a-z, 0-9 and '-'");
     return stateDir + "/runs/" + runId;
+}
+
+bool Folders::isRun(const std::string& name) const {
+    std::error_code error;
+    const Result<std::string> dir = runDir(name);
+    return dir && fs::is_directory(fs::symlink_status(*dir, error)) && holdsRun(*dir);
 }
 
 Result<std::string> Folders::partDir(const std::string& runId, int64_t nodeIndex) const {
@@ -52,7 +82,7 @@ Result<std::vector<std::string>> Folders::partDirs(const std::string& runId) con
         return std::vector{dir};
     std::vector<std::string> found;
     std::error_code error;
-    std::filesystem::directory_iterator entries(dir, error), end;
+    fs::directory_iterator entries(dir, error), end;
     for (; !error && entries != end; entries.increment(error))
         if (holdsPlan(entries->path().string()))
             found.push_back(entries->path().string());

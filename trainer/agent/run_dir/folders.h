@@ -20,6 +20,10 @@ struct Folders {
     /// The run's folder; kInvalid for what is no run id.
     Result<std::string> runDir(const std::string& runId) const;
 
+    /// Whether what is called `name` where runs lie is one of Ringmaster's: its name is an id, and
+    /// it is a folder, no link, with a part or a job of Slurm. An empty one is the rest of a start.
+    bool isRun(const std::string& name) const;
+
     /// A node's part of it, the run directory of its agent and ranks: several nodes may share this
     /// home. Release 0.1.0 had no parts, and a run that it began stays as it is.
     Result<std::string> partDir(const std::string& runId, int64_t nodeIndex) const;

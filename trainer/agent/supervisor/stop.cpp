@@ -270,6 +270,11 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
         std::filesystem::remove_all(aside, error);
     if (!std::filesystem::exists(*runDir, error))
         return answer(RunHolding{{named}, {}, {}}, folders);
+    if (!folders.isRun(runId))
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": " + *runDir +
+                        " is a link, or has nothing of a run: Ringmaster did not put it there, and "
+                        "leaves it");
     // Who only looks takes no lock: others may look at the same folder, which nodes share.
     if (const auto over = checkIsOver(folders, runId); !over)
         return failAs(attempt, over.error());

@@ -32,7 +32,7 @@ Result<std::string> stateOfRun(const Folders& folders, const std::string& runId)
 /// with it, unless it is a preview, and says what that held: {"folder", "bytes", "checkpoints",
 /// "named", "state_id"}. "named" lists the folders that its spec names: {"folder", "bytes",
 /// "checkpoints", "stays_as": why it stays}. What is not there holds nothing. kUnavailable while
-/// anything of it runs.
+/// anything of it runs. kInvalid: what is there is no run of Ringmaster's; it stays.
 Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview);
 
 /// kUnavailable while anything of the run runs, here or, where machines share this home, elsewhere.
