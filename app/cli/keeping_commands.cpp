@@ -100,7 +100,17 @@ std::string ownersOf(const CleanedNode& answer) {
     return someOf(owners);
 }
 
-std::string tableOf(const std::vector<CleanedNode>& answers) {
+std::string nameOf(const DeployedItem& item, const KnownRuns& known) {
+    if (item.kind == "other")
+        return item.name;
+    if (!isOfRun(item))
+        return item.name.substr(0, 12);
+    const std::string mark = otherRunMark(item, known);
+    return item.name + (item.path.empty() ? "" : " in " + item.path) +
+           (mark.empty() ? "" : ", " + mark);
+}
+
+std::string tableOf(const std::vector<CleanedNode>& answers, const KnownRuns& known) {
     std::vector<std::vector<std::string>> rows = {
         {"NODE", "WHAT", "SIZE", "LAST USED", "KEPT FOR", "NAME"}};
     for (const CleanedNode& answer : answers)
@@ -108,13 +118,11 @@ std::string tableOf(const std::vector<CleanedNode>& answers) {
             rows.push_back({isOfRun(item) ? answer.node : ownersOf(answer), deployedWord(item),
                             formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
                             item.keptFor.empty() ? "-" : oneLine(item.keptFor),
-                            oneLine(!isOfRun(item)      ? item.name.substr(0, 12)
-                                    : item.path.empty() ? item.name
-                                                        : item.name + " in " + item.path)});
+                            oneLine(nameOf(item, known))});
     return rows.size() == 1 ? "" : formatTable(rows);
 }
 
-Json jsonOf(const CleanedNode& answer) {
+Json jsonOf(const CleanedNode& answer, const KnownRuns& known) {
     if (!answer.report)
         return {{"node", answer.node}, {"error", answer.report.error().message}};
     Json items = Json::array();
@@ -124,7 +132,9 @@ Json jsonOf(const CleanedNode& answer) {
                          {"bytes", item.bytes},
                          {"last_used", static_cast<double>(item.usedNs) / 1e9},
                          {"kept_for", item.keptFor},
-                         {"label", item.label}});
+                         {"label", item.label},
+                         {"started_by", item.startedBy},
+                         {"of_another", !otherRunMark(item, known).empty()}});
     return {{"node", answer.node},
             {"home", answer.report->home},
             {"shares_with", answer.sharers},
@@ -136,12 +146,13 @@ Json jsonOf(const CleanedNode& answer) {
 }
 
 /// One line a node; its code is that of the first that did not answer.
-int printNodesCleaned(const CommandContext& context, const std::vector<CleanedNode>& answers,
+int printNodesCleaned(CommandContext& context, const std::vector<CleanedNode>& answers,
                       bool isPreview) {
     int code = 0;
     Json nodes = Json::array();
+    const KnownRuns known = context.fleet().knownRuns();
     for (const CleanedNode& answer : answers) {
-        nodes.push_back(jsonOf(answer));
+        nodes.push_back(jsonOf(answer, known));
         if (!answer.report) {
             std::cerr << "ringmaster: " << oneLine(answer.report.error().message) << std::endl;
             code = code != 0 ? code : static_cast<int>(exitCodeFor(answer.report.error().code));
@@ -414,7 +425,7 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
     auto found = cleanAll(context, nodes, cleaningOf(options, true));
     tellSharedOnce(found);
     if (!context.json())
-        std::cout << tableOf(found) << std::flush;
+        std::cout << tableOf(found, context.fleet().knownRuns()) << std::flush;
     if (options.preview)
         return printNodesCleaned(context, found, true);
     int64_t bytes = 0;
@@ -461,6 +472,18 @@ std::string exceptionWords(const DeployedReport& report) {
     return anyStays ? ", but for those that the list keeps" : "";
 }
 
+/// What is deleted of others has to be agreed to in words.
+std::string agreementToOthers(const DeployedReport& report, const KnownRuns& known) {
+    const std::vector<std::string> others = otherRunsThatGo(report, known);
+    std::string words;
+    for (const std::string& run : others)
+        words += (words.empty() ? "" : "; ") + oneLine(run);
+    return others.empty() ? ""
+                          : "; " + counted(others.size(), "of these runs is", "of these runs are") +
+                                " of another Ringmaster (" + words +
+                                "), and cannot go on from what is deleted";
+}
+
 } // namespace
 
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options) {
@@ -473,8 +496,9 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
     // The node itself knows of no run that is live elsewhere, or waits for a lost link.
     if (const std::string live = liveWordsOf(context, node->name); report && !live.empty())
         report->inTheWay = live;
+    const KnownRuns known = context.fleet().knownRuns();
     if (!context.json())
-        std::cout << tableOf(found) << std::flush;
+        std::cout << tableOf(found, known) << std::flush;
     if (options.preview || !report)
         return printNodesCleaned(context, found, true);
     if (!report->inTheWay.empty())
@@ -486,6 +510,7 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
         "this deletes " + formatBytes(static_cast<double>(unneededBytes(*report))) + " on " +
         node->name + " and forgets the machine" +
         (options.withRuns ? "; checkpoints of its runs go, too" + exceptionWords(*report) : "") +
+        agreementToOthers(*report, known) +
         (sharers.empty() ? ""
                          : "; it is gone for " + someOf(sharers) + ", too, by the same folder");
     if (const auto agreed = agree(context, "remove " + node->name, what, options.yes); !agreed)

@@ -17,22 +17,27 @@ constexpr size_t kLongestReason = 2 * kLongestHome; ///< may name a path
 constexpr size_t kLongestId = 64;
 
 Json jsonOfItem(const DeployedItem& item) {
-    return {{"kind", item.kind},      {"name", item.name},        {"bytes", item.bytes},
-            {"used_ns", item.usedNs}, {"kept_for", item.keptFor}, {"label", item.label},
-            {"path", item.path}};
+    return {{"kind", item.kind},      {"name", item.name},           {"bytes", item.bytes},
+            {"used_ns", item.usedNs}, {"kept_for", item.keptFor},    {"label", item.label},
+            {"path", item.path},      {"started_by", item.startedBy}};
 }
 
 Result<DeployedItem> itemFrom(const Json& json) {
     const auto kind = textAt(json, "kind"), name = textAt(json, "name"),
                keptFor = textAt(json, "kept_for");
-    std::string label = textAt(json, "label").value_or(""); // earlier releases had neither
+    std::string label = textAt(json, "label").value_or(""); // earlier releases had none of these
     std::string path = textAt(json, "path").value_or("");
+    std::string startedBy = textAt(json, "started_by").value_or("");
     const auto bytes = intAt(json, "bytes"), usedNs = intAt(json, "used_ns");
     if (!kind || !name || !keptFor || !bytes || !usedNs || *bytes < 0 ||
         kind->size() + name->size() + label.size() > kLongestItem ||
-        keptFor->size() > kLongestReason || path.size() > kLongestHome)
+        keptFor->size() > kLongestReason || path.size() > kLongestHome ||
+        startedBy.size() > kLongestItem)
         return fail(ErrorCode::kCorrupt, "read what is deployed: an item is not as expected");
-    return DeployedItem{*kind, *name, *bytes, *usedNs, *keptFor, std::move(label), std::move(path)};
+    return DeployedItem{*kind,           *name,
+                        *bytes,          *usedNs,
+                        *keptFor,        std::move(label),
+                        std::move(path), std::move(startedBy)};
 }
 
 /// The figures are a node's, so that their sum may be too large.

@@ -24,6 +24,7 @@ struct DeployedItem {
     std::string label;   ///< of an agent its release, of a bundle also the runtime, "0.1.0 cuda13";
                          ///< empty: not known
     std::string path = {}; ///< of checkpoints in a folder that the run's spec names: that folder
+    std::string startedBy = {}; ///< of a run, as NodePlan's of its newest part; empty: not told
     bool operator==(const DeployedItem&) const = default;
 };
 

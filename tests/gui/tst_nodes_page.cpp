@@ -774,6 +774,16 @@ void TestNodesPage::aRemovalIsNotLeftHalfDone() {
     engine.answer(deployedTrainer());
     QTRY_VERIFY2(find<QLabel>("removeNodeText")->text().contains("gone for twin"),
                  qPrintable(find<QLabel>("removeNodeText")->text()));
+    runs->click();
+    runs->click();
+    DeployedReport withOthers = deployedTrainer();
+    withOthers.items.push_back({"runs", "their-1", 1000, 0, {}, {}, {}, "you@laptop"});
+    engine.answer(withOthers);
+    QTRY_VERIFY2(find<QLabel>("removeNodeText")
+                     ->text()
+                     .contains("of another Ringmaster go, too, and cannot go on: their-1, started "
+                               "by you@laptop."),
+                 qPrintable(find<QLabel>("removeNodeText")->text()));
     click("removeFromNode");
     QVERIFY(!engine.asked.isPreview);
     QVERIFY(!runs->isEnabled() && !find<QPushButton>("removeFromList")->isEnabled());

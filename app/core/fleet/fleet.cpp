@@ -436,6 +436,10 @@ void Fleet::setKnownRuns(std::function<KnownRuns()> knownRuns) {
     m_impl->runsOfThisTurn.reset();
 }
 
+KnownRuns Fleet::knownRuns() const {
+    return m_impl->knownRuns ? m_impl->knownRuns() : KnownRuns();
+}
+
 QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     const auto node = find(name);
     if (!node)

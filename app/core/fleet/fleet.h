@@ -116,6 +116,8 @@ public:
     /// makes, once for all that are begun in the same turn of the event loop. Called in this
     /// object's thread.
     void setKnownRuns(std::function<KnownRuns()> knownRuns);
+    /// Reads the database.
+    KnownRuns knownRuns() const;
 
     /// Lets another process do the work of check(), which still stores and announces the answer.
     /// Empty: this process does it.

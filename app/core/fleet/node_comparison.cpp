@@ -120,6 +120,22 @@ std::vector<std::string> runSharersOf(const std::string& node,
     return others;
 }
 
+std::string otherRunMark(const DeployedItem& item, const KnownRuns& known) {
+    if (item.kind != "runs" || known.contains(item.name))
+        return {};
+    return "of another Ringmaster" +
+           (item.startedBy.empty() ? "" : ", started by " + item.startedBy);
+}
+
+std::vector<std::string> otherRunsThatGo(const DeployedReport& report, const KnownRuns& known) {
+    std::vector<std::string> runs;
+    for (const DeployedItem& item : report.items)
+        if (item.keptFor.empty() && !otherRunMark(item, known).empty())
+            runs.push_back(item.name +
+                           (item.startedBy.empty() ? "" : ", started by " + item.startedBy));
+    return runs;
+}
+
 std::string someOf(const std::vector<std::string>& nodes, size_t most) {
     std::string words;
     for (size_t i = 0; i < std::min(nodes.size(), most); ++i)

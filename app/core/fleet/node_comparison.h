@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
+#include "shared/wire/deployed.h"
 
 #include <string>
 #include <vector>
@@ -36,6 +37,12 @@ std::vector<std::string> sharersOf(const std::string& node, const std::vector<No
 /// The same of the folder of runs alone.
 std::vector<std::string> runSharersOf(const std::string& node,
                                       const std::vector<NodeCheck>& checks);
+
+/// Of a run that this Ringmaster does not know: "of another Ringmaster, started by me@laptop".
+/// Empty: it knows it, or the item is no run.
+std::string otherRunMark(const DeployedItem& item, const KnownRuns& known);
+/// Those of them that go: "gpt-1, started by me@laptop".
+std::vector<std::string> otherRunsThatGo(const DeployedReport& report, const KnownRuns& known);
 
 /// "node-1, node-2 and 60 more".
 std::string someOf(const std::vector<std::string>& nodes, size_t most = 4);

@@ -528,8 +528,8 @@ auto membersOf(T& value) {
 
 template <Like<DeployedItem> T>
 auto membersOf(T& value) {
-    auto& [kind, name, bytes, usedNs, keptFor, label, path] = value;
-    return std::tie(kind, name, bytes, usedNs, keptFor, label, path);
+    auto& [kind, name, bytes, usedNs, keptFor, label, path, startedBy] = value;
+    return std::tie(kind, name, bytes, usedNs, keptFor, label, path, startedBy);
 }
 
 template <Like<DeployedReport> T>

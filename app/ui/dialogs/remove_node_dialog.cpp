@@ -102,7 +102,7 @@ void RemoveNodeDialog::take(const Result<DeployedReport>& report, bool isPreview
     m_text->setText(
         report->inTheWay.empty()
             ? tr("%1 can go, %2 stays.").arg(bytesWords(goes), bytesWords(neededBytes(*report))) +
-                  sharedWords()
+                  otherRunsWords(*report) + sharedWords()
             : tr("In the way: %1.").arg(QString::fromStdString(report->inTheWay)));
 }
 
@@ -111,6 +111,16 @@ QString RemoveNodeDialog::sharedWords() const {
     return sharers.empty() ? QString()
                            : ' ' + tr("What goes is gone for %1, too, by the same folder.")
                                        .arg(QString::fromStdString(someOf(sharers)));
+}
+
+QString RemoveNodeDialog::otherRunsWords(const DeployedReport& report) const {
+    const auto runs = otherRunsThatGo(report, m_fleet.knownRuns());
+    QStringList words;
+    for (const std::string& run : runs)
+        words << QString::fromStdString(run);
+    return words.isEmpty() ? QString()
+                           : ' ' + tr("Runs of another Ringmaster go, too, and cannot go on: %1.")
+                                       .arg(words.join("; "));
 }
 
 void RemoveNodeDialog::setRemoving(bool isRemoving) {
@@ -125,9 +135,12 @@ void RemoveNodeDialog::reject() {
 }
 
 void RemoveNodeDialog::showRows(const DeployedReport& report) {
+    const KnownRuns known = m_fleet.knownRuns();
     for (const DeployedItem& item : report.items) {
         const bool goes = item.keptFor.empty();
-        const std::string what = namedWord(item) + (item.kind == "other" ? " " + item.name : "");
+        const std::string mark = otherRunMark(item, known);
+        const std::string what = namedWord(item) + (item.kind == "other" ? " " + item.name : "") +
+                                 (mark.empty() ? "" : ", " + mark);
         QList<QStandardItem*> row;
         for (const QString& text :
              {capitalized(what), bytesWords(item.bytes),

@@ -30,6 +30,7 @@ private:
     void ask(bool isPreview);
     void setRemoving(bool isRemoving);
     QString sharedWords() const;
+    QString otherRunsWords(const DeployedReport& report) const;
     void take(const Result<DeployedReport>& report, bool isPreview);
     void showRows(const DeployedReport& report);
     void forget(bool isClean);

@@ -149,7 +149,8 @@ private Q_SLOTS:
             "/h",
             {{"data", "x", 1LL << 40, 7, "run a", {}},
              {"blobs", {}, 1, 2, {}, "0.1.0 cpu"},
-             {"checkpoints", "a", 0, 2, kItsRun, {}, "/" + std::string(1000, 'c')}},
+             {"checkpoints", "a", 0, 2, kItsRun, {}, "/" + std::string(1000, 'c')},
+             {"runs", "a", 0, 2, kItsRun, {}, {}, "me@laptop"}},
             "run a runs",
             "0f",
             "9a",
@@ -561,6 +562,20 @@ private Q_SLOTS:
         QCOMPARE(namesIn(runs + "/backup"), QStringList({"node-modules", "thesis.txt"}));
         QVERIFY(QFile::exists(f.path("moved/node-00000/plan.toml")));
         QVERIFY(!isThere(f, "data/" + sha('2')));
+    }
+
+    void aRunSaysWhoStartedIt() {
+        AgentFixture f;
+        QVERIFY(QDir().mkpath(f.home()));
+        for (const auto& [node, attempt] : {std::pair(0, 3), {1, 2}}) {
+            NodePlan plan = f.plan(1);
+            plan.attempt = attempt;
+            plan.startedBy = attempt == 3 ? "me@laptop" : "you@box";
+            write(QString("%1/node-0000%2/plan.toml").arg(f.runFolder()).arg(node),
+                  QByteArray::fromStdString(toToml(plan)));
+        }
+        const auto report = reportOf(f.agent({"uninstall", "--runs", "--preview"}));
+        QCOMPARE(itemOf(report, "runs", "r1").startedBy, std::string("me@laptop"));
     }
 
     void anErrorInTheMiddleSaysWhatIsGone() {

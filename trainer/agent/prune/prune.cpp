@@ -11,6 +11,7 @@
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/named_checkpoints.h"
 #include "trainer/agent/run_dir/release.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -181,9 +182,22 @@ private:
                 if (checkpoints > 0)
                     m_found.push_back(
                         {{"checkpoints", id, checkpoints, changedNs(info), kItsRun, {}}, {}});
-                m_found.push_back({{"runs", id, rest, changedNs(info), kItsRun, {}}, {}});
+                m_found.push_back(
+                    {{"runs", id, rest, changedNs(info), kItsRun, {}, {}, startedBy(id)}, {}});
                 return readNamed(id, changedNs(info));
             });
+    }
+
+    /// By its newest attempt here.
+    std::string startedBy(const std::string& id) const {
+        int64_t newest = -1;
+        std::string who;
+        for (const std::string& part : m_folders.partDirs(id).value_or(std::vector<std::string>()))
+            if (const auto plan = loadPlan(part); plan && plan->attempt > newest) {
+                newest = plan->attempt;
+                who = plan->startedBy;
+            }
+        return who;
     }
 
     /// What lies in folders that the specs of the run name.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/agent/node_cleaning.h"
+#include "app/core/fleet/node_comparison.h"
 
 #include <QTest>
 
@@ -47,6 +48,21 @@ private Q_SLOTS:
         QVERIFY(nodes[2].sharers.empty() && nodes[0].report->items.empty());
         QCOMPARE(unneededBytes(*nodes[1].report), 0);
         QCOMPARE(bytesOf(nodes), 300 + 20 + 300);
+    }
+
+    void runsOfAnotherRingmasterAreToldWithWhoStartedThem() {
+        DeployedItem mine{"runs", "mine", 20, 0, {}, {}, {}, "me@laptop"},
+            other{"runs", "other", 20, 0, {}, {}, {}, "you@box"}, old{"runs", "old", 20, 0, {}, {}},
+            kept{"runs", "kept", 20, 0, "runs are kept", {}};
+        const KnownRuns known{{"mine", KnownRun::kEnded}};
+        QCOMPARE(otherRunMark(mine, known), std::string());
+        QCOMPARE(otherRunMark(trainer(""), known), std::string());
+        QCOMPARE(otherRunMark(other, known),
+                 std::string("of another Ringmaster, started by you@box"));
+        QCOMPARE(otherRunMark(kept, known), std::string("of another Ringmaster"));
+        const auto going =
+            otherRunsThatGo({"/h", {mine, other, old, kept, trainer("")}, {}}, known);
+        QCOMPARE(going, (std::vector<std::string>{"other, started by you@box", "old"}));
     }
 
     void runsOfFoldersOfTheirOwnAreToldByEach() {
