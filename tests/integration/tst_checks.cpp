@@ -167,6 +167,27 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
     const CliResult stopped = cli().run({"stop", runs[1]}, kLimitMs);
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     QVERIFY(findRun(cli().database(), runs[1])->step >= step);
+
+    // What has ended is deleted with the node, once it was said whose it is.
+    const QStringList removal{"nodes", "remove", "node-a", "--from-node", "--runs"};
+    for (const Cli* by : {&cli(), &other}) {
+        const CliResult foretold = by->run(removal + QStringList{"--preview", "--json"}, kLimitMs);
+        QVERIFY2(foretold.exitCode == 0, foretold.whole());
+        int marked = 0;
+        for (const QJsonValue& item : foretold.json()["nodes"][0]["items"].toArray())
+            if (item["kind"] == "runs" && item["name"].toString() == runs[1]) {
+                QCOMPARE(item["of_another"].toBool(), by == &other);
+                QVERIFY(item["started_by"].toString().startsWith("root@"));
+                ++marked;
+            }
+        QCOMPARE(marked, 1);
+    }
+    const CliResult unagreed = other.run(removal, kLimitMs);
+    QVERIFY2(unagreed.exitCode == static_cast<int>(ExitCode::kUsage), unagreed.whole());
+    QVERIFY2(unagreed.err.contains("of another Ringmaster (") &&
+                 unagreed.err.contains(runs[1].toUtf8() + ", started by root@"),
+             unagreed.whole());
+    QVERIFY2(unagreed.out.contains(", of another Ringmaster, started by root@"), unagreed.whole());
 }
 
 /// Made by hand: what a Ringmaster 0.0.9 would have left there.
