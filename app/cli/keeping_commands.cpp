@@ -183,15 +183,35 @@ int printNodesCleaned(CommandContext& context, const std::vector<CleanedNode>& a
     return code;
 }
 
+std::vector<std::string> leftOf(const std::vector<RunFolder>& folders) {
+    return leftWords(folders,
+                     [](int64_t bytes) { return formatBytes(static_cast<double>(bytes)); });
+}
+
+/// What became of them after their removal.
+std::string removedWords(const std::vector<RunFolder>& folders) {
+    std::string except;
+    for (const std::string& left : leftOf(folders))
+        except += "\n  " + oneLine(left) +
+                  "; no later clean finds it, so remove it by hand if nobody needs it";
+    for (const RunFolder& folder : folders)
+        if (!folder.problem.empty())
+            except += "\n  " + folder.node + ": not known: " + oneLine(folder.problem);
+    return "its folders are gone from its nodes" + (except.empty() ? "" : ", except:" + except);
+}
+
 int printCleaned(const CommandContext& context, const RunSummary& run,
                  const std::vector<RunFolder>& folders, bool isPreview) {
     const std::string id = run.id.toStdString();
     if (context.json())
-        printJson({{"run", id}, {"removed", !isPreview}, {"folders", jsonOf(folders)}});
+        printJson({{"run", id},
+                   {"removed", !isPreview},
+                   {"folders", jsonOf(folders)},
+                   {"left", leftOf(folders)}});
     else if (isPreview)
         std::cout << tableOf(folders) << std::flush;
     else
-        std::cout << id << ": its folders are gone from its nodes" << std::endl;
+        std::cout << id << ": " << removedWords(folders) << std::endl;
     return 0;
 }
 
@@ -380,7 +400,8 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     const std::string what =
         "this deletes " + formatBytes(static_cast<double>(bytes)) + " with " +
         counted(checkpoints, "checkpoint", "checkpoints") + " on " + counted(own, "node", "nodes") +
-        " for good" + (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "");
+        " for good" + (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "") +
+        (leftOf(*folders).empty() ? "" : "; what stays is not found by a later clean");
     // Nothing may be left of a deletion whose answer was lost: it is asked for again all the same,
     // as what went with it is noted then.
     const bool isAgreed = options.yes || bytes == 0;

@@ -45,6 +45,7 @@ private Q_SLOTS:
     void nodesAreCleanedOnceItIsAgreedTo();
     void whatWasDeployedIsCleanedOnceItIsAgreedTo();
     void theTrashIsEmptiedOnceItIsAgreedTo();
+    void whatACleaningLeavesIsSaid();
 
 private:
     QStringList namesIn(const QStringList& words) const;
@@ -293,6 +294,25 @@ void TestCliKeeping::theTrashIsEmptiedOnceItIsAgreedTo() {
              codeOf(ExitCode::kNotFound));
     QCOMPARE(namesIn({"runs"}), QStringList("other"));
     QCOMPARE(m_own.run({"trash", "empty"}).exitCode, 0);
+}
+
+/// A folder of checkpoints that the spec names, and of which it is not sure that it is the run's.
+void TestCliKeeping::whatACleaningLeavesIsSaid() {
+    const QString folder = m_own.path("named");
+    const Answer ended =
+        m_own.run({"run", "gpt-tiny", "--set", "name=named", "--set", "train.steps=2", "--set",
+                   "schedule.warmup_steps=1", "--set", "checkpoint.every=2", "--set",
+                   "checkpoint.directory=" + folder, "--node", "this-computer:1", "--wait"},
+                  2 * kDeadlineMs);
+    QVERIFY2(ended.exitCode == 0, ended.whole());
+    QVERIFY(QFile::remove(folder + "/OWNER.json"));
+    const Answer cleaned = m_own.run({"clean", "named", "--yes"});
+    QVERIFY2(cleaned.exitCode == 0, cleaned.whole());
+    QVERIFY2(cleaned.out.contains("gone from its nodes, except:\n  this-computer: ") &&
+                 cleaned.out.contains("stays in " + folder.toUtf8() + ", as no OWNER.json") &&
+                 cleaned.out.contains("remove it by hand"),
+             cleaned.whole());
+    QVERIFY(QFileInfo::exists(folder + "/step-000000002"));
 }
 
 QTEST_GUILESS_MAIN(TestCliKeeping)

@@ -36,4 +36,16 @@ struct RunFolder {
     bool operator==(const RunFolder&) const = default;
 };
 
+/// "node-a: 1.2 GB stays in /ckpt/gpt-1, as ..." for each that a removal of these leaves. `words`
+/// says a size. No later removal finds it, as the spec that names it lies in the run's own folder.
+template <class Words>
+std::vector<std::string> leftWords(const std::vector<RunFolder>& folders, Words words) {
+    std::vector<std::string> left;
+    for (const RunFolder& folder : folders)
+        for (const NamedFolder& named : folder.named)
+            if (!named.staysAs.empty())
+                left.push_back(folder.node + ": " + namedFolderWords(named, words(named.bytes)));
+    return left;
+}
+
 } // namespace rm

@@ -140,6 +140,13 @@ void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders,
         text += tr("This is deleted for good; what the database has of the run stays.");
     if (checkpoints > 0)
         text += ' ' + tr("The run cannot go on from these checkpoints any more.");
+    for (const std::string& left :
+         leftWords(folders.value_or(std::vector<RunFolder>()), [](int64_t size) {
+             return formatBytes(static_cast<double>(size)).toStdString();
+         }))
+        m_left << QString::fromStdString(left);
+    if (!m_left.isEmpty())
+        text += ' ' + tr("What stays is not found here again; remove by hand what nobody needs.");
     // Nothing may be left of a deletion whose answer was lost: then this notes what went with it.
     const bool isNoted = std::ranges::all_of(stored, &StoredCheckpoint::removed);
     const bool isClean = folders && bytes == 0 && isKnown && isNoted;
@@ -155,9 +162,11 @@ void CleanDialog::submit() {
     // The toast outlives this sheet, which a person may close meanwhile.
     Toast& toast = m_context.toast;
     whenAnswered(m_context.engine.removeFromNodes(m_run.id), &toast,
-                 [&toast, name = m_run.name](const Result<void>& removed) {
-                     toast.say(removed ? tr("The folders of %1 are gone from its nodes").arg(name)
-                                       : wordsOf(removed.error()));
+                 [&toast, name = m_run.name, left = m_left](const Result<void>& removed) {
+                     const QString gone = tr("The folders of %1 are gone from its nodes").arg(name);
+                     toast.say(!removed         ? wordsOf(removed.error())
+                               : left.isEmpty() ? gone
+                                                : gone + tr(", but for: %1").arg(left.join("; ")));
                  });
     accept();
 }

@@ -44,6 +44,7 @@ private:
 
     AppContext m_context;
     RunSummary m_run;
+    QStringList m_left; ///< what the removal leaves, and why
     QLabel* m_text;
     QPushButton* m_confirm;
 };

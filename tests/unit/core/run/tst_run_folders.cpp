@@ -11,6 +11,7 @@ class TestRunFolders : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void folderIsRead();
+    void whatARemovalLeavesIsSaid();
     void hostileFoldersAreErrors_data();
     void hostileFoldersAreErrors();
     void onlyAVerdictSaysThatACheckpointIsDamaged();
@@ -29,6 +30,16 @@ void TestRunFolders::folderIsRead() {
     QCOMPARE(namedFolderWords(named->named.front(), "5 B"),
              std::string("5 B stays in /ckpt/a, as another node of the run writes it"));
     QCOMPARE(namedFolderWords({"/ckpt/a", 5, 1, {}}, "5 B"), std::string("5 B of that in /ckpt/a"));
+}
+
+void TestRunFolders::whatARemovalLeavesIsSaid() {
+    RunFolder clean{"a", "/s/runs/a", 9, 2}, kept{"b", "/s/runs/a", 9, 2};
+    clean.named = {{"/ckpt/a", 5, 1, {}}};
+    kept.named = {{"/ckpt/b", 603, 1, "the folder is of run ckb"}, {"/ckpt/a", 5, 1, {}}};
+    const auto words = [](int64_t bytes) { return std::to_string(bytes) + " B"; };
+    QVERIFY(leftWords({clean}, words).empty());
+    QCOMPARE(leftWords({clean, kept}, words),
+             std::vector<std::string>{"b: 603 B stays in /ckpt/b, as the folder is of run ckb"});
 }
 
 void TestRunFolders::hostileFoldersAreErrors_data() {
