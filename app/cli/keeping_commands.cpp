@@ -115,10 +115,10 @@ std::string tableOf(const std::vector<CleanedNode>& answers, const KnownRuns& kn
         {"NODE", "WHAT", "SIZE", "LAST USED", "KEPT FOR", "NAME"}};
     for (const CleanedNode& answer : answers)
         for (const DeployedItem& item : answer.report.value_or(DeployedReport()).items)
-            rows.push_back({isOfRun(item) ? answer.node : ownersOf(answer), deployedWord(item),
-                            formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
-                            item.keptFor.empty() ? "-" : oneLine(item.keptFor),
-                            oneLine(nameOf(item, known))});
+            rows.push_back(
+                {isOfRun(item) ? answer.node : ownersOf(answer), oneLine(deployedWord(item)),
+                 formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
+                 item.keptFor.empty() ? "-" : oneLine(item.keptFor), oneLine(nameOf(item, known))});
     return rows.size() == 1 ? "" : formatTable(rows);
 }
 

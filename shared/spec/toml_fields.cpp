@@ -377,6 +377,23 @@ bool isPlainText(std::string_view text) {
     return noControls && isUtf8(text);
 }
 
+std::string plainLine(std::string_view text) {
+    std::string line(text);
+    if (!isUtf8(line))
+        return "?";
+    const auto at = [&line](size_t i) {
+        return i < line.size() ? static_cast<unsigned char>(line[i]) : 0u;
+    };
+    for (size_t i = 0; i < line.size(); ++i) {
+        const bool isC1 = at(i) == 0xC2 && at(i + 1) >= 0x80 && at(i + 1) < 0xA0;
+        if (isC1)
+            line.erase(i, 1); // of its two bytes
+        if (isC1 || at(i) < 0x20 || at(i) == 0x7F)
+            line[i] = ' ';
+    }
+    return line;
+}
+
 std::string listed(const std::vector<std::string_view>& words) {
     std::string list;
     for (const std::string_view word : words)

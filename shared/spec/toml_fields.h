@@ -51,6 +51,10 @@ std::string jobSetupMistake(std::string_view line);
 /// Valid UTF-8 without control characters but line breaks and tabs: what TOML can carry.
 bool isPlainText(std::string_view text);
 
+/// The same text with blanks for line breaks and control characters, for tables and labels. "?": it
+/// is no UTF-8.
+std::string plainLine(std::string_view text);
+
 /// The mistakes joined to one kInvalid, or nothing when there are none.
 Result<void> failWithAll(const std::vector<std::string>& mistakes);
 

@@ -3,6 +3,7 @@
 
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/toml_fields.h"
 
 #include <algorithm>
 #include <limits>
@@ -25,19 +26,25 @@ Json jsonOfItem(const DeployedItem& item) {
 Result<DeployedItem> itemFrom(const Json& json) {
     const auto kind = textAt(json, "kind"), name = textAt(json, "name"),
                keptFor = textAt(json, "kept_for");
-    std::string label = textAt(json, "label").value_or(""); // earlier releases had none of these
+    // Earlier releases had none of these.
+    std::string label = plainLine(textAt(json, "label").value_or(""));
     std::string path = textAt(json, "path").value_or("");
-    std::string startedBy = textAt(json, "started_by").value_or("");
+    std::string startedBy = plainLine(textAt(json, "started_by").value_or(""));
     const auto bytes = intAt(json, "bytes"), usedNs = intAt(json, "used_ns");
     if (!kind || !name || !keptFor || !bytes || !usedNs || *bytes < 0 ||
         kind->size() + name->size() + label.size() > kLongestItem ||
         keptFor->size() > kLongestReason || path.size() > kLongestHome ||
         startedBy.size() > kLongestItem)
         return fail(ErrorCode::kCorrupt, "read what is deployed: an item is not as expected");
-    return DeployedItem{*kind,           *name,
-                        *bytes,          *usedNs,
-                        *keptFor,        std::move(label),
-                        std::move(path), std::move(startedBy)};
+    // Paths and names are as they are: who shows them makes them printable.
+    return DeployedItem{*kind,
+                        *name,
+                        *bytes,
+                        *usedNs,
+                        plainLine(*keptFor),
+                        std::move(label),
+                        std::move(path),
+                        std::move(startedBy)};
 }
 
 /// The figures are a node's, so that their sum may be too large.
@@ -78,7 +85,7 @@ Result<DeployedReport> parseDeployedReport(std::string_view text) {
         return fail(ErrorCode::kCorrupt, "read what is deployed: it names no home and no items");
     DeployedReport report{*home,
                           {},
-                          textAt(json, "in_the_way").value_or(""),
+                          plainLine(textAt(json, "in_the_way").value_or("")),
                           textAt(json, "home_id").value_or(""),
                           textAt(json, "state_id").value_or(""),
                           textAt(json, "state").value_or("")};

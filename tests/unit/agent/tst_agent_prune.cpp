@@ -165,6 +165,27 @@ private Q_SLOTS:
         QCOMPARE(unneededBytes({"/h", {huge, huge}, {}}), INT64_MAX);
     }
 
+    void whatAnAgentTellsHasNoControlCharacters() {
+        DeployedReport report{
+            "/h",
+            {{"bundles", "x", 1, 7, "in use\x1b[2J\nmore", "0.1.0 \x1b[31mcpu\x7f\xc2\x9b\n"}},
+            "a\tb"};
+        const auto told = parseDeployedReport(toJson(report));
+        QVERIFY(told && told->items.size() == 1);
+        QCOMPARE(told->items[0].label, std::string("0.1.0  [31mcpu   "));
+        QCOMPARE(told->items[0].keptFor, std::string("in use [2J more"));
+        QCOMPARE(told->inTheWay, std::string("a b"));
+    }
+
+    void aLabelIsTheFirstLineOfItsFile() {
+        AgentFixture f;
+        deploy(f, "bundles", sha('1'), 'a');
+        write(f.home() + "/bundles/" + sha('1') + "/.ringmaster-label", "0.1.0 \x1b"
+                                                                        "cpu\nmore\n");
+        const auto answer = f.agent({"prune", "--preview"});
+        QCOMPARE(answer.json()["items"][0]["label"].toString(), QString("0.1.0  cpu"));
+    }
+
     void whatNothingNeedsGoesAndIsForetold() {
         AgentFixture f;
         deploy(f, "bundles", sha('1'), 'a');

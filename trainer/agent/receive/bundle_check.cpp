@@ -5,6 +5,7 @@
 #include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/toml_fields.h"
 
 #include <sys/stat.h>
 
@@ -107,7 +108,8 @@ void noteLabel(const std::string& folder, const std::string& label) {
 
 std::string labelOf(const std::string& folder) {
     constexpr size_t kMostBytes = 64;
-    return readFile(notePath(folder, "label"), kMostBytes).value_or("");
+    const std::string text = readFile(notePath(folder, "label"), kMostBytes).value_or("");
+    return plainLine(text.substr(0, text.find('\n')));
 }
 
 Result<std::vector<ChangedFile>> changedFiles(const std::string& folder, const std::string& id) {

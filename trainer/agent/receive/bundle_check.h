@@ -30,7 +30,7 @@ Result<void> noteContents(const std::string& folder, const std::vector<TreeEntry
 
 /// Notes what a person knows the bundle by: release and runtime. Best effort.
 void noteLabel(const std::string& folder, const std::string& label);
-/// Empty: not known.
+/// One line without control characters, whatever the file has. Empty: not known.
 std::string labelOf(const std::string& folder);
 
 /// What in `folder` differs from the bundle of that id. A file is read once for each inode, size
