@@ -15,7 +15,8 @@ namespace rm {
 Result<std::string> readFile(const std::string& path, size_t maxBytes = 64u << 20);
 
 /// Writes a temporary file beside it, fsyncs, renames, fsyncs the folder: readers see the old or
-/// the new text.
+/// the new text. A link stays one, and what it leads to is written: files of settings may lie in a
+/// folder of their own.
 Result<void> writeFileAtomically(const std::string& path, std::string_view text);
 
 /// mkdir -p with mode 0700.

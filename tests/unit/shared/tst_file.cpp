@@ -8,6 +8,7 @@
 #include "tests/unit/shared/small_disk.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace rm;
 
@@ -31,6 +32,26 @@ private Q_SLOTS:
         RM_OK(writeFileAtomically(m_path, "a"));
         RM_OK(writeFileAtomically(m_path, "b"));
         QCOMPARE(QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden), QStringList{"file"});
+    }
+
+    void aLinkStaysAndItsTargetIsWritten() {
+        const QDir folder(m_folder->path());
+        QVERIFY(folder.mkpath("dotfiles/deep"));
+        const auto at = [&](const char* name) { return folder.filePath(name).toStdString(); };
+        RM_OK(writeFileAtomically(at("dotfiles/nodes.toml"), "old"));
+        QCOMPARE(::symlink("../nodes.toml", at("dotfiles/deep/link").c_str()), 0);
+        QCOMPARE(::symlink("dotfiles/deep/link", m_path.c_str()), 0);
+        QCOMPARE(::symlink("dotfiles/new", at("dangling").c_str()), 0);
+        QCOMPARE(::symlink("nowhere/new", at("lost").c_str()), 0);
+        RM_OK(writeFileAtomically(m_path, "new"));
+        RM_OK(writeFileAtomically(at("dangling"), "first"));
+        RM_FAILS(writeFileAtomically(at("lost"), "x"), ErrorCode::kNotFound, at("lost"));
+        for (const char* link : {"file", "dotfiles/deep/link", "dangling", "lost"})
+            QVERIFY2(QFileInfo(folder.filePath(link)).isSymLink(), link);
+        QCOMPARE(*readFile(at("dotfiles/nodes.toml")), std::string("new"));
+        QCOMPARE(*readFile(at("dotfiles/new")), std::string("first"));
+        QCOMPARE(QDir(folder.filePath("dotfiles")).entryList(QDir::Files | QDir::Hidden),
+                 (QStringList{"new", "nodes.toml"}));
     }
 
     void limitIsInclusive() {
