@@ -29,22 +29,6 @@ std::string folderOf(const std::string& path) {
     return folder.empty() ? "." : folder;
 }
 
-/// Where links at `path` lead, also if nothing is there yet; `path` itself if it is none.
-std::string behindLinks(const std::string& path) {
-    constexpr int kMostLinks = 40; // as the kernel's
-    std::filesystem::path at = path;
-    std::error_code error;
-    for (int i = 0; i < kMostLinks; ++i) {
-        if (!std::filesystem::is_symlink(std::filesystem::symlink_status(at, error)))
-            return at.string();
-        const auto target = std::filesystem::read_symlink(at, error);
-        if (error)
-            return path;
-        at = at.parent_path() / target;
-    }
-    return path;
-}
-
 std::string temporaryBeside(const std::string& path) {
     static std::atomic<int> counter{0};
     const std::string name = std::filesystem::path(path).filename().string();
@@ -132,17 +116,31 @@ Result<std::string> readFile(const std::string& path, size_t maxBytes) {
     }
 }
 
+std::string behindLinks(const std::string& path) {
+    constexpr int kMostLinks = 40; // as the kernel's
+    std::filesystem::path at = path;
+    std::error_code error;
+    for (int i = 0; i < kMostLinks; ++i) {
+        if (!std::filesystem::is_symlink(std::filesystem::symlink_status(at, error)))
+            return at.string();
+        const auto target = std::filesystem::read_symlink(at, error);
+        if (error)
+            return path;
+        at = at.parent_path() / target;
+    }
+    return path;
+}
+
 Result<void> writeFileAtomically(const std::string& path, std::string_view text) {
-    const std::string target = behindLinks(path);
-    const std::string temporary = temporaryBeside(target);
+    const std::string temporary = temporaryBeside(path);
     auto done = writeAndSync(temporary, path, text);
-    if (done && ::rename(temporary.c_str(), target.c_str()) != 0)
+    if (done && ::rename(temporary.c_str(), path.c_str()) != 0)
         done = failErrno("write " + path, errno);
     if (!done) {
         ::unlink(temporary.c_str());
         return done;
     }
-    return syncFolder(folderOf(target));
+    return syncFolder(folderOf(path));
 }
 
 Result<void> makeFolders(const std::string& path) {

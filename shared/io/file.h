@@ -14,9 +14,12 @@ namespace rm {
 /// Whole small files. Errors name the path and the errno's text.
 Result<std::string> readFile(const std::string& path, size_t maxBytes = 64u << 20);
 
+/// Where links at `path` lead, also if nothing is there yet; `path` itself if it is none. For files
+/// that a person may keep in a folder of dotfiles.
+std::string behindLinks(const std::string& path);
+
 /// Writes a temporary file beside it, fsyncs, renames, fsyncs the folder: readers see the old or
-/// the new text. A link stays one, and what it leads to is written: files of settings may lie in a
-/// folder of their own.
+/// the new text. A link at `path` is replaced, never followed.
 Result<void> writeFileAtomically(const std::string& path, std::string_view text);
 
 /// mkdir -p with mode 0700.

@@ -131,7 +131,7 @@ Result<void> Fleet::Impl::edit(const std::function<Result<void>(std::vector<Node
     order(current->nodes);
     NodesFile written = *current;
     std::erase(written.nodes, localNode()); // of whom nothing was set
-    if (auto done = writeFileAtomically(path().toStdString(), toToml(written)); !done)
+    if (auto done = writeFileAtomically(behindLinks(path().toStdString()), toToml(written)); !done)
         return done;
     protectFile(path().toStdString());
     takeOver(std::move(*current));

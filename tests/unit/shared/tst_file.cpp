@@ -34,7 +34,7 @@ private Q_SLOTS:
         QCOMPARE(QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden), QStringList{"file"});
     }
 
-    void aLinkStaysAndItsTargetIsWritten() {
+    void whereALinkLeadsIsWrittenOnlyWhereThatIsAsked() {
         const QDir folder(m_folder->path());
         QVERIFY(folder.mkpath("dotfiles/deep"));
         const auto at = [&](const char* name) { return folder.filePath(name).toStdString(); };
@@ -43,15 +43,19 @@ private Q_SLOTS:
         QCOMPARE(::symlink("dotfiles/deep/link", m_path.c_str()), 0);
         QCOMPARE(::symlink("dotfiles/new", at("dangling").c_str()), 0);
         QCOMPARE(::symlink("nowhere/new", at("lost").c_str()), 0);
-        RM_OK(writeFileAtomically(m_path, "new"));
-        RM_OK(writeFileAtomically(at("dangling"), "first"));
-        RM_FAILS(writeFileAtomically(at("lost"), "x"), ErrorCode::kNotFound, at("lost"));
+        RM_OK(writeFileAtomically(behindLinks(m_path), "new"));
+        RM_OK(writeFileAtomically(behindLinks(at("dangling")), "first"));
+        RM_FAILS(writeFileAtomically(behindLinks(at("lost")), "x"), ErrorCode::kNotFound,
+                 "nowhere/new");
         for (const char* link : {"file", "dotfiles/deep/link", "dangling", "lost"})
             QVERIFY2(QFileInfo(folder.filePath(link)).isSymLink(), link);
         QCOMPARE(*readFile(at("dotfiles/nodes.toml")), std::string("new"));
         QCOMPARE(*readFile(at("dotfiles/new")), std::string("first"));
         QCOMPARE(QDir(folder.filePath("dotfiles")).entryList(QDir::Files | QDir::Hidden),
                  (QStringList{"new", "nodes.toml"}));
+        RM_OK(writeFileAtomically(m_path, "own")); // else what another put there would be written
+        QVERIFY(!QFileInfo(folder.filePath("file")).isSymLink());
+        QCOMPARE(*readFile(at("dotfiles/nodes.toml")), std::string("new"));
     }
 
     void limitIsInclusive() {
