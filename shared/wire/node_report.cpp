@@ -145,6 +145,8 @@ void eachField(Report& report, Visit&& visit) {
     visit("runs", report.runs);
     visit("self_tests", report.selfTests);
     visit("other_agents", report.otherAgents);
+    visit("home_problem", report.homeProblem);
+    visit("state_problem", report.stateProblem);
 }
 
 constexpr std::array<std::pair<AtLogout, const char*>, 4> kAtLogoutWords = {

@@ -150,9 +150,12 @@ struct NodeReport {
     bool isKernelLogRead = false; ///< whose lines `xids` are; false: this user may not read it
     int64_t homeFreeBytes = -1;   ///< where `home` is or will be; -1: not told
     int64_t homeTotalBytes = -1;
-    std::vector<RunReport> runs = {};     ///< by id
-    std::vector<SelfTest> selfTests = {}; ///< of its devices, as far as they were tested
+    std::vector<RunReport> runs = {};          ///< by id
+    std::vector<SelfTest> selfTests = {};      ///< of its devices, as far as they were tested
     std::vector<AgentReport> otherAgents = {}; ///< beside the one that reports
+    std::string homeProblem =
+        {}; ///< why `user` can write no file there; empty: it can, or not told
+    std::string stateProblem = {}; ///< likewise, of stateDir
     bool operator==(const NodeReport&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shared/io/clock.h"
 #include "tests/integration/run_facts.h"
+#include "tests/integration/small_disk.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
@@ -45,6 +46,7 @@ private Q_SLOTS:
     void rankThatDoesNotAnswerIsToldAndKillEndsIt();
     void lostNodeIsWrittenDownUntilItIsBack();
     void addressWithoutARouteIsSaid();
+    void folderOfRunsWithoutRoomIsNotReady();
 
 private:
     const Cli& cli() const { return m_bed->laptop(); }
@@ -225,6 +227,25 @@ void tst_rough_nodes::addressWithoutARouteIsSaid() {
     QVERIFY(added.exitCode > 0);
     QVERIFY2(added.err.contains("no route"), added.whole());
     QVERIFY2(!added.err.contains("Invalid argument"), added.whole());
+}
+
+/// The agent is there already and its own disk has room.
+void tst_rough_nodes::folderOfRunsWithoutRoomIsNotReady() {
+    SshServer& server = m_bed->server(1);
+    CliResult check;
+    {
+        const SmallDisk disk(server.home() + "/state/ringmaster", "64k");
+        QVERIFY(disk.isMounted());
+        disk.fill();
+        QVERIFY(server.restart()); // its namespace sees mounts from before its start
+        check = cli().run({"nodes", "check", "node-b"}, 60000);
+        server.stop();
+    }
+    QVERIFY(server.restart());
+    QVERIFY2(check.exitCode == static_cast<int>(ExitCode::kFailed), check.whole());
+    QVERIFY2(check.out.contains("Folders: write in "), check.whole());
+    QVERIFY2(check.out.contains("No space left on device"), check.whole());
+    QVERIFY2(check.out.contains("XDG_STATE_HOME"), check.whole());
 }
 
 QTEST_GUILESS_MAIN(tst_rough_nodes)

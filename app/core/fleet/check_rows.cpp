@@ -223,6 +223,38 @@ CheckRow diskRow(const NodeReport& report) {
     return row;
 }
 
+/// Room and permissions may be there, and yet no file can be written: a disk that had errors is
+/// mounted read-only by its system. nullopt: nothing is told against it.
+std::optional<CheckRow> foldersRow(const NodeReport& report) {
+    if (report.homeProblem.empty() && report.stateProblem.empty())
+        return std::nullopt;
+    const bool isBoth = !report.homeProblem.empty() && !report.stateProblem.empty() &&
+                        report.homeProblem != report.stateProblem;
+    const std::string problems = isBoth ? report.homeProblem + "; " + report.stateProblem
+                                 : report.homeProblem.empty() ? report.stateProblem
+                                                              : report.homeProblem;
+    const std::string variables = report.homeProblem.empty() ? "XDG_STATE_HOME"
+                                  : report.stateProblem.empty()
+                                      ? "RINGMASTER_HOME"
+                                      : "RINGMASTER_HOME and XDG_STATE_HOME";
+    const auto says = [&problems](const char* cause) {
+        return problems.find(cause) != std::string::npos;
+    };
+    const bool isFull = says("No space left") || says("quota");
+    return CheckRow{"folders",
+                    State::kBad,
+                    "Folders",
+                    problems,
+                    report.homeProblem.empty()
+                        ? "no run can be started there: it writes its journal there"
+                        : "nothing can be sent to it, and no run started there",
+                    (isFull ? "make room there (see df -h, df -i and quota), or name a folder on "
+                              "another disk as "
+                            : "let its user write there (see ls -ld and mount: a disk with errors "
+                              "is mounted read-only), or name a folder of that user as ") +
+                        variables + " in that machine's /etc/environment, then check again"};
+}
+
 CheckRow clockRow(const CheckContext& context) {
     constexpr int64_t kTolerated = 2'000'000'000;
     const int64_t ahead = context.aheadNs;
@@ -644,9 +676,12 @@ std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& contex
                                   gpuRow(whole, report, context)};
     for (CheckRow& row : gpuHealthRows(whole, context.node, runtimeFor(report, context)))
         rows.push_back(std::move(row));
-    for (CheckRow& row : std::vector<CheckRow>{
-             diskRow(report), logoutRow(report), limitsRow(report), leftoversRow(report, context),
-             clockRow(context), networkRow(report), publicRow(report)})
+    rows.push_back(diskRow(report));
+    if (auto row = foldersRow(report))
+        rows.push_back(std::move(*row));
+    for (CheckRow& row :
+         std::vector<CheckRow>{logoutRow(report), limitsRow(report), leftoversRow(report, context),
+                               clockRow(context), networkRow(report), publicRow(report)})
         rows.push_back(std::move(row));
     return rows;
 }

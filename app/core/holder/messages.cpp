@@ -265,13 +265,13 @@ auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
            interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release, libstdcxx,
            stateId, memlockBytes, openFiles, openFilesMost, shmBytes, shmFreeBytes, rdmaDevices,
-           xids, isKernelLogRead, homeFreeBytes, homeTotalBytes, runs, selfTests, otherAgents] =
-        value;
+           xids, isKernelLogRead, homeFreeBytes, homeTotalBytes, runs, selfTests, otherAgents,
+           homeProblem, stateProblem] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
                     interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release,
                     libstdcxx, stateId, memlockBytes, openFiles, openFilesMost, shmBytes,
                     shmFreeBytes, rdmaDevices, xids, isKernelLogRead, homeFreeBytes, homeTotalBytes,
-                    runs, selfTests, otherAgents);
+                    runs, selfTests, otherAgents, homeProblem, stateProblem);
 }
 
 template <Like<CheckAction> T>

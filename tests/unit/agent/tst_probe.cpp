@@ -418,6 +418,23 @@ private Q_SLOTS:
             QVERIFY2(!folderReport(order), order);
     }
 
+    /// In /proc even root makes no file.
+    void foldersInWhichNothingCanBeWrittenAreTold() {
+        QTemporaryDir dir;
+        const std::string folder = dir.path().toStdString();
+        const NodeReport good =
+            probeNode({folder, folder + "/not/there"}, FakeSysRoot().root(), NoGpus());
+        QCOMPARE(good.homeProblem, std::string());
+        QCOMPARE(good.stateProblem, std::string());
+        QCOMPARE(QDir(dir.path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+                 QStringList("home-id"));
+        QCOMPARE(whyNotWritable("/proc/not/there"),
+                 std::string("write in /proc: No such file or directory"));
+        const NodeReport bad = probeNode({folder, "/proc"}, FakeSysRoot().root(), NoGpus());
+        QCOMPARE(bad.homeProblem, std::string());
+        QVERIFY2(bad.stateProblem.starts_with("write in /proc: "), bad.stateProblem.c_str());
+    }
+
     void dataIsTheSameWhereNamesSizesAndContentsAre() {
         QTemporaryDir one, other;
         const auto write = [](QTemporaryDir& dir, const QString& name, const QByteArray& text) {

@@ -134,6 +134,8 @@ NodeReport nodeReport() {
     report.selfTests = {selfTest()};
     report.otherAgents = {{"ab12", "0.0.9", 12 << 20, "run gpt-1 lives by it"},
                           {"cd34", "", 1, ""}};
+    report.homeProblem = "write in /h\u00e9: Read-only file system";
+    report.stateProblem = "write in /s: No space left on device";
     return report;
 }
 

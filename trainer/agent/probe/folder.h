@@ -15,6 +15,10 @@ struct FolderRoom {
 };
 FolderRoom roomAt(const std::string& folder);
 
+/// Why this user can write no file in `folder`, or in the nearest one above it that is there:
+/// "write in /home/me: Read-only file system". Empty: one was written and removed.
+std::string whyNotWritable(const std::string& folder);
+
 /// `folder`: what a rank could do with the folder "path" of `order`, {"path", "mark", "do"}, as
 /// {"folder", "free_bytes", "device", "problem", "mark"}. `folder` is the nearest one above it that
 /// is there: what is missing is made by the ranks. `problem`: why this user can write no file in

@@ -87,6 +87,8 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.homeId = homeId(folders.home);
     report.stateDir = folders.stateDir;
     report.stateId = stateId(folders.stateDir);
+    report.homeProblem = whyNotWritable(folders.home);
+    report.stateProblem = whyNotWritable(folders.stateDir);
     report.runs = livingRuns(folders);
     report.release = kRelease;
     report.libstdcxx = newestGlibcxx(root);

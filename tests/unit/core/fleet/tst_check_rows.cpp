@@ -20,6 +20,7 @@ private Q_SLOTS:
     void theLibrariesOfTheNodeMustServeTheTrainer();
     void clockSkewIsJudgedWithinItsUncertainty();
     void diskOfTheHomeIsJudged();
+    void foldersInWhichNothingCanBeWrittenAreBad();
     void theRuntimeThatARunWouldGetIsTold();
     void oldDriverTrainsOnTheCpu();
     void whatNoDriverChangesIsNotAdvised();
@@ -226,6 +227,31 @@ void CheckRowsTest::diskOfTheHomeIsJudged() {
     report.homeTotalBytes = report.homeFreeBytes = -1;
     report.disks.clear();
     QVERIFY(rowOf(report, "disk").state == State::kWarning);
+}
+
+void CheckRowsTest::foldersInWhichNothingCanBeWrittenAreBad() {
+    NodeReport report = soundReport();
+    QVERIFY(rowOf(report, "folders").id.empty()); // not told
+    report.homeProblem = "write in /home/me/.local/share/ringmaster: Read-only file system";
+    QCOMPARE(rowOf(report, "folders"),
+             (CheckRow{"folders", State::kBad, "Folders", report.homeProblem,
+                       "nothing can be sent to it, and no run started there",
+                       "let its user write there (see ls -ld and mount: a disk with errors is "
+                       "mounted read-only), or name a folder of that user as RINGMASTER_HOME in "
+                       "that machine's /etc/environment, then check again"}));
+    report.homeProblem.clear();
+    report.stateProblem = "write in /home/me/.local/state: No space left on device";
+    QCOMPARE(rowOf(report, "folders"),
+             (CheckRow{"folders", State::kBad, "Folders", report.stateProblem,
+                       "no run can be started there: it writes its journal there",
+                       "make room there (see df -h, df -i and quota), or name a folder on another "
+                       "disk as XDG_STATE_HOME in that machine's /etc/environment, then check "
+                       "again"}));
+    report.homeProblem = "write in /h: Permission denied";
+    report.stateProblem = "write in /s: Permission denied";
+    const CheckRow both = rowOf(report, "folders");
+    QCOMPARE(both.evidence, report.homeProblem + "; " + report.stateProblem);
+    QVERIFY2(both.fix.find("RINGMASTER_HOME and XDG_STATE_HOME") != std::string::npos, words(both));
 }
 
 void CheckRowsTest::theRuntimeThatARunWouldGetIsTold() {

@@ -54,6 +54,8 @@ inline NodeCheck nodeCheck() {
     report.selfTests = {
         {"H200", "GPU-1", "550", "torch", true, 6, {{"memory", "device", true, "x", 7}}}};
     report.otherAgents = {{"ab12", "0.0.9", 1 << 20, "run gpt-1 lives by it"}};
+    report.homeProblem = "write in /h: Read-only file system";
+    report.stateProblem = "write in /s: No space left on device";
     NodeCheck check;
     check.node = "node-a";
     check.ready = true;
