@@ -56,7 +56,7 @@ void HolderSearch::look() {
     if (writer.error().code != ErrorCode::kUnavailable)
         return finish(writer.error());
     if (isLate)
-        return finish(noAnswer(writer.error()));
+        return finish(StoreWriter::isHeld(m_database) ? noAnswer(writer.error()) : writer.error());
     if (const std::string socket = StoreWriter::announced(m_database); !socket.empty())
         connectTo(QString::fromStdString(socket));
 }

@@ -2,6 +2,9 @@
 #include "app/core/store/database.h"
 
 #include <sqlite3.h>
+#include <sys/statvfs.h>
+
+#include <filesystem>
 
 namespace rm {
 
@@ -31,6 +34,24 @@ ErrorCode codeOf(int sqliteCode) {
     default:
         return ErrorCode::kInternal;
     }
+}
+
+std::string folderOf(const std::string& file) {
+    return std::filesystem::path(file).parent_path().string();
+}
+
+Error diskFull(const std::string& attempt, const std::string& file) {
+    return {ErrorCode::kExhausted,
+            attempt + ": this computer's disk is full: make room at " + folderOf(file)};
+}
+
+/// Whether the least that SQLite adds, a block of its -shm, does not fit any more, or no new file.
+bool isDiskFull(const std::string& file) {
+    constexpr uint64_t kLeast = 32 * 1024;
+    struct statvfs room = {};
+    return ::statvfs(folderOf(file).c_str(), &room) == 0 &&
+           (uint64_t{room.f_bavail} * room.f_frsize < kLeast ||
+            (room.f_files > 0 && room.f_favail == 0));
 }
 
 } // namespace
@@ -89,11 +110,20 @@ ReadScope::~ReadScope() {
         m_database->connection().tryExec("COMMIT");
 }
 
-Error errorOf(const std::string& attempt, const SQLite::Exception& exception) {
-    const ErrorCode code = codeOf(exception.getErrorCode());
-    if ((exception.getErrorCode() & 0xff) == SQLITE_FULL)
-        return {code, attempt + ": disk full"};
-    return {code, attempt + ": " + exception.what()};
+Error orDiskFull(const std::string& attempt, const std::string& file, const Error& error) {
+    return isDiskFull(file) ? diskFull(attempt, file) : error;
+}
+
+Error errorOf(const std::string& attempt, const std::string& file,
+              const SQLite::Exception& exception) {
+    const int kind = exception.getErrorCode() & 0xff;
+    const Error error{codeOf(kind), attempt + ": " + exception.what()};
+    if (kind == SQLITE_FULL)
+        return diskFull(attempt, file);
+    // Where there is no room for its -shm, SQLite calls that an I/O error or a file that does not
+    // open.
+    const bool mayBeFull = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN;
+    return mayBeFull ? orDiskFull(attempt, file, error) : error;
 }
 
 } // namespace rm

@@ -92,16 +92,23 @@ private:
     Database* m_database;
 };
 
-/// Turns an SQLite exception into an error for people: "attempt: disk full".
-Error errorOf(const std::string& attempt, const SQLite::Exception& exception);
+/// kExhausted where the disk of `file` is full, "ATTEMPT: this computer's disk is full: make room
+/// at FOLDER", whatever it was that failed for that; otherwise `error`.
+Error orDiskFull(const std::string& attempt, const std::string& file, const Error& error);
 
-/// Runs `body` and turns SQLite's exceptions into errors. `body` returns a Result.
+/// Turns an exception of SQLite about the database `file` into an error for people, as
+/// orDiskFull().
+Error errorOf(const std::string& attempt, const std::string& file,
+              const SQLite::Exception& exception);
+
+/// Runs `body`, which is about the database `file`, and turns SQLite's exceptions into errors.
+/// `body` returns a Result.
 template <class Body>
-auto guarded(const std::string& attempt, Body&& body) -> decltype(body()) {
+auto guarded(const std::string& attempt, const std::string& file, Body&& body) -> decltype(body()) {
     try {
         return body();
     } catch (const SQLite::Exception& exception) {
-        return tl::unexpected<Error>(errorOf(attempt, exception));
+        return tl::unexpected<Error>(errorOf(attempt, file, exception));
     }
 }
 

@@ -62,6 +62,15 @@ std::string LockFile::announced(const std::string& path) {
     return place;
 }
 
+bool LockFile::isHeld(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    const bool isHeld = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(descriptor);
+    return isHeld;
+}
+
 LockFile::LockFile(LockFile&& other) noexcept
     : m_descriptor(std::exchange(other.m_descriptor, -1))
     , m_path(std::move(other.m_path)) {}

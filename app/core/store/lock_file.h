@@ -18,6 +18,7 @@ public:
     Result<void> announce(const std::string& place) const;
     /// What the last holder announced; empty: nothing. That process may be gone.
     static std::string announced(const std::string& path);
+    static bool isHeld(const std::string& path);
 
     LockFile(LockFile&& other) noexcept;
     LockFile& operator=(LockFile&& other) noexcept;

@@ -24,7 +24,7 @@ struct StoreReader::Impl {
             return body();
         } catch (const SQLite::Exception& exception) {
             if (!isInterrupted)
-                warn(errorOf(what, exception));
+                warn(errorOf(what, database.connection().getFilename(), exception));
             return {};
         }
     }

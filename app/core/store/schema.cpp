@@ -68,7 +68,7 @@ void apply(Database& database, const SchemaStep& step) {
 Result<void> upgradeSchema(Database& database, const std::string& path,
                            std::span<const SchemaStep> steps) {
     const int newest = steps.back().version;
-    return guarded("upgrade " + path, [&]() -> Result<void> {
+    return guarded("upgrade " + path, path, [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const int version, versionOf(database, path, newest));
         if (version > 0 && version < newest)
             if (const auto copied = backUp(database, path, version); !copied)

@@ -423,6 +423,8 @@ public:
     /// What the last process that opened `path` announced; empty: nothing. That process may be
     /// gone.
     static std::string announced(const QString& path);
+    /// Whether a process has `path` open.
+    static bool isHeld(const QString& path);
 
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});

@@ -159,7 +159,7 @@ StoreReader::~StoreReader() = default;
 
 Result<std::unique_ptr<StoreReader>> StoreReader::open(const QString& path) {
     const std::string file = path.toStdString();
-    return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreReader>> {
+    return guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreReader>> {
         std::unique_ptr<StoreReader> reader(new StoreReader);
         reader->m_impl = std::make_unique<Impl>(file);
         const int newest = schemaSteps().back().version;
@@ -175,7 +175,8 @@ std::shared_ptr<void> StoreReader::snapshot() {
         (void)m_impl->database.query("SELECT count(*) FROM about").next();
         return scope;
     } catch (const SQLite::Exception& exception) {
-        Impl::warn(errorOf("read the database", exception));
+        Impl::warn(
+            errorOf("read the database", m_impl->database.connection().getFilename(), exception));
         return nullptr;
     }
 }

@@ -31,7 +31,7 @@ namespace {
 constexpr int kWalPages = 8192; ///< 32 MiB, then SQLite folds the WAL into the file
 
 Result<void> configure(Database& database, const std::string& path) {
-    return guarded("open " + path, [&]() -> Result<void> {
+    return guarded("open " + path, path, [&]() -> Result<void> {
         SQLite::Database& connection = database.connection();
         connection.exec("PRAGMA journal_mode = WAL");
         connection.exec("PRAGMA synchronous = NORMAL");
@@ -53,7 +53,8 @@ struct StoreWriter::Impl {
 
     /// Runs `body` in a transaction: committed when it gives a value, else rolled back.
     Result<void> transact(const std::string& attempt, const std::function<Result<void>()>& body) {
-        const auto done = guarded(attempt, [&]() -> Result<void> {
+        const std::string& file = database.connection().getFilename();
+        const auto done = guarded(attempt, file, [&]() -> Result<void> {
             SQLite::Transaction transaction(database.connection(),
                                             SQLite::TransactionBehavior::IMMEDIATE);
             if (auto result = body(); !result)
@@ -267,11 +268,16 @@ std::string lockOf(const QString& path) {
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
     const std::string file = path.toStdString();
-    RM_RETURN_IF_ERROR(makeFolders(QFileInfo(path).absolutePath().toStdString()));
-    RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file));
+    const auto told = [&file](const Error& error) {
+        return error.code == ErrorCode::kExhausted ? orDiskFull("open " + file, file, error)
+                                                   : error;
+    };
+    RM_RETURN_IF_ERROR(makeFolders(QFileInfo(path).absolutePath().toStdString()).map_error(told));
+    RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file).map_error(told));
     protectFile(lockOf(path));
-    RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600)); // SQLite would go by the umask
-    return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
+    // SQLite would go by the umask.
+    RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600).map_error(told));
+    return guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
         std::unique_ptr<StoreWriter> writer(new StoreWriter);
         writer->m_impl = std::make_unique<Impl>(std::move(lock), file);
         Database& database = writer->m_impl->database;
@@ -299,6 +305,10 @@ void StoreWriter::Impl::noteBranch(int64_t id, const NewRun& run, int64_t wallNs
 
 Result<void> StoreWriter::announce(const std::string& place) {
     return m_impl->lock.announce(place);
+}
+
+bool StoreWriter::isHeld(const QString& path) {
+    return LockFile::isHeld(lockOf(path));
 }
 
 std::string StoreWriter::announced(const QString& path) {

@@ -248,6 +248,9 @@ private Q_SLOTS:
         const auto full = writer->ingest(batch);
         QVERIFY(!full);
         QVERIFY2(full.error().code == ErrorCode::kExhausted, full.error().message.c_str());
+        QVERIFY2(full.error().message.ends_with(": this computer's disk is full: make room at " +
+                                                QFileInfo(path).path().toStdString()),
+                 full.error().message.c_str());
         QVERIFY(ballast.remove());
         const auto reader = std::move(*StoreReader::open(path));
         QVERIFY(reader->points("a", {"train/loss", 0}).empty());
@@ -256,6 +259,32 @@ private Q_SLOTS:
         QCOMPARE(reader->points("a", {"train/loss", 0}).size(), size_t(20000));
         writer->checkpointWal();
         QCOMPARE(integrityOf(path), std::string("ok"));
+    }
+
+    /// SQLite says "disk I/O error", as it has no room for its -shm.
+    void openingOnAFullDiskSaysWhichDisk() {
+        SmallDisk disk("size=3m");
+        RM_NEEDS("root", disk.isMounted(), "a small disk takes a mount");
+        const QString path = disk.filePath("runs.sqlite");
+        QVERIFY(StoreWriter::open(path));
+        QVERIFY(!StoreWriter::isHeld(path));
+        QFile ballast(disk.filePath("ballast"));
+        QVERIFY(ballast.open(QIODevice::WriteOnly | QIODevice::Unbuffered));
+        while (ballast.write(QByteArray(4096, 'x')) == 4096) {
+        }
+        const auto writer = StoreWriter::open(path);
+        const auto reader = StoreReader::open(path);
+        QVERIFY(!writer && !reader);
+        for (const Error& error : {writer.error(), reader.error()}) {
+            QVERIFY2(error.code == ErrorCode::kExhausted, error.message.c_str());
+            QVERIFY2(error.message.ends_with(": this computer's disk is full: make room at " +
+                                             QFileInfo(path).path().toStdString()),
+                     error.message.c_str());
+        }
+        QVERIFY(ballast.remove());
+        const auto again = StoreWriter::open(path);
+        QVERIFY2(again, again ? "" : again.error().message.c_str());
+        QVERIFY(StoreWriter::isHeld(path));
     }
 };
 
