@@ -156,7 +156,7 @@ void CommandContext::noteLinks(RunSummary& run) const {
         if (isGone(node) && !isKnown)
             run.lostNodes.push_back({node.node, unreachableSinceNs(node),
                                      "cannot be reached: " + node.why.toStdString()});
-        if (node.link == LiveState::Link::kLive)
+        if (node.link == LiveState::Link::kLive || node.link == LiveState::Link::kUnstored)
             std::erase_if(run.lostNodes,
                           [&](const LostNode& lost) { return lost.nodeName == node.node; });
     }

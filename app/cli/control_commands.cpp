@@ -157,6 +157,9 @@ std::vector<LiveState::NodeLink> unseenNodes(const LiveState& live) {
 /// Why it is not known that the run has ended, though it was told to.
 std::string whyNotOver(const LiveState& live, const QString& run, CommandKind kind,
                        const CommandState& state) {
+    if (const std::string why = whyUnstored(live); !why.empty())
+        return (state.message.empty() ? "it was told" : state.message) +
+               ", but its end cannot be read here: " + why;
     const auto unseen = unseenNodes(live);
     if (unseen.empty())
         return "the ranks have not ended yet";
@@ -197,7 +200,9 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
         return ended || (state->step < 0 && isLaunchOver(context, run->id));
     };
     const auto live = [&] { return context.engine().live(run->id); };
-    const auto isKnown = [&] { return isOver() || !unseenNodes(live()).empty(); };
+    const auto isKnown = [&] {
+        return isOver() || !unseenNodes(live()).empty() || !whyUnstored(live()).empty();
+    };
     if (!isRefused() && endsTheRun(kind))
         awaitUntil(isKnown, kEndDeadline);
     const bool isDone = isRefused() || !endsTheRun(kind) || isOver();

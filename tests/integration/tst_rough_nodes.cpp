@@ -47,6 +47,7 @@ private Q_SLOTS:
     void lostNodeIsWrittenDownUntilItIsBack();
     void addressWithoutARouteIsSaid();
     void folderOfRunsWithoutRoomIsNotReady();
+    void aFullDiskOfThisComputerBlamesNoNode();
 
 private:
     const Cli& cli() const { return m_bed->laptop(); }
@@ -246,6 +247,36 @@ void tst_rough_nodes::folderOfRunsWithoutRoomIsNotReady() {
     QVERIFY2(check.out.contains("Folders: write in "), check.whole());
     QVERIFY2(check.out.contains("No space left on device"), check.whole());
     QVERIFY2(check.out.contains("XDG_STATE_HOME"), check.whole());
+}
+
+void tst_rough_nodes::aFullDiskOfThisComputerBlamesNoNode() {
+    const SmallDisk disk(cli().home() + "/data", "16m");
+    QVERIFY(disk.isMounted());
+    const QString spec = m_bed->writeSpec("here", {.steps = 1000000, .checkpointEvery = 0});
+    const auto app = cli().start({"run", spec, "--node", "node-b:1", "--wait"});
+    const auto isThere = [&] {
+        const auto run = newestRun(cli().database());
+        return run && run->name == "here" && run->step >= 5;
+    };
+    QVERIFY2(QTest::qWaitFor(isThere, 60000), app->readAllStandardError());
+    const QString run = newestRun(cli().database())->id;
+    disk.fill();
+    CliResult shown;
+    const auto isTold = [&] {
+        shown = cli().run({"show", run});
+        return shown.whole().contains("this computer's disk is full: make room at ");
+    };
+    const bool wasTold = QTest::qWaitFor(isTold, 60000);
+    const CliResult pause = cli().run({"pause", run}, 60000);
+    const CliResult kill = cli().run({"kill", run}, 120000);
+    disk.empty();
+    const bool isOver = app->waitForFinished(60000);
+    QVERIFY2(wasTold && !shown.whole().contains("cannot be reached"), shown.whole());
+    QVERIFY2(pause.whole().contains("this computer's disk is full"), pause.whole());
+    QVERIFY2(!kill.whole().contains("declare"), kill.whole());
+    QVERIFY(isOver);
+    // As paused, if a page that was left had room for the command.
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(summary(run).state), 30000);
 }
 
 QTEST_GUILESS_MAIN(tst_rough_nodes)

@@ -75,6 +75,7 @@ constexpr bool isKnown(LiveState::Link link) {
     case LiveState::Link::kLive:
     case LiveState::Link::kLost:
     case LiveState::Link::kRefused:
+    case LiveState::Link::kUnstored:
         return true;
     }
     return false;

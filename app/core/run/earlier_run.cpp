@@ -144,6 +144,10 @@ std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& liv
     if (!where.empty())
         return Result<void>(tl::unexpected(stillRuns(id, where)));
     for (const LiveState::NodeLink& node : live.nodes)
+        if (node.link == LiveState::Link::kUnstored)
+            return fail(ErrorCode::kExhausted,
+                        "read what " + node.node + " has of " + id + ": " + node.why.toStdString());
+    for (const LiveState::NodeLink& node : live.nodes)
         if (const auto why = whyUnread(node, nowNs, waitedNs))
             return fail(node.link == LiveState::Link::kRefused ? ErrorCode::kDenied
                                                                : ErrorCode::kUnavailable,

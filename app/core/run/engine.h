@@ -44,11 +44,14 @@ struct LiveState {
         kLive,
         kLost,    ///< being retried
         kRefused, ///< login refused: retried once a check of the node succeeds
+        /// It answers, but what it sends cannot be stored on this computer, whose disk is full:
+        /// being retried.
+        kUnstored,
     };
     struct NodeLink {
         std::string node;
         Link link = Link::kNone;
-        QString why;             ///< kLost, kRefused: the error in words
+        QString why;             ///< kLost, kRefused, kUnstored: the error in words
         int64_t lostSinceNs = 0; ///< kLost, kRefused
         std::optional<RunState> state;
         int64_t heardNs = 0; ///< when it was last heard from; 0: never

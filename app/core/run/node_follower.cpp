@@ -47,6 +47,7 @@ private:
     Result<bool> readOnce();
     Result<void> sendDue();
     Result<void> commit();
+    void hearAnswers(std::stop_token stop);
     tl::unexpected<Error> verdict(const Error& error);
     tl::unexpected<Error> whyClosed();
     void onRunState(const RunState& state);
@@ -77,7 +78,11 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
             m_owner.m_refused = session.error().need;
         return tl::unexpected(std::move(session.error().error));
     }
-    RM_ASSIGN_OR_RETURN(auto cursors, readCursors());
+    auto cursors = readCursors();
+    if (!cursors) {
+        m_owner.noteStored(tl::unexpected(cursors.error()));
+        return tl::unexpected(cursors.error());
+    }
     const std::string run = m_owner.m_target.run.toStdString();
     RM_ASSIGN_OR_RETURN(
         auto process,
@@ -90,7 +95,7 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     };
     handlers.runState = [this](const RunState& state) { onRunState(state); };
     handlers.commandState = [this](const CommandState& state) { m_owner.onAnswer(state); };
-    m_stream.emplace(run, std::move(cursors), std::move(handlers), Clock::now());
+    m_stream.emplace(run, std::move(*cursors), std::move(handlers), Clock::now());
     // In one write: if the run has ended, the agent would otherwise report that before it reads
     // them.
     auto bytes = m_stream->opening();
@@ -120,6 +125,8 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
     m_owner.m_link.state = state;
     m_owner.m_link.heardNs = wallNowNs();
     m_owner.m_downSinceNs = monotonicNowNs();
+    if (m_owner.m_isUnstored) // until it is stored: the link comes back at once
+        return m_owner.report(LiveState::Link::kUnstored, m_owner.m_link.why);
     m_owner.noteBack();
     m_owner.report(LiveState::Link::kLive);
 }
@@ -128,9 +135,21 @@ Result<void> NodeFollower::Connection::commit() {
     if (!m_ingest)
         return {};
     auto batch = m_ingest->take();
-    if (batch)
-        batch->nodeName = m_owner.m_target.node.name;
-    return batch ? m_owner.m_sink.commit(std::move(*batch)) : Result<void>{};
+    if (!batch)
+        return {};
+    batch->nodeName = m_owner.m_target.node.name;
+    auto done = m_owner.m_sink.commit(std::move(*batch));
+    m_owner.noteStored(done);
+    return done;
+}
+
+/// A kill needs no room here: its answer is waited for though nothing can be stored, as the next
+/// connection would be closed for that again before it comes.
+void NodeFollower::Connection::hearAnswers(std::stop_token stop) {
+    const auto deadline = Clock::now() + kExitTimeout;
+    while (!stop.stop_requested() && Clock::now() < deadline && m_owner.hasUnanswered())
+        if (const auto closed = readOnce(); !closed || *closed || !sendDue())
+            return;
 }
 
 Result<bool> NodeFollower::Connection::readOnce() {
@@ -182,7 +201,11 @@ Result<bool> NodeFollower::Connection::follow(std::stop_token stop) {
         RM_ASSIGN_OR_RETURN(const auto closed, readOnce());
         if (m_ended && m_ingest)
             m_ingest->finish(*m_owner.m_link.state);
-        RM_RETURN_IF_ERROR(commit());
+        if (const auto stored = commit(); !stored) {
+            if (m_owner.m_isUnstored)
+                hearAnswers(stop);
+            return tl::unexpected(stored.error());
+        }
         if (m_ended)
             return true;
         if (m_orphans.isLost(Clock::now()))
@@ -238,6 +261,11 @@ bool NodeFollower::takeBack(const std::string& id) {
     return wasEver;
 }
 
+bool NodeFollower::hasUnanswered() {
+    const std::lock_guard lock(m_mutex);
+    return !m_unanswered.empty();
+}
+
 /// What is to be sent now.
 std::vector<Command> NodeFollower::takeDue(bool isNewLink) {
     const int64_t now = wallNowNs();
@@ -281,6 +309,10 @@ void NodeFollower::noteLost() {
     storeEvent(Severity::kWarning, kNodeLostEvent, unreachableSinceNs(m_link),
                m_link.node + (isRefused ? " refuses the login: " : " cannot be reached: ") +
                    m_link.why.toStdString());
+}
+
+void NodeFollower::noteStored(const Result<void>& how) {
+    m_isUnstored = !how && how.error().code == ErrorCode::kExhausted;
 }
 
 void NodeFollower::noteBack() {
@@ -335,10 +367,15 @@ void NodeFollower::loop(std::stop_token stop) {
         if (m_link.link == LiveState::Link::kLive)
             backOff.reset();
         const QString why = QString::fromStdString(over.error().message);
-        report(m_refused ? LiveState::Link::kRefused : LiveState::Link::kLost, why);
+        const bool isUnstored = m_isUnstored && over.error().code == ErrorCode::kExhausted;
+        report(m_refused    ? LiveState::Link::kRefused
+               : isUnstored ? LiveState::Link::kUnstored
+                            : LiveState::Link::kLost,
+               why);
         if (m_isFinal)
             return m_sink.ended(tl::unexpected<Error>(over.error()));
-        noteLost();
+        if (!isUnstored)
+            noteLost();
         if (m_refused) {
             m_sink.loginRefused(*m_refused);
             awaitRetry(stop);

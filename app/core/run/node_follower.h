@@ -74,6 +74,8 @@ private:
     void awaitRetry(std::stop_token stop);
     void noteLost();
     void noteBack();
+    void noteStored(const Result<void>& how);
+    bool hasUnanswered();
     void storeEvent(Severity severity, const char* code, int64_t wallNs,
                     const std::string& message);
     std::vector<Command> takeDue(bool isNewLink);
@@ -85,6 +87,7 @@ private:
     Sink m_sink;
     LiveState::NodeLink m_link;
     bool m_isStoredAsLost;
+    bool m_isUnstored = false;                     ///< there was no room for what came last
     int64_t m_downSinceNs = 0;                     ///< CLOCK_MONOTONIC
     bool m_isFinal = false;                        ///< kNotFound or kTooNew: no reconnecting
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login

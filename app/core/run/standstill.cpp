@@ -84,7 +84,15 @@ std::string placeOf(const RankState& rank) {
 
 } // namespace
 
+std::string whyUnstored(const LiveState& live) {
+    const auto node =
+        std::ranges::find(live.nodes, LiveState::Link::kUnstored, &LiveState::NodeLink::link);
+    return node == live.nodes.end() ? std::string() : node->why.toStdString();
+}
+
 std::string whoIsBehind(const LiveState& live) {
+    if (auto why = whyUnstored(live); !why.empty())
+        return why; // what is known of the others is old, too
     const auto lost = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
     if (lost != live.nodes.end())
         return lost->node + " cannot be reached";
@@ -191,7 +199,9 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
     if (!live.pending || live.launching || nowNs - live.pendingSinceNs < kCommandPatienceNs)
         return {};
     const auto silent = silentNodes(live, wallNs);
-    std::string why = silent.empty() ? whoIsDown(live) : silent.front();
+    std::string why = whyUnstored(live);
+    if (why.empty())
+        why = silent.empty() ? whoIsDown(live) : silent.front();
     const auto* unheard = unheardNode(live, wallNs);
     if (why.empty() && unheard && unheard->link == LiveState::Link::kConnecting)
         why = unheard->node + " is being connected to";
@@ -207,6 +217,9 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
 }
 
 DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
+    if (!whyUnstored(live).empty())
+        return {"The nodes answer, and what they say is stored once there is room on this "
+                "computer's disk."};
     if (const auto* unheard = unheardNode(live, wallNs)) {
         const bool isRefused = unheard->link == LiveState::Link::kRefused;
         const std::string until = isRefused ? " once a check of " + unheard->node + " succeeds."
@@ -232,7 +245,8 @@ DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
 bool standsStill(const LiveState& live, double stepMs) {
     constexpr double kLongMs = 5000;
     constexpr double kSteps = 5;
-    if (live.held || std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link))
+    if (live.held || !whyUnstored(live).empty() ||
+        std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link))
         return true;
     const auto ranks = ranksOf(live);
     return std::ranges::any_of(ranks, [&](const SeenRank& rank) {

@@ -15,6 +15,9 @@ inline constexpr int64_t kCommandPatienceNs = 3'000'000'000;
 /// step 47 for 12 s". Empty: all get on, or nothing is known.
 std::string whoIsBehind(const LiveState& live);
 
+/// Why what a node of the run sends cannot be stored on this computer; empty: it can be.
+std::string whyUnstored(const LiveState& live);
+
 /// One line for each node whose disk is full, and for each rank that cannot write what it measures:
 /// "rank 0 on node-a cannot write its journal: its disk is full (kept in memory, written when there
 /// is room)".

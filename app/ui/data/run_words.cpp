@@ -159,6 +159,8 @@ QString linkLostText(const LiveState& live) {
                          "%1 refuses the login since %2; training goes on there; check the "
                          "node to log in again")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
+    if (const std::string why = whyUnstored(live); !why.empty())
+        lines << capitalized(why);
     for (const std::string& line : silentNodes(live, wallNowNs()))
         lines << capitalized(line);
     for (const std::string& line : journalProblems(live))

@@ -53,6 +53,7 @@ private Q_SLOTS:
     void ranksThatGetOnAreNotNamed();
     void noKillIsAdvisedWhileANodeIsSilent();
     void aFullDiskIsWhyNothingIsAnswered();
+    void aFullDiskOfThisComputerBlamesNoNode();
     void nobodyIsBlamedBeforeAllAreHeardOf();
     void nothingIsToldWithoutACommand();
     void paceSaysNothingOfARunThatStands_data();
@@ -244,6 +245,24 @@ void TestStandstill::aFullDiskIsWhyNothingIsAnswered() {
     QVERIFY2(delay.find("the disk of the run's folder on n0 is full") != delay.npos, delay.c_str());
     const DelayAdvice advice = delayAdvice(state, kWallNs);
     QVERIFY2(!advice.isKill && advice.words.find("free some room") != std::string::npos,
+             advice.words.c_str());
+}
+
+void TestStandstill::aFullDiskOfThisComputerBlamesNoNode() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 9000)});
+    state.pending = CommandKind::kKill;
+    state.pendingSinceNs = 100 * kSecondNs;
+    QVERIFY(whyUnstored(state).empty());
+    state.nodes[0].link = LiveState::Link::kLost; // which may have one cause with it
+    state.nodes[1].link = LiveState::Link::kUnstored;
+    state.nodes[1].why = "this computer's disk is full: make room at /home/me";
+    QCOMPARE(whoIsBehind(state), state.nodes[1].why.toStdString());
+    QVERIFY(standsStill(state, 100));
+    const std::string delay = commandDelay(state, 104 * kSecondNs, kWallNs);
+    QVERIFY2(delay.ends_with(" for 4 s: " + whyUnstored(state)), delay.c_str());
+    const DelayAdvice advice = delayAdvice(state, kWallNs);
+    QVERIFY2(!advice.isKill && advice.words.find("disk") != std::string::npos,
              advice.words.c_str());
 }
 
