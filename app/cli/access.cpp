@@ -119,7 +119,8 @@ bool needsAPerson(const NodeCheck& check) {
 
 } // namespace
 
-std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector<Node>& nodes) {
+tl::expected<std::vector<NodeCheck>, int> checkAllAsking(CommandContext& context,
+                                                         const std::vector<Node>& nodes) {
     Fleet& fleet = context.fleet();
     std::vector<QFuture<NodeCheck>> checks;
     for (const Node& node : nodes)
@@ -137,6 +138,11 @@ std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector
                 status.update(progressOf(fleet, nodes, checks));
             return areDone;
         });
+        if (interruption.isAsked()) {
+            status.update("");
+            printError(context, {ErrorCode::kUnavailable, "check of the nodes: cancelled"});
+            return tl::unexpected(interruption.exitCode());
+        }
     }
     std::vector<NodeCheck> answers;
     for (size_t i = 0; i < nodes.size(); ++i) {

@@ -19,10 +19,11 @@ class CommandContext;
 /// time.
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted);
 
-/// Checks nodes, all at once, while it shows how far they are; Ctrl+C ends those that have not
-/// answered. Where a person has to decide something, they are asked one after another, and their
-/// nodes checked again. The answers come in the order of `nodes`.
-std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector<Node>& nodes);
+/// Checks nodes, all at once, while it shows how far they are. Ctrl+C ends that, which is said, and
+/// the error is the exit code. Where a person has to decide something, they are asked one after
+/// another, and their nodes checked again. The answers come in the order of `nodes`.
+tl::expected<std::vector<NodeCheck>, int> checkAllAsking(CommandContext& context,
+                                                         const std::vector<Node>& nodes);
 
 /// The names of the nodes of a run, in the order of its ranks.
 std::vector<std::string> nodesOf(const RunSummary& run);

@@ -382,7 +382,10 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
     }
     if (names->empty())
         nodes = context.fleet().nodes();
-    const std::vector<NodeCheck> checks = checkAllAsking(context, nodes);
+    const auto answers = checkAllAsking(context, nodes);
+    if (!answers)
+        return answers.error();
+    const std::vector<NodeCheck>& checks = *answers;
     const NodeComparison comparison = compareNodes(checks);
     auto out = nlohmann::ordered_json::array();
     int code = 0;

@@ -41,6 +41,7 @@ private Q_SLOTS:
     void anInterruptedLaunchIsSettledByTheNextList();
     void ctrlCCancelsALaunchAtOnce();
     void ctrlCCancelsAMeasurementOfTheNetwork();
+    void ctrlCCancelsACheckOfNodes();
     void ctrlCEndsWhatALaunchStarted();
     void aLaunchIsStoppedFromAnotherTerminal();
     void aListDoesNotStandInTheWayOfALaunch();
@@ -225,6 +226,22 @@ void TestCliRuns::ctrlCCancelsAMeasurementOfTheNetwork() {
     QVERIFY2(words.contains("Log in to the nodes") &&
                  words.contains("measure the network: cancelled"),
              words);
+}
+
+void TestCliRuns::ctrlCCancelsACheckOfNodes() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    const Answer added = m_own.run({"nodes", "add", "hushed", "--no-check", "--ssh",
+                                    "127.0.0.1:" + QString::number(silent.serverPort())});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const auto checking = m_own.start({"nodes", "check", "hushed"});
+    QTRY_VERIFY_WITH_TIMEOUT(silent.hasPendingConnections(), kDeadlineMs);
+    ::kill(static_cast<pid_t>(checking->processId()), SIGINT);
+    QVERIFY(checking->waitForFinished(kDeadlineMs));
+    QCOMPARE(checking->exitCode(), 128 + SIGINT);
+    QCOMPARE(checking->readAllStandardError().trimmed(),
+             QByteArray("ringmaster: check of the nodes: cancelled"));
+    QCOMPARE(checking->readAllStandardOutput(), QByteArray()); // no node is called bad
 }
 
 void TestCliRuns::ctrlCEndsWhatALaunchStarted() {
