@@ -594,8 +594,11 @@ CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkC
                        {"There is no network by which all of them reach each other",
                         "a run on all of them would be refused",
                         {}});
+    const bool areAll = countTaking(matrix) == matrix.nodes.size();
     return finding(id, CheckRow::State::kGood, title,
-                   {"All reach each other in both directions by " + choiceInWords(matrix, *choice) +
+                   {(areAll ? "All reach" : "All others reach") +
+                        std::string(" each other in both directions by ") +
+                        choiceInWords(matrix, *choice) +
                         (choice->isWhole ? "" : ", as far as there was time to try"),
                     "runs set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to that. "
                     "launch.interface of a run's spec names another",
@@ -629,7 +632,7 @@ std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
     const auto blocked = choice ? std::vector<CheckRow>() : blockedWays(ways);
     const auto untried = untriedFindings(ways);
     const bool isUnknown = !choice && blocked.empty() && !untried.empty();
-    std::vector<CheckRow> findings = {choiceFinding(matrix, choice, isUnknown)};
+    std::vector<CheckRow> findings;
     const auto add = [&findings](const std::vector<CheckRow>& more) {
         findings.insert(findings.end(), more.begin(), more.end());
     };
@@ -637,6 +640,7 @@ std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
         if (!node.problem.empty())
             findings.push_back(finding("node", CheckRow::State::kBad, node.name,
                                        {node.name + " took no part", node.problem, {}}));
+    findings.push_back(choiceFinding(matrix, choice, isUnknown)); // behind whom it leaves out
     add(blocked.empty() ? halfWays(ways) : blocked);
     add(untried);
     add(blockedPortFindings(ways));
