@@ -129,18 +129,21 @@ std::string toJson(const NetworkMatrix& matrix) {
                      {"trials", std::move(trials)}});
 }
 
-Result<NetworkMatrix> parseNetworkMatrix(const std::string& text) {
-    RM_ASSIGN_OR_RETURN(const Json json, parseJson(text, "the last measurement of the network"));
-    const auto bad = [] {
+Result<NetworkMatrix> parseNetworkMatrix(const std::string& text, const std::string& source) {
+    const auto bad = [&source] {
         return fail(ErrorCode::kCorrupt,
-                    "read the last measurement of the network: it is none; measure again");
+                    "read " + source + ": it is no measurement of the network; measure again");
     };
+    const auto parsed = parseJson(text, source);
+    if (!parsed)
+        return bad();
+    const Json& json = *parsed;
     const auto version = intAt(json, "version"), measuredNs = intAt(json, "measured_ns");
     const Json* nodes = arrayAt(json, "nodes");
     const Json* trials = arrayAt(json, "trials");
     if (version && *version > kNetworkVersion)
-        return fail(ErrorCode::kTooNew, "read the last measurement of the network: a later "
-                                        "release wrote it; measure again");
+        return fail(ErrorCode::kTooNew,
+                    "read " + source + ": a later release wrote it; measure again");
     if (!version || !measuredNs || !nodes || !trials || nodes->size() > kMostNodes)
         return bad();
     NetworkMatrix matrix;
@@ -173,7 +176,8 @@ Result<NetworkMatrix> keptNetwork(const std::string& stateDir) {
     const std::string path = pathIn(stateDir);
     if (!std::filesystem::exists(path))
         return fail(ErrorCode::kNotFound, "read " + path + ": nothing was measured yet");
-    return readFile(path).and_then(parseNetworkMatrix);
+    return readFile(path).and_then(
+        [&path](const std::string& text) { return parseNetworkMatrix(text, path); });
 }
 
 } // namespace rm

@@ -13,7 +13,9 @@ namespace rm {
 
 std::string toJson(const NetworkMatrix& matrix);
 /// kCorrupt: something else, or trials of nodes that there are not. kTooNew: of a later release.
-Result<NetworkMatrix> parseNetworkMatrix(const std::string& json);
+/// `source` names the file.
+Result<NetworkMatrix> parseNetworkMatrix(const std::string& json,
+                                         const std::string& source = "network.json");
 
 /// `stateDir` is made when missing.
 Result<void> keepNetwork(const std::string& stateDir, const NetworkMatrix& matrix);

@@ -4,6 +4,7 @@
 #include "app/core/network/network_words.h"
 #include "tests/unit/core/network/network_examples.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -459,6 +460,11 @@ void TestNetworkMatrix::whatIsKeptIsReadAgain() {
     QVERIFY(keepNetwork(path, matrix));
     const auto kept = keptNetwork(path);
     QVERIFY(kept && *kept == matrix);
+    QFile file(folder.filePath("network.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate) && file.write("half") == 4);
+    file.close();
+    QCOMPARE(keptNetwork(path).error().message,
+             "read " + path + "/network.json: it is no measurement of the network; measure again");
 }
 
 /// "answered_by" came with version 2, and the port of which it was clear later.
