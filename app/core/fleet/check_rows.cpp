@@ -574,7 +574,9 @@ std::string otherAgentWords(const AgentReport& agent, const std::string& ours) {
            (agent.keptFor.empty() ? ", which no run needs" : ", kept: " + agent.keptFor);
 }
 
-std::string fixOf(ErrorCode code, AgentFault fault) {
+} // namespace
+
+std::string adviceFor(ErrorCode code, AgentFault fault) {
     const std::string elsewhere =
         " as RINGMASTER_HOME in that machine's /etc/environment, then check again";
     switch (code) {
@@ -601,8 +603,6 @@ std::string fixOf(ErrorCode code, AgentFault fault) {
         return "mend what the message names, then check again";
     }
 }
-
-} // namespace
 
 CheckRow refusedRow(const ConnectFailure& failure) {
     using Need = ConnectFailure::Need;
@@ -664,7 +664,7 @@ CheckRow agentFaultRow(const Error& error, AgentFault fault) {
             "Agent",
             error.message,
             "without its agent nothing can be started there or known of it",
-            fixOf(error.code, fault)};
+            adviceFor(error.code, fault)};
 }
 
 std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {

@@ -54,6 +54,9 @@ std::optional<CheckRow> otherAgentsRow(const NodeReport& report, const std::stri
 /// Where an agent failed: it could not be sent, or is there and gave no report.
 enum class AgentFault { kNotSent, kNotRun };
 
+/// What to do about an agent that failed with an error of that kind.
+std::string adviceFor(ErrorCode code, AgentFault fault);
+
 /// The row of a node whose agent failed; what to do follows from the kind of the error.
 CheckRow agentFaultRow(const Error& error, AgentFault fault);
 

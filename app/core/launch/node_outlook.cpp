@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
+#include "app/core/fleet/check_rows.h"
 #include "app/core/launch/job_place.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/return_if_error.h"
@@ -85,6 +86,15 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
     return bytesOf(dataTree(dataPaths(spec))).map([&](int64_t data) { return *trainer + data; });
 }
 
+/// Its shell may not execute the agent, as on a disk that is mounted noexec: says what the check of
+/// the node says of that.
+Error withAgentAdvice(const Error& error) {
+    return error.code == ErrorCode::kDenied
+               ? Error{error.code,
+                       error.message + "; " + adviceFor(error.code, AgentFault::kNotRun)}
+               : error;
+}
+
 } // namespace
 
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
@@ -99,7 +109,7 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
 
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
                                const RunSpec& spec, std::stop_token stop) {
-    RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop));
+    RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop).map_error(&withAgentAdvice));
     RM_ASSIGN_OR_RETURN(auto problems, folderProblems(session, agent, spec, stop));
     std::optional<SlurmPartition> partition;
     if (node.isSlurm) {

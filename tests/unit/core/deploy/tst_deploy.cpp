@@ -2,6 +2,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/run/clean_node.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
@@ -319,6 +320,9 @@ void DeployTest::homeWithoutExecutionIsClear() {
     const auto report = probeNode(*session, *agent, {});
     QVERIFY(!report);
     QCOMPARE(report.error().code, ErrorCode::kDenied);
+    const auto launch = lookAtNode(*session, *agent, m_node, {}, {});
+    QVERIFY(!launch);
+    QVERIFY2(messageOf(launch).contains("without noexec"), messageOf(launch));
     session.reset();
 }
 
