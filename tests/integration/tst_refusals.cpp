@@ -129,6 +129,9 @@ void tst_refusals::badInputIsRefused_data() {
     row("ranks impossible", {"run", good, "--node", "node-a:100000"}, ExitCode::kUsage, "100000");
     row("node twice", {"run", good, "--node", "node-a:1", "--node", "node-a:1"}, ExitCode::kUsage,
         "node-a");
+    row("checkpoints in a file",
+        {"run", good, "--node", "node-a:1", "--set", "checkpoint.directory=/etc/passwd"},
+        ExitCode::kNotFound, "read checkpoint.directory: ");
     row("unknown node", {"run", good, "--node", "nowhere:2"}, ExitCode::kNotFound, "nowhere");
     row("unknown run", {"show", "no-such-run"}, ExitCode::kNotFound, "no-such-run");
     row("unknown command", {"fly"}, ExitCode::kUsage, "fly");

@@ -252,7 +252,10 @@ Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::s
                                               std::stop_token stop) {
     const std::string order = dumpJson({{"folder", folder}, {"name", name}});
     return runToEnd(session, agent, {"saved-runs"}, order, kSubcommandTimeout, stop)
-        .and_then([](const std::string& text) { return parseSavedRuns(text, "saved-runs"); });
+        .and_then([](const std::string& text) { return parseSavedRuns(text, "saved-runs"); })
+        .map_error([](const Error& error) {
+            return Error{error.code, "read checkpoint.directory: " + error.message};
+        });
 }
 
 namespace {

@@ -148,7 +148,8 @@ Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& j
 Result<void> parseVerdict(const std::string& json);
 
 /// Of the runs that have checkpoints in that folder (savedRunsIn()): the one with the newest, and
-/// the one called `name` with the newest.
+/// the one called `name` with the newest. `folder` is what checkpoint.directory names, as errors
+/// say.
 Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::string& agent,
                                               const std::string& folder, const std::string& name,
                                               std::stop_token stop);
