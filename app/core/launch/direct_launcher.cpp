@@ -318,6 +318,18 @@ Result<void> DirectLauncher::refuseProblems(const std::vector<NodeOutlook>& outl
     return all.empty() ? Result<void>() : fail(ErrorCode::kNotFound, all);
 }
 
+namespace {
+
+/// Of a node that has no room for what is sent to it.
+Error withRoomAdvice(const Error& error, const std::string& node) {
+    return error.code == ErrorCode::kExhausted
+               ? Error{error.code, error.message + "; make room there: ringmaster clean --node " +
+                                       node + " removes what no run needs"}
+               : error;
+}
+
+} // namespace
+
 Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
                                                           const std::string& what) {
     m_stage = QString::fromStdString("Send " + what);
@@ -340,12 +352,13 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
                 remote.size() > 1 && at != remote.end()
                     ? std::make_shared<ChainPlace>(chain, static_cast<size_t>(at - remote.begin()))
                     : nullptr;
-            return [&tree, rate, node, place](HostSession& session, const std::string& agent,
-                                              std::stop_token stop) {
+            return [&tree, rate, node, place, name = nodeName(node)](
+                       HostSession& session, const std::string& agent, std::stop_token stop) {
                 const auto report = [rate, node](const Transferred& transferred) {
                     rate->update(node, transferred);
                 };
-                return deployTree(session, agent, tree, report, stop, place.get());
+                return deployTree(session, agent, tree, report, stop, place.get())
+                    .map_error([&](const Error& error) { return withRoomAdvice(error, name); });
             };
         };
         RM_ASSIGN_OR_RETURN(auto sent, onNodes<std::string>(nodes, m_stop, taskOf));
