@@ -25,9 +25,10 @@ Result<QString> awaitTrial(CommandContext& context, const NodeTrial& trial,
                       [&] { context.engine().stopTrial(trial); });
 }
 
-/// After their logins were asked for if that is needed.
+/// After their logins were asked for if that is needed. `part`: of what the trial is a part, which
+/// is what a person cancels; empty: of nothing.
 Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial,
-                           const Interruption& interruption) {
+                           const Interruption& interruption, const std::string& part = {}) {
     std::vector<std::string> names;
     for (const Placement& placement : trial.nodes)
         names.push_back(placement.node.toStdString());
@@ -36,7 +37,8 @@ Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial,
     if (isDenied && !interruption.isAsked() && openAsking(context, names))
         told = awaitTrial(context, trial, interruption);
     if (!told && interruption.isAsked())
-        return fail(ErrorCode::kUnavailable, std::string(trialName(trial.kind)) + ": cancelled");
+        return fail(ErrorCode::kUnavailable,
+                    (part.empty() ? trialName(trial.kind) : part) + ": cancelled");
     return told.map(&QString::toStdString);
 }
 
@@ -104,8 +106,8 @@ int printHistory(const CommandContext& context) {
 }
 
 Result<LinkTest> testLinks(CommandContext& context, const NodeTrial& trial,
-                           const Interruption& interruption) {
-    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, trial, interruption));
+                           const Interruption& interruption, const std::string& part = {}) {
+    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, trial, interruption, part));
     return parseLinkTest(told, "the all-reduce test");
 }
 
@@ -135,10 +137,12 @@ Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec
         return fail(ErrorCode::kInvalid,
                     "forecast: name the nodes with --node, two or more, the first of which is "
                     "measured alone, too");
+    const std::string whole = "forecast"; // of both
     RM_ASSIGN_OR_RETURN(const auto told,
-                        tryOut(context, stepProfileTrial(*spec, nodes), interruption));
+                        tryOut(context, stepProfileTrial(*spec, nodes), interruption, whole));
     RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(told, "the step profile"));
-    RM_ASSIGN_OR_RETURN(auto test, testLinks(context, linkTrial(*spec, nodes), interruption));
+    RM_ASSIGN_OR_RETURN(auto test,
+                        testLinks(context, linkTrial(*spec, nodes), interruption, whole));
     return ForecastParts{std::move(profile), std::move(test)};
 }
 

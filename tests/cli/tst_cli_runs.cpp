@@ -42,6 +42,7 @@ private Q_SLOTS:
     void ctrlCCancelsALaunchAtOnce();
     void ctrlCCancelsAMeasurementOfTheNetwork();
     void ctrlCCancelsACheckOfNodes();
+    void ctrlCCancelsAForecastAndNotAPartOfIt();
     void ctrlCEndsWhatALaunchStarted();
     void aLaunchIsStoppedFromAnotherTerminal();
     void aListDoesNotStandInTheWayOfALaunch();
@@ -242,6 +243,22 @@ void TestCliRuns::ctrlCCancelsACheckOfNodes() {
     QCOMPARE(checking->readAllStandardError().trimmed(),
              QByteArray("ringmaster: check of the nodes: cancelled"));
     QCOMPARE(checking->readAllStandardOutput(), QByteArray()); // no node is called bad
+}
+
+void TestCliRuns::ctrlCCancelsAForecastAndNotAPartOfIt() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    const Answer added = m_own.run({"nodes", "add", "dumb", "--no-check", "--ssh",
+                                    "127.0.0.1:" + QString::number(silent.serverPort())});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const auto asking =
+        m_own.start({"forecast", "gpt-tiny", "--node", "dumb", "--node", "this-computer"});
+    QTRY_VERIFY_WITH_TIMEOUT(silent.hasPendingConnections(), kDeadlineMs);
+    ::kill(static_cast<pid_t>(asking->processId()), SIGINT);
+    QVERIFY(asking->waitForFinished(kDeadlineMs));
+    QCOMPARE(asking->exitCode(), 128 + SIGINT);
+    const QByteArray words = asking->readAllStandardError();
+    QVERIFY2(words.contains("ringmaster: forecast: cancelled"), words);
 }
 
 void TestCliRuns::ctrlCEndsWhatALaunchStarted() {
