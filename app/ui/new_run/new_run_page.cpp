@@ -482,7 +482,16 @@ QString NewRunPage::branchCommand() const {
     return command;
 }
 
+/// What was typed last, without waiting for more.
+void NewRunPage::readText() {
+    if (m_parseTimer.isActive()) {
+        m_parseTimer.stop();
+        onTomlEdited();
+    }
+}
+
 void NewRunPage::showPlan() {
+    readText();
     QStringList lines;
     const QString command = QStringLiteral("ringmaster run SPEC.toml") + nodesOption();
     lines << forecast();
@@ -507,6 +516,7 @@ void NewRunPage::showPlan() {
 }
 
 void NewRunPage::showScript() {
+    readText();
     auto* dialog = new JobScriptDialog(
         m_context.engine, m_form->spec(), m_nodes->placements(),
         QStringLiteral("ringmaster run SPEC.toml --print-sbatch") + nodesOption(), window());
@@ -553,8 +563,7 @@ bool NewRunPage::askToBeLetIn() {
 void NewRunPage::launch(IfTooLarge ifTooLarge) {
     if (!m_bar->isReady() || askToBeLetIn())
         return;
-    m_parseTimer.stop();
-    onTomlEdited();
+    readText();
     const auto checked = check(m_form->spec());
     if (m_parseError || !checked)
         return;

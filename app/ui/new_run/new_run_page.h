@@ -78,6 +78,7 @@ private:
     QString nodesOption() const;
     QString branchCommand() const;
     QString forecast() const;
+    void readText();
     void showPlan();
     void showScript();
     void useJobLines(const RunSpec::Launch& launch);
