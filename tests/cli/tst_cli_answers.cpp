@@ -202,7 +202,7 @@ void TestCliAnswers::oneNodeThatIsGoneKeepsNoOtherFromBeingAsked() {
     const Answer measured = m_own.run({"nodes", "network", "@far", "--json"});
     QVERIFY2(measured.exitCode == static_cast<int>(ExitCode::kUnavailable), measured.whole());
     QCOMPARE(measured.json()["matrix"]["nodes"].toArray().size(), 2);
-    const QJsonValue gone = measured.json()["findings"][1];
+    const QJsonValue gone = measured.json()["findings"][0];
     QCOMPARE(gone["state"].toString(), QString("bad"));
     QCOMPARE(gone["evidence"].toString(), QString("far-a took no part"));
     QVERIFY(!gone["cause"].toString().isEmpty() && gone["fix"].isString());

@@ -298,13 +298,16 @@ void TestCliKeeping::theTrashIsEmptiedOnceItIsAgreedTo() {
 
 /// A folder of checkpoints that the spec names, and of which it is not sure that it is the run's.
 void TestCliKeeping::whatACleaningLeavesIsSaid() {
-    const QString folder = m_own.path("named");
+    const QString all = m_own.path("named");
     const Answer ended =
         m_own.run({"run", "gpt-tiny", "--set", "name=named", "--set", "train.steps=2", "--set",
                    "schedule.warmup_steps=1", "--set", "checkpoint.every=2", "--set",
-                   "checkpoint.directory=" + folder, "--node", "this-computer:1", "--wait"},
+                   "checkpoint.directory=" + all, "--node", "this-computer:1", "--wait"},
                   2 * kDeadlineMs);
     QVERIFY2(ended.exitCode == 0, ended.whole());
+    const QStringList runs = QDir(all).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    QCOMPARE(runs.size(), 1);
+    const QString folder = all + '/' + runs[0];
     QVERIFY(QFile::remove(folder + "/OWNER.json"));
     const Answer cleaned = m_own.run({"clean", "named", "--yes"});
     QVERIFY2(cleaned.exitCode == 0, cleaned.whole());
