@@ -203,6 +203,8 @@ void TestNewRun::theFormRestsWhileTheTextDoesNotParse() {
 void TestNewRun::anEmptiedCountOfRanksIsAuto() {
     auto* ranks = find<QSpinBox>(QString("ranks.") + kLocalNodeName);
     ranks->setValue(9);
+    ranks->setFocus(); // else Return would press the button that has it
+    QTRY_VERIFY(ranks->hasFocus());
     ranks->selectAll();
     QTest::keyClick(ranks, Qt::Key_Delete);
     QTest::keyClick(ranks, Qt::Key_Return);

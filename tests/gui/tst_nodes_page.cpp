@@ -472,6 +472,7 @@ void TestNodesPage::anAgentOfAnotherReleaseIsRemovedByOnePress() {
     found.rows = {*otherAgentsRow(*found.report, kLocalNodeName)};
     check(found);
     m_demo->window().nodesPage().select(kLocalNodeName);
+    QTRY_VERIFY(find<QPushButton>("checkAction") && find<QPushButton>("checkAction")->isVisible());
     click("checkAction");
     QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(home.filePath("agents/" + QString(64, 'a'))),
                              kAnswerMs);
