@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/spec/step_cut.h"
 
+#include "shared/counted.h"
 #include "shared/spec/schema.h"
 
 #include <algorithm>
@@ -14,10 +15,6 @@ namespace {
 
 int64_t sumOf(const std::vector<int64_t>& sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-}
-
-std::string counted(int64_t count, const char* what) {
-    return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
 /// By how many nodes are left, the numbers of ranks that there can be on them.

@@ -3,6 +3,7 @@
 
 #include "app/core/network/address_kind.h"
 #include "app/core/node/chosen_gpus.h"
+#include "shared/counted.h"
 #include "shared/io/elf_versions.h"
 #include "shared/io/json.h"
 
@@ -35,10 +36,6 @@ std::string inSeconds(int64_t ns) {
 /// At least the least that is told: not "within 0.0 s".
 double roundedUp(double value) {
     return std::max(value, 0.1);
-}
-
-std::string counted(int64_t count, const std::string& one, const std::string& many) {
-    return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
 
 CheckRow systemRow(const NodeReport& report) {
@@ -102,7 +99,7 @@ CheckRow libstdcxxRow(const NodeReport& report, const NeededVersions& needed) {
 CheckRow machineRow(const NodeReport& report) {
     constexpr int64_t kLittle = 2 * kGiB;
     CheckRow row = goodRow("machine", "CPU and memory",
-                           report.cpuModel + ", " + counted(report.cores, "core", "cores") + ", " +
+                           report.cpuModel + ", " + counted(report.cores, "core") + ", " +
                                sizeWords(report.memoryBytes));
     if (report.memoryBytes < kLittle) {
         row.state = State::kWarning;
@@ -397,8 +394,8 @@ CheckRow limitsRow(const NodeReport& report) {
 }
 
 std::string runWords(const RunReport& run) {
-    return run.runId + " (" +
-           (run.ranks > 0 ? counted(run.ranks, "rank", "ranks") : "its agent alone") + ')';
+    return run.runId + " (" + (run.ranks > 0 ? counted(run.ranks, "rank") : "its agent alone") +
+           ')';
 }
 
 std::string ageWords(int64_t ns) {
@@ -690,9 +687,6 @@ namespace {
 
 /// "2 of 3 nodes idle, 64 processors and 4 GPUs (a100) on each, time limit 1-00:00:00".
 std::string partitionWords(const SlurmPartition& partition) {
-    const auto counted = [](int count, const char* what) {
-        return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-    };
     std::string words = std::to_string(partition.idleNodes) + " of " +
                         counted(partition.nodes, "node") + " idle, " +
                         counted(partition.cpusPerNode, "processor");

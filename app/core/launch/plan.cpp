@@ -4,6 +4,7 @@
 #include "app/core/deploy/deploy.h"
 #include "app/core/node/chosen_gpus.h"
 #include "app/core/settings/user_name.h"
+#include "shared/counted.h"
 #include "shared/io/random_hex.h"
 #include "shared/return_if_error.h"
 
@@ -20,10 +21,6 @@ constexpr int kMaxRanksPerCore = 4;
 constexpr size_t kMaxSlug = 48;
 constexpr size_t kNonceDigits = 32;
 constexpr size_t kKeyDigits = 64;
-
-std::string counted(int64_t count, const char* what) {
-    return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
 
 /// 0: nobody said how many.
 int askedRanks(const RunSpec& spec, const PlacedNode& placed) {

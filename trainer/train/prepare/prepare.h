@@ -20,11 +20,6 @@ struct PrepareOptions {
     std::vector<std::string> paths;
 };
 
-/// "1 file", "2 files"
-inline std::string counted(size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 /// Writes `out`; says on stdout what is in it and on stderr how far it is.
 Result<void> prepareText(const PrepareOptions& options);
 Result<void> preparePairs(const PrepareOptions& options);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/counted.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/prepare/prepare.h"
 #include "trainer/train/prepare/progress_line.h"
