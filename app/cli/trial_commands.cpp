@@ -53,7 +53,7 @@ std::string tableOf(const LinkTest& test, const LinkHistory& history) {
     std::vector<std::vector<std::string>> rows = {{"BETWEEN", "SIZE", "TIME", "RATE", "LINK"}};
     for (const SumGroup& group : test.report.groups) {
         const std::string name = oneLine(groupName(test, group));
-        for (const SizeWords& size : sizeWords(group))
+        for (const SumWords& size : sumsBySize(group))
             rows.push_back({name, size.size, size.time, size.rate});
         rows.back().push_back(rateWords(test, group, history));
     }

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         RM_HOLDS(parseLinkTests(withLinkTest("", test)).size() == 1);
         for (const SumGroup& group : test.report.groups)
             RM_HOLDS(!groupName(test, group).empty() && !rateWords(test, group, history).empty() &&
-                     sizeWords(group).size() == group.times.size());
+                     sumsBySize(group).size() == group.times.size());
         if (!profile)
             continue;
         RunSpec spec;

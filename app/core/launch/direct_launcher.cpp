@@ -277,8 +277,7 @@ Result<std::vector<CheckRow>> DirectLauncher::rows() {
     (void)markFolder(mark, MarkOrder::kTake); // unreachable now: a byte stays
     if (!facts)
         return tl::unexpected(facts.error());
-    LaunchFacts::OnNode& first = facts->nodes.front();
-    (first.checkpoints ? *first.checkpoints : first.state).problem = left.problem;
+    facts->nodes.front().saving().problem = left.problem;
     return launchRows(m_request.spec, *facts);
 }
 

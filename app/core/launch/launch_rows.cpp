@@ -38,11 +38,6 @@ std::string checkpointWords(const RunSpec& spec, int64_t bytes) {
                 : std::string());
 }
 
-/// Where its ranks save.
-const FolderOnNode& checkpointsOf(const OnNode& node) {
-    return node.checkpoints ? *node.checkpoints : node.state;
-}
-
 /// What a launch and its run put into one file system of a node.
 struct Room {
     int64_t freeBytes = -1;
@@ -70,7 +65,7 @@ std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
     roomAt(node.home).sent += node.bytesToSend;
     roomAt(node.state).forTheRun = kForTheRun;
     if (checkpoints > 0)
-        roomAt(checkpointsOf(node)).checkpoints += checkpoints;
+        roomAt(node.saving()).checkpoints += checkpoints;
     return rooms;
 }
 
@@ -86,7 +81,7 @@ void warn(CheckRow& row, State state, const std::string& cause, const std::strin
 
 bool isShared(const LaunchFacts& facts) {
     return std::ranges::all_of(facts.nodes,
-                               [](const OnNode& node) { return checkpointsOf(node).hasMark; });
+                               [](const OnNode& node) { return node.saving().hasMark; });
 }
 
 /// Agents copy the newest two to a second node where all do not have them anyway.
@@ -138,7 +133,7 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
     const std::string folder = spec.checkpoint.directory.empty()
                                    ? "the run's folder on " + first.node.name
                                    : spec.checkpoint.directory + " on " + first.node.name;
-    if (const std::string& problem = checkpointsOf(first).problem; !problem.empty()) {
+    if (const std::string& problem = first.saving().problem; !problem.empty()) {
         row.evidence = folder + ": " + problem;
         warn(row, State::kBad, "rank 0 cannot write checkpoints there",
              "let " + first.report.user +

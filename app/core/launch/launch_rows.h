@@ -18,11 +18,13 @@ struct LaunchFacts {
         NodeReport report;
         int64_t bytesToSend = 0; ///< trainer and staged data
         FolderOnNode home;       ///< where that goes
-        FolderOnNode state;      ///< where runs lie, with checkpoints if the spec names no folder;
-                                 ///< the mark is in whichever of both has them
+        FolderOnNode state;      ///< where runs lie, with checkpoints if the spec names no folder
         std::optional<FolderOnNode> checkpoints; ///< the folder that the spec names
         std::vector<std::string> problems;       ///< NodeOutlook::problems
         std::optional<DataFingerprint> data;     ///< of what it reads; nullopt: it is staged
+        /// Where its ranks save.
+        FolderOnNode& saving() { return checkpoints ? *checkpoints : state; }
+        const FolderOnNode& saving() const { return checkpoints ? *checkpoints : state; }
         bool operator==(const OnNode&) const = default;
     };
     std::vector<OnNode> nodes;

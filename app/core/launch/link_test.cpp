@@ -132,8 +132,8 @@ std::string groupName(const LinkTest& test, const SumGroup& group) {
            " ranks";
 }
 
-std::vector<SizeWords> sizeWords(const SumGroup& group) {
-    std::vector<SizeWords> words;
+std::vector<SumWords> sumsBySize(const SumGroup& group) {
+    std::vector<SumWords> words;
     for (const SumTime& time : group.times)
         words.push_back({sizeOf(time.bytes), milliseconds(time.seconds),
                          rateOf(busBandwidthOf(group, time) * 8)});

@@ -34,14 +34,14 @@ Result<LinkTest> parseLinkTest(const std::string& json, const std::string& sourc
 std::string groupName(const LinkTest& test, const SumGroup& group);
 
 /// What a sum of one size took, for people.
-struct SizeWords {
+struct SumWords {
     std::string size; ///< "16 KiB"
     std::string time; ///< "2.81 ms"
     std::string rate; ///< "9.41 Gbit/s", busBandwidthOf()
-    bool operator==(const SizeWords&) const = default;
+    bool operator==(const SumWords&) const = default;
 };
 /// Of each size that was measured, the smallest first.
-std::vector<SizeWords> sizeWords(const SumGroup& group);
+std::vector<SumWords> sumsBySize(const SumGroup& group);
 
 /// Sums of so many bytes and more tell a rate; what smaller ones take is latency.
 inline constexpr int64_t kLeastForRate = 1 << 20;

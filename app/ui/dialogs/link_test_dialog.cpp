@@ -142,7 +142,7 @@ void LinkTestDialog::addRows(const LinkTest& test, const LinkHistory& history) {
     for (const SumGroup& group : test.report.groups) {
         const auto row = rowOf({formatRelative(test.wallNs, wallNowNs()),
                                 QString::fromStdString(groupName(test, group)),
-                                QString::fromStdString(sizeWords(group).front().time),
+                                QString::fromStdString(sumsBySize(group).front().time),
                                 QString::fromStdString(rateWords(test, group, history))});
         row[3]->setData(static_cast<int>(isSlow(test, group) ? Tone::kWarn : Tone::kGood),
                         kToneRole);
@@ -156,7 +156,7 @@ void LinkTestDialog::showSizes(int row) {
     m_sizeRows->setRowCount(0);
     if (row < 0 || row >= static_cast<int>(m_groups.size()))
         return;
-    for (const SizeWords& words : sizeWords(m_groups[static_cast<size_t>(row)]))
+    for (const SumWords& words : sumsBySize(m_groups[static_cast<size_t>(row)]))
         m_sizeRows->appendRow(
             rowOf({QString::fromStdString(words.size), QString::fromStdString(words.time),
                    QString::fromStdString(words.rate)}));

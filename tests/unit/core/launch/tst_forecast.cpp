@@ -301,11 +301,11 @@ private Q_SLOTS:
             {0, 1},
             2,
             {{4, 2e-4, 100}, {16 << 10, 1e-3, 10}, {1 << 20, 2.8, 1}, {64 << 20, 0.05, 3}}};
-        const std::vector<SizeWords> expected = {{"4 bytes", "0.2 ms", "160 kbit/s"},
-                                                 {"16 KiB", "1 ms", "131 Mbit/s"},
-                                                 {"1 MiB", "2800 ms", "3 Mbit/s"},
-                                                 {"64 MiB", "50 ms", "10.7 Gbit/s"}};
-        QVERIFY(sizeWords(group) == expected);
+        const std::vector<SumWords> expected = {{"4 bytes", "0.2 ms", "160 kbit/s"},
+                                                {"16 KiB", "1 ms", "131 Mbit/s"},
+                                                {"1 MiB", "2800 ms", "3 Mbit/s"},
+                                                {"64 MiB", "50 ms", "10.7 Gbit/s"}};
+        QVERIFY(sumsBySize(group) == expected);
     }
 
     void aRateThatChangedIsToldWithTheOneBefore() {
