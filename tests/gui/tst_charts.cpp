@@ -37,6 +37,7 @@ private Q_SLOTS:
     void initTestCase();
     void init();
 
+    void aChartShowsThatItHasTheFocus();
     void aDragZoomsAllCharts();
     void aDoubleClickShowsAllAgain();
     void followShowsAllAgain();
@@ -129,6 +130,17 @@ void TestCharts::clickEvent(const QString& text) const {
     view->scrollTo(eventLike(text));
     QTest::mouseClick(view->viewport(), Qt::LeftButton, {},
                       view->visualRect(eventLike(text)).center());
+}
+
+void TestCharts::aChartShowsThatItHasTheFocus() {
+    auto* loss = find<LineChart>("chartLoss");
+    auto* rate = find<LineChart>("chartLr");
+    const auto isMarked = [](const QWidget* card) { return card->property("focused").toBool(); };
+    for (auto* chart : {loss, rate}) {
+        chart->findChild<QWidget*>("plot")->setFocus();
+        QTRY_VERIFY(isMarked(chart));
+        QVERIFY(!isMarked(chart == loss ? rate : loss));
+    }
 }
 
 void TestCharts::aDragZoomsAllCharts() {

@@ -355,6 +355,7 @@ void TestNodesPage::aGroupIsChosenAtOnce() {
     QVERIFY(find<QPushButton>("group.lab"));
     find<QPushButton>("group.lab")->click();
     QVERIFY(isTicked("one") && isTicked("two") && !isTicked("three"));
+    QVERIFY(!isTicked(kLocalNodeName)); // which nobody had chosen
     find<QPushButton>("group.lab")->click();
     QVERIFY(!isTicked("one") && !isTicked("two"));
 }
@@ -435,8 +436,16 @@ void TestNodesPage::noScrollAreaIsAStopOfTab() {
 
 void TestNodesPage::nodesAreCleanedAfterAPreview() {
     QTemporaryDir home;
+    const QByteArray stateBefore = qgetenv("XDG_STATE_HOME");
     qputenv("RINGMASTER_HOME", home.path().toLocal8Bit());
-    const auto reset = qScopeGuard([] { qunsetenv("RINGMASTER_HOME"); });
+    qputenv("XDG_STATE_HOME", home.path().toLocal8Bit()); // no runs of who tests this
+    const auto reset = qScopeGuard([&stateBefore] {
+        qunsetenv("RINGMASTER_HOME");
+        if (stateBefore.isNull())
+            qunsetenv("XDG_STATE_HOME");
+        else
+            qputenv("XDG_STATE_HOME", stateBefore);
+    });
     const QString data = home.filePath("data/" + QString(64, 'a'));
     QVERIFY(QDir().mkpath(data));
     QVERIFY(writeFileAtomically((data + "/train").toStdString(), std::string(3'000'000, ' ')));
