@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shared/io/file.h"
 #include "tests/integration/run_facts.h"
-#include "tests/integration/small_disk.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
+#include "tests/support/small_disk.h"
 
 #include <QDir>
 #include <QFile>

@@ -16,10 +16,11 @@ namespace rm {
 /// their own see it if they are started meanwhile.
 class SmallDisk {
 public:
-    SmallDisk(QString folder, const QByteArray& size)
+    /// `flags`: of mount(2), such as MS_NOEXEC.
+    SmallDisk(QString folder, const QByteArray& size, unsigned long flags = 0)
         : m_folder(std::move(folder)) {
         QDir().mkpath(m_folder);
-        m_mounted = ::mount("tmpfs", qPrintable(m_folder), "tmpfs", 0, "size=" + size) == 0;
+        m_mounted = ::mount("tmpfs", qPrintable(m_folder), "tmpfs", flags, "size=" + size) == 0;
     }
     ~SmallDisk() {
         if (m_mounted)

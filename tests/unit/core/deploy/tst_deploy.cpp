@@ -7,6 +7,7 @@
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/ssh_home.h"
 #include "tests/unit/core/deploy/counting_session.h"
 
@@ -307,13 +308,9 @@ void DeployTest::homeThatCannotBeWrittenIsClear() {
 }
 
 void DeployTest::homeWithoutExecutionIsClear() {
-    QTemporaryDir disk;
-    QProcess mount;
-    mount.start("mount", {"-t", "tmpfs", "-o", "size=64m,noexec", "tmpfs", disk.path()});
-    const bool mounted = mount.waitForFinished() && mount.exitCode() == 0;
-    RM_NEEDS("root", mounted, QStringLiteral("mounting a tmpfs is not allowed here"));
-    const auto unmount = qScopeGuard([&disk] { QProcess::execute("umount", {disk.path()}); });
-    serve({.environment = {"RINGMASTER_HOME=" + disk.path()}});
+    const SmallDisk disk(m_home.path("disk"), "64m", MS_NOEXEC);
+    RM_NEEDS("root", disk.isMounted(), QStringLiteral("mounting a tmpfs is not allowed here"));
+    serve({.environment = {"RINGMASTER_HOME=" + m_home.path("disk")}});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY2(agent, messageOf(agent));
@@ -495,13 +492,9 @@ void DeployTest::vanishedFileIsNamed() {
 }
 
 void DeployTest::hostThatIsFullSaysSo() {
-    QTemporaryDir disk;
-    QProcess mount;
-    mount.start("mount", {"-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path()});
-    const bool mounted = mount.waitForFinished() && mount.exitCode() == 0;
-    RM_NEEDS("root", mounted, QStringLiteral("mounting a tmpfs is not allowed here"));
-    const auto unmount = qScopeGuard([&disk] { QProcess::execute("umount", {disk.path()}); });
-    serve({.environment = {"RINGMASTER_HOME=" + disk.path()}});
+    const SmallDisk disk(m_home.path("disk"), "16m");
+    RM_NEEDS("root", disk.isMounted(), QStringLiteral("mounting a tmpfs is not allowed here"));
+    serve({.environment = {"RINGMASTER_HOME=" + m_home.path("disk")}});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY2(agent, messageOf(agent));
