@@ -348,7 +348,8 @@ CLI::Option* addReaching(CLI::App& command, Arguments& a, const char* ssh) {
                        "SHA256:... of the host key; another one is refused");
     command.add_flag("!--no-check", a.node.check, "Do not connect to it");
     command.add_option("--jump", a.node.jump,
-                       "[USER@]HOST[:PORT] to pass on the way, as ssh -J; default: as ssh_config");
+                       "[USER@]HOST[:PORT] to pass on the way, several joined by ',', as ssh -J; "
+                       "default: as ssh_config");
     command.add_option("--gpus", a.node.gpus,
                        "Train on these alone: numbers or UUIDs of nvidia-smi -L, joined by ','; "
                        "default: all");

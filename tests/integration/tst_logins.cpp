@@ -46,6 +46,8 @@ private Q_SLOTS:
     void passphraseIsAskedForOnTheTerminal();
     void nodeBehindAJumpHostTrains_data();
     void nodeBehindAJumpHostTrains();
+    void nodeBehindTwoJumpHostsTrains_data();
+    void nodeBehindTwoJumpHostsTrains();
     void namesOfSshConfigAreImportedAndTrainAsAGroup();
     void jumpHostThatLetsNobodyPassIsNamed_data();
     void jumpHostThatLetsNobodyPassIsNamed();
@@ -228,6 +230,41 @@ void tst_logins::nodeBehindAJumpHostTrains() {
     QVERIFY2(trained.exitCode == 0, trained.whole());
     const QStringList holders = filesThatHold("OPENSSH PRIVATE KEY", m_server->home());
     QVERIFY2(holders.isEmpty(), qPrintable(holders.join('\n')));
+}
+
+void tst_logins::nodeBehindTwoJumpHostsTrains_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::newRow("of ssh config") << QStringList{};
+    QTest::newRow("of the node") << QStringList{"--jump", "near,far"};
+}
+
+/// Of the two, only "near" can be reached from the laptop, so that their order matters.
+void tst_logins::nodeBehindTwoJumpHostsTrains() {
+    QFETCH(QStringList, options);
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
+    configureJump(m_bed->server(0).port());
+    QFile config(cli().home() + "/.ssh/config");
+    QVERIFY(config.open(QIODevice::Append));
+    config.write(("Host last\n  HostName " + NetworkLab::managementAddress(1) + "\n  Port " +
+                  QString::number(m_bed->server(1).port()) + "\n  User root\n  IdentityFile " +
+                  m_bed->path("id_ed25519") + '\n' +
+                  (options.isEmpty() ? "  ProxyJump near,far\n" : ""))
+                     .toUtf8());
+    config.close();
+    writeSshFile("known_hosts", m_bed->server(0).knownHostsLine() + '\n' +
+                                    m_server->knownHostsLine() + '\n' +
+                                    m_bed->server(1).knownHostsLine() + '\n');
+    const qsizetype before = m_bed->server(1).log().count("Accepted publickey");
+    const CliResult added =
+        cli().run(QStringList{"nodes", "add", "node-x", "--ssh", "last"} + options);
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const QString spec = m_bed->writeSpec("last", {.steps = 5});
+    const CliResult trained = cli().run({"run", spec, "--node", "node-x:1", "--wait"});
+    QVERIFY2(trained.exitCode == 0, trained.whole());
+    const QString log = m_bed->server(1).log();
+    QVERIFY2(log.count("Accepted publickey") > before, qPrintable(log));
+    const QString passed = m_server->log();
+    QVERIFY2(passed.contains("Accepted publickey"), qPrintable(passed));
 }
 
 void tst_logins::namesOfSshConfigAreImportedAndTrainAsAGroup() {

@@ -34,7 +34,7 @@ SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes,
         offer.route = std::move(*route);
     else
         offer.problem = route.error().message;
-    const std::string jump = jumpHostIn(offer.route.proxy);
+    const std::string jump = jumpHostsIn(offer.route.proxy);
     offer.passes = jump.empty() ? offer.route.proxy : jump;
     const bool isTaken = std::ranges::find(nodes, offer.node.name, &Node::name) != nodes.end();
     if (const auto same = known.find(routeTo(offer.node)); same != known.end())

@@ -13,7 +13,7 @@ namespace rm {
 struct SshOffer {
     Node node;      ///< as it would be added: by that name, so that ssh_config goes on to decide
     SshRoute route; ///< where ssh_config leads to now
-    std::string passes;  ///< the jump host on the way, or the proxy command; empty: none
+    std::string passes;  ///< the jump hosts on the way, or the proxy command; empty: none
     std::string known;   ///< the node that is there already, by that name or route; empty: none
     std::string problem; ///< why it cannot be added; empty: it can, unless it is `known`
 };

@@ -16,7 +16,7 @@ struct Node {
     std::string user;         ///< empty: ssh_config or the login name
     int port = 0;             ///< 0: ssh_config or 22
     std::string identityFile; ///< empty: agent and ssh_config
-    /// "[USER@]HOST[:PORT]", passed on the way as with `ssh -J`; empty: as ssh_config says.
+    /// For parseJumpHosts(), passed on the way as with `ssh -J`; empty: as ssh_config says.
     std::string jumpHost = {};
 
     std::vector<std::string> groups = {}; ///< names by which it is chosen together with others

@@ -22,7 +22,8 @@ constexpr std::string_view kJumpLetters = kHostLetters.substr(0, kHostLetters.si
 constexpr const char* kOnlyHostLetters =
     "may hold letters, digits and ._:%- only, and starts with no '-'";
 constexpr const char* kOnlyJumpLetters =
-    "must read [USER@]HOST[:PORT] with letters, digits and ._:- only, and no part starts with '-'";
+    "must read [USER@]HOST[:PORT] with letters, digits and ._:- only, and no part starts with '-'; "
+    "several are separated by commas, the one that is passed first before the others";
 
 bool isMadeOf(std::string_view text, std::string_view letters) {
     return text.find_first_not_of(letters) == std::string_view::npos && text.substr(0, 1) != "-" &&
@@ -42,12 +43,12 @@ tl::unexpected<Error> bad(const Node& node, const std::string& what, const std::
 Result<void> checkJumpHost(const Node& node) {
     if (node.jumpHost.empty())
         return {};
-    const auto jump = parseSshAddress(node.jumpHost, "set up node " + node.name + ": jump host");
-    if (!jump)
-        return tl::unexpected(jump.error());
-    if (jump->host.empty() || !isMadeOf(jump->host, kJumpLetters) ||
-        !isMadeOf(jump->user, kJumpLetters))
-        return bad(node, "jump host", node.jumpHost, kOnlyJumpLetters);
+    RM_ASSIGN_OR_RETURN(const auto jumps,
+                        parseJumpHosts(node.jumpHost, "set up node " + node.name + ": jump host"));
+    for (const SshAddress& jump : jumps)
+        if (jump.host.empty() || !isMadeOf(jump.host, kJumpLetters) ||
+            !isMadeOf(jump.user, kJumpLetters))
+            return bad(node, "jump host", node.jumpHost, kOnlyJumpLetters);
     return {};
 }
 

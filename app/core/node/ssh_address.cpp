@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/node/ssh_address.h"
 
+#include "shared/return_if_error.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -49,6 +51,18 @@ std::string toText(const SshAddress& address) {
     const std::string host = isV6 && address.port != 0 ? '[' + address.host + ']' : address.host;
     return (address.user.empty() ? "" : address.user + '@') + host +
            (address.port == 0 ? "" : ':' + std::to_string(address.port));
+}
+
+Result<std::vector<SshAddress>> parseJumpHosts(const std::string& text,
+                                               const std::string& attempt) {
+    std::vector<SshAddress> hosts;
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find(',', begin), text.size());
+        RM_ASSIGN_OR_RETURN(auto host, parseSshAddress(text.substr(begin, end - begin), attempt));
+        hosts.push_back(std::move(host));
+        begin = end + 1;
+    }
+    return hosts;
 }
 
 } // namespace rm

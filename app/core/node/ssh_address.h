@@ -4,6 +4,7 @@
 #include "shared/result.h"
 
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -21,5 +22,9 @@ Result<SshAddress> parseSshAddress(const std::string& text, const std::string& a
 
 /// "me@gate:2222"
 std::string toText(const SshAddress& address);
+
+/// The hosts on the way to a node, the one that is passed first before the others, as ssh_config's
+/// ProxyJump has them: "outer,me@inner:2222". kInvalid of `attempt`: as parseSshAddress().
+Result<std::vector<SshAddress>> parseJumpHosts(const std::string& text, const std::string& attempt);
 
 } // namespace rm

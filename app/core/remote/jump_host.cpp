@@ -7,6 +7,7 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <span>
 
 namespace rm {
 
@@ -15,20 +16,30 @@ namespace {
 constexpr std::string_view kProgram = "ssh ";
 constexpr std::string_view kForward = " -W '[%h]:%p' ";
 
-/// The command that libssh 0.10 makes of a ProxyJump.
 bool isJumpCommand(const std::string& command) {
     return command.starts_with(kProgram) && command.find(kForward) != std::string::npos;
 }
 
-} // namespace
-
-std::string jumpCommand(const SshAddress& jump) {
-    return "ssh" + (jump.user.empty() ? "" : " -l " + jump.user) +
-           (jump.port == 0 ? "" : " -p " + std::to_string(jump.port)) + std::string(kForward) +
-           jump.host;
+/// In quotes, as the brackets of an IPv6 address mean files to a shell.
+std::string listOf(std::span<const SshAddress> hosts) {
+    std::string list;
+    for (const SshAddress& host : hosts)
+        list += (list.empty() ? "" : ",") + toText(host);
+    return '\'' + list + '\'';
 }
 
-std::string jumpHostIn(const std::string& proxyCommand) {
+} // namespace
+
+std::string jumpCommand(const std::vector<SshAddress>& jumps) {
+    const SshAddress& last = jumps.back();
+    const std::span before(jumps.data(), jumps.size() - 1);
+    return "ssh" + (before.empty() ? "" : " -J " + listOf(before)) +
+           (last.user.empty() ? "" : " -l " + last.user) +
+           (last.port == 0 ? "" : " -p " + std::to_string(last.port)) + std::string(kForward) +
+           last.host;
+}
+
+std::string jumpHostsIn(const std::string& proxyCommand) {
     if (!isJumpCommand(proxyCommand))
         return {};
     const QStringList words = QString::fromStdString(proxyCommand).split(' ');
@@ -36,7 +47,7 @@ std::string jumpHostIn(const std::string& proxyCommand) {
         const auto at = words.indexOf(option);
         return at < 0 ? QString() : words.value(at + 1);
     };
-    const QString host = words.back(), before = after("-J"); // of several hosts in a row
+    const QString host = words.back(), before = after("-J").remove('\'');
     return (before.isEmpty() ? "" : before.toStdString() + ',') +
            toText({after("-l").toStdString(), host.toStdString(), after("-p").toInt()});
 }
@@ -49,8 +60,10 @@ JumpHost::JumpHost(SshLink& link)
     if (!m_log.open() || m_log.fileName().contains(QRegularExpression("[^A-Za-z0-9._/+-]")))
         return;
     // exec, so that closing the link ends ssh itself and not only the shell that started it.
-    const std::string quiet = "exec ssh -o BatchMode=yes -E " + m_log.fileName().toStdString() +
-                              ' ' + command.substr(kProgram.size());
+    // Without a terminal, as BatchMode does not bind the ssh that it starts for each host before.
+    const std::string quiet = "exec setsid ssh -o BatchMode=yes -E " +
+                              m_log.fileName().toStdString() + ' ' +
+                              command.substr(kProgram.size());
     ssh_options_set(link.get(), SSH_OPTIONS_PROXYCOMMAND, quiet.c_str());
 }
 

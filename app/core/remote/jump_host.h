@@ -8,14 +8,14 @@
 
 namespace rm {
 
-/// The proxy command that passes this host on the way, as libssh makes it of a ProxyJump of
-/// ssh_config. The address must have passed checkNode().
-std::string jumpCommand(const SshAddress& jump);
+/// The proxy command that passes these hosts on the way, as OpenSSH makes it of a ProxyJump: ssh to
+/// the last of them, through the others. At least one; each has passed checkNode() or ssh's reader.
+std::string jumpCommand(const std::vector<SshAddress>& jumps);
 
-/// The host that a jumpCommand() passes, "me@gate:2222"; empty: it is another command.
-std::string jumpHostIn(const std::string& proxyCommand);
+/// The hosts that a jumpCommand() passes, "outer,me@gate:2222"; empty: it is another command.
+std::string jumpHostsIn(const std::string& proxyCommand);
 
-/// Changes the ssh(1) command that libssh starts for a ProxyJump, of ssh_config or of a node: it
+/// Changes the jumpCommand() that libssh starts for a ProxyJump, of ssh_config or of a node: it
 /// must not ask questions, which nobody could answer, and it writes its errors to a file that
 /// complaint() reads. Any other proxy command is not changed. Create it after ssh_config was read
 /// and before the first ssh_connect(), and keep it until the connection is made or has failed.

@@ -126,6 +126,8 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
             config.hostName = values.front();
         else if (key == "host" || (isUsual && key != "user" && key != "port"))
             continue;
+        else if (key == "proxyjump") // of several, libssh 0.10 passes the last one first
+            config.jumpHosts = values.front();
         else if (key == "identityfile")
             config.identityFiles = values;
         else if (key == "identityagent")

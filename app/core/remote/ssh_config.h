@@ -14,7 +14,8 @@ namespace rm {
 /// Host, Match and Include.
 struct SshConfig {
     std::string hostName;
-    std::string settings; ///< user, port and what is unusual, as lines of an ssh_config
+    std::string settings;  ///< user, port and what is unusual, as lines of an ssh_config
+    std::string jumpHosts; ///< ProxyJump, for parseJumpHosts(); empty: none
     std::vector<std::string> identityFiles; ///< those that it names, as written there
     std::string identityAgent;              ///< "none", a path or a variable; empty: SSH_AUTH_SOCK
     bool identitiesOnly = false; ///< no keys but identityFiles, not even of the SSH agent

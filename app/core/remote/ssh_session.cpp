@@ -61,9 +61,10 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
         good = good && set(link, SSH_OPTIONS_USER, node.user.c_str());
     if (node.port != 0)
         good = good && set(link, SSH_OPTIONS_PORT, &node.port);
-    if (!node.jumpHost.empty()) {
-        RM_ASSIGN_OR_RETURN(const auto jump, parseSshAddress(node.jumpHost, "reach " + node.name));
-        good = good && set(link, SSH_OPTIONS_PROXYCOMMAND, jumpCommand(jump).c_str());
+    const std::string& jumpHosts = node.jumpHost.empty() ? config.jumpHosts : node.jumpHost;
+    if (!jumpHosts.empty()) {
+        RM_ASSIGN_OR_RETURN(const auto jumps, parseJumpHosts(jumpHosts, "reach " + node.name));
+        good = good && set(link, SSH_OPTIONS_PROXYCOMMAND, jumpCommand(jumps).c_str());
     }
     good = good && set(link, SSH_OPTIONS_CIPHERS_C_S, kCiphers) &&
            set(link, SSH_OPTIONS_CIPHERS_S_C, kCiphers) && set(link, SSH_OPTIONS_NODELAY, &yes) &&
@@ -93,13 +94,12 @@ SshRoute routeOf(const SshLink& link) {
 std::string firstServer(const SshRoute& route) {
     if (route.proxy.empty())
         return route.host + ':' + std::to_string(route.port);
-    const std::string jump = jumpHostIn(route.proxy);
-    const auto address = parseSshAddress(jump, "");
-    if (!address || address->host.empty() || jump.find(',') != std::string::npos)
+    const auto jumps = parseJumpHosts(jumpHostsIn(route.proxy), "");
+    if (!jumps || jumps->front().host.empty())
         return route.proxy;
     Node gate;
-    gate.sshHost = address->host;
-    gate.port = address->port;
+    gate.sshHost = jumps->front().host;
+    gate.port = jumps->front().port;
     const auto way = findRoute(gate);
     return way && way->proxy.empty() ? firstServer(*way) : route.proxy;
 }

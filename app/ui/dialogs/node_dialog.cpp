@@ -140,8 +140,9 @@ void NodeDialog::addWay(QGridLayout* grid) {
     m_sbatch = makeEdit("nodeSbatch", tr("Options for sbatch"),
                         tr("such as --partition=gpu --account=mine"));
     m_jump = makeEdit("nodeJump", tr("Jump host"), tr("from ssh config; or USER@HOST:PORT"));
-    m_jump->setToolTip(tr("A machine that is passed on the way, as with ssh -J. It must let you in "
-                          "by key, without a question."));
+    m_jump->setToolTip(tr("A machine that is passed on the way, as with ssh -J; of several, "
+                          "separated by commas, the first one is reached from here. Each must let "
+                          "you in by key, without a question."));
     if (m_isNew)
         addRow(grid, tr("From ssh config"), m_alias);
     const std::pair<QString, QWidget*> rows[] = {

@@ -311,6 +311,8 @@ void FleetTest::whatANodeIsUsedForIsChecked_data() {
     row("jump port", jump("gate:0x16"), "\"0x16\" is no port");
     row("jump port 0", jump("gate:0"), "\"0\" is no port");
     row("jump user alone", jump("me@"), "must read");
+    row("second jump is none", jump("gate,"), "jump host 'gate,' must read");
+    row("second jump option", jump("gate,-oProxyCommand=id"), "must read");
     row(
         "group", [](Node& node) { node.groups = {"a b"}; }, "group 'a b' must be");
     row(

@@ -22,7 +22,7 @@ private Q_SLOTS:
     void whatIsInTheListIsSaid();
     void namesThatCannotBeNodesSayWhy();
     void withoutAConfigNothingIsOffered();
-    void aJumpHostOfANodeIsWrittenAsLibsshWritesIt();
+    void jumpHostsOfANodeArePassedAsThoseOfSshConfig();
 
 private:
     void configure(const QByteArray& text, const QString& name = "config") const;
@@ -156,7 +156,7 @@ void SshOffersTest::withoutAConfigNothingIsOffered() {
     QVERIFY(sshOffers({}).empty());
 }
 
-void SshOffersTest::aJumpHostOfANodeIsWrittenAsLibsshWritesIt() {
+void SshOffersTest::jumpHostsOfANodeArePassedAsThoseOfSshConfig() {
     Node own;
     own.name = "own";
     own.sshHost = "10.9.9.9";
@@ -166,10 +166,17 @@ void SshOffersTest::aJumpHostOfANodeIsWrittenAsLibsshWritesIt() {
     QVERIFY2(route, route ? "" : route.error().message.c_str());
     QCOMPARE(route->proxy, offerOf("behind").route.proxy);
     QCOMPARE(routeTo(own), "ssh everyone@10.9.9.9:22 through " + route->proxy);
-    for (const char* jump : {"gate", "me@gate", "gate:22", "me@[fe80::1]:2222", "fe80::1"}) {
+    for (const char* jump : {"gate", "me@gate", "gate:22", "me@[fe80::1]:2222", "fe80::1",
+                             "outer,inner", "me@outer:22,[fe80::1]:23,you@inner:24"}) {
         own.jumpHost = jump;
-        QCOMPARE(jumpHostIn(findRoute(own)->proxy), std::string(jump));
+        QCOMPARE(jumpHostsIn(findRoute(own)->proxy), std::string(jump));
     }
+    own.jumpHost = "me@outer:2022,middle,inner:2023";
+    configure("Host 10.9.9.9\n  ProxyJump " + QByteArray::fromStdString(own.jumpHost) + "\n");
+    const std::string way = "ssh -J 'me@outer:2022,middle' -p 2023 -W '[%h]:%p' inner";
+    QCOMPARE(findRoute(own)->proxy, way);
+    own.jumpHost.clear();
+    QCOMPARE(findRoute(own)->proxy, way);
 }
 
 QTEST_GUILESS_MAIN(SshOffersTest)

@@ -97,8 +97,8 @@ void SshConfigTest::onlyWhatAFileSettlesIsKept() {
                                             "pubkeyauthentication true\nkexalgorithms a,b\n"
                                             "identityfile ~/.ssh/id_rsa\n");
     QCOMPARE(config.hostName, std::string("box"));
-    QCOMPARE(config.settings,
-             std::string("port 22\nproxyjump gate\npubkeyauthentication no\nuser me\n"));
+    QCOMPARE(config.settings, std::string("port 22\npubkeyauthentication no\nuser me\n"));
+    QCOMPARE(config.jumpHosts, std::string("gate"));
     QCOMPARE(config.identityFiles, (std::vector<std::string>{"~/.ssh/id_rsa", "~/x"}));
 }
 
