@@ -17,6 +17,10 @@
 //     launch          starts a rank on each node, and waits until all train: {"seconds"}
 //     hold, continue  {"seconds" until all ranks are known to have obeyed, "told" until each node
 //                     has said so itself, "nodes"}
+//     pause           likewise: until its checkpoint is whole, and until each node has said that
+//                     nothing of the run lives there
+//     resume          likewise: until each node's agent has begun its rank, and until all ranks
+//                     train on from there
 //     kill            ends them: {}
 //
 // or by {"error": TEXT}. It ends with its input.
@@ -77,7 +81,10 @@ public:
     FleetRun()
         : m_paths(Paths::fromEnvironment())
         , m_fleet(m_paths.config, m_paths.state)
-        , m_shared(m_paths, m_fleet, face::Kind::kTerminal) {}
+        , m_shared(m_paths, m_fleet, face::Kind::kTerminal) {
+        QObject::connect(&m_engine, &Engine::attemptEnded, &m_engine,
+                         [this] { m_hasEnded = true; });
+    }
 
     Reply launch(const Testbed& bed) {
         const auto begin = Clock::now();
@@ -96,8 +103,8 @@ public:
         RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(parsed)));
         RM_ASSIGN_OR_RETURN(m_run, await(m_engine.launch(checked, placements)));
         m_engine.attach(m_run);
-        if (!QTest::qWaitFor([this] { return nodesWhere(isTraining) == nodes(); }, kPatienceMs))
-            return fail(ErrorCode::kUnavailable, "launch: not all nodes train");
+        m_nodes = bed.nodes();
+        RM_RETURN_IF_ERROR(waitUntilAll(isTraining, "train"));
         return QJsonObject{{"seconds", secondsSince(begin)}};
     }
 
@@ -107,12 +114,30 @@ public:
         const double seconds = secondsSince(begin);
         if (answer.progress != CommandProgress::kApplied || !answer.message.empty())
             return fail(ErrorCode::kInternal, answer.message);
-        const auto isObeyed = [kind](const RankState& rank) {
-            return isHeld(rank) == (kind == CommandKind::kHold);
+        m_step = answer.step;
+        if (kind == CommandKind::kPause) {
+            if (!QTest::qWaitFor([this] { return m_hasEnded; }, kPatienceMs))
+                return fail(ErrorCode::kUnavailable, "pause: the run does not end");
+        } else {
+            const auto isObeyed = [kind](const RankState& rank) {
+                return isHeld(rank) == (kind == CommandKind::kHold);
+            };
+            RM_RETURN_IF_ERROR(waitUntilAll(isObeyed, "say that they obey"));
+        }
+        return QJsonObject{{"seconds", seconds}, {"told", secondsSince(begin)}, {"nodes", m_nodes}};
+    }
+
+    Reply resume() {
+        m_hasEnded = false;
+        const auto begin = Clock::now();
+        RM_RETURN_IF_ERROR(await(m_engine.resume(m_run)));
+        const double seconds = secondsSince(begin);
+        m_engine.attach(m_run);
+        const auto goesOn = [this](const RankState& rank) {
+            return isTraining(rank) && rank.step > m_step;
         };
-        if (!QTest::qWaitFor([&] { return nodesWhere(isObeyed) == nodes(); }, kPatienceMs))
-            return fail(ErrorCode::kUnavailable, "not all nodes say that they obey");
-        return QJsonObject{{"seconds", seconds}, {"told", secondsSince(begin)}, {"nodes", nodes()}};
+        RM_RETURN_IF_ERROR(waitUntilAll(goesOn, "train on"));
+        return QJsonObject{{"seconds", seconds}, {"told", secondsSince(begin)}, {"nodes", m_nodes}};
     }
 
     Reply kill() {
@@ -126,7 +151,14 @@ private:
     }
     static bool isTraining(const RankState& rank) { return rank.pid != 0 && rank.step > 1; }
 
-    int nodes() const { return static_cast<int>(m_engine.live(m_run).nodes.size()); }
+    /// kUnavailable: they do not, or the run ended.
+    Result<void> waitUntilAll(const std::function<bool(const RankState&)>& holds,
+                              const char* what) const {
+        const auto isDone = [&] { return m_hasEnded || nodesWhere(holds) == m_nodes; };
+        if (!QTest::qWaitFor(isDone, kPatienceMs) || m_hasEnded)
+            return fail(ErrorCode::kUnavailable, std::string("not all nodes ") + what);
+        return {};
+    }
     int nodesWhere(const std::function<bool(const RankState&)>& holds) const {
         const LiveState live = m_engine.live(m_run);
         return static_cast<int>(std::ranges::count_if(live.nodes, [&](const auto& node) {
@@ -140,6 +172,9 @@ private:
     SharedEngine m_shared;
     Engine& m_engine = m_shared;
     QString m_run;
+    int m_nodes = 0;
+    int64_t m_step = 0; ///< after which the last order was obeyed
+    bool m_hasEnded = false;
 };
 
 class FleetLab {
@@ -178,7 +213,12 @@ public:
             return (m_run = std::make_unique<FleetRun>())->launch(m_bed);
         if (verb == "kill")
             return m_run->kill();
-        return m_run->order(verb == "hold" ? CommandKind::kHold : CommandKind::kContinue);
+        if (verb == "resume")
+            return m_run->resume();
+        for (const auto kind : {CommandKind::kHold, CommandKind::kContinue, CommandKind::kPause})
+            if (verb == commandKindName(kind))
+                return m_run->order(kind);
+        return fail(ErrorCode::kInvalid, "there is no such order: " + verb.toStdString());
     }
 
 private:
