@@ -28,6 +28,7 @@ def main():
     for row in options.rows:
         if row not in ROWS:
             parser.error(f"row {row}: there are {', '.join(ROWS)}")
+    measure.require_peers()
     fleet_lab.NODES = options.nodes
     met = True
     for row in options.rows or ROWS:

@@ -56,6 +56,21 @@ def product(program, *arguments):
     return json_lines(run([BUILD / "tests" / program, *arguments]))
 
 
+def require_peers():
+    """Ends the program if this Python lacks a pinned peer: what it would measure is not the pinned one."""
+    def plain(name):
+        return re.sub("[-_.]+", "-", name).lower()
+
+    pinned = (ROOT / "packaging" / "requirements" / "bench.txt").read_text()
+    found = {plain(made.name): made.version for made in importlib.metadata.distributions()}
+    missing = [f"{name} {version}"
+               for name, version in re.findall(r"^([\w.-]+)==(\S+)", pinned, re.MULTILINE)
+               if found.get(plain(name)) != version]
+    if missing:
+        sys.exit(f"find the peers: not in {sys.prefix}: {', '.join(missing)}. packaging/bench installs them in "
+                 "~/.cache/ringmaster/python-bench; delete that folder and run packaging/bench again")
+
+
 def versions(*packages):
     found = {name: importlib.metadata.version(name) for name in packages}
     return {"python": sys.version.split()[0], **found}
