@@ -109,7 +109,8 @@ Result<json> newestIn(const std::string& runDir, bool mustExist) {
         return failErrno("find " + newest->path, error.value());
     return json{{"path", path.string()},
                 {"attempt", newest->manifest.attempt},
-                {"step", newest->manifest.step}};
+                {"step", newest->manifest.step},
+                {"bytes", newest->manifest.bytes()}};
 }
 
 } // namespace

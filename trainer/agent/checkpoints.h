@@ -22,7 +22,7 @@ Result<std::string> checkpointAt(const std::string& path);
 Result<std::string> savedRunsAt(const std::string& order);
 
 /// `newest-checkpoint [--must-exist]`: that of the run's living line, of which `runDir` is the run
-/// directory here: {"path", "attempt", "step"}, as its rank named it; {} if there is none;
+/// directory here: {"path", "attempt", "step", "bytes"}, as its rank named it; {} if there is none;
 /// {"problem"}, if that cannot be told, or `mustExist` and the folder of checkpoints does not.
 std::string newestCheckpointAt(const std::string& runDir, bool mustExist);
 

@@ -70,6 +70,8 @@ Result<void> LeaderChannel::listen(const NodePlan& plan) {
 void LeaderChannel::accept() {
     m_isAccepting = true;
     m_acceptor.async_accept([this](asio::error_code error, tcp::socket socket) {
+        if (error == asio::error::operation_aborted)
+            return; // this channel is gone, though its loop is not
         m_isAccepting = !error;
         if (error)
             return; // tick() tries again: it may be that there are too many open files
@@ -131,6 +133,8 @@ void LeaderChannel::onFetchRequest(const Link& from, const FetchRequest& request
         return from->drop();
     m_relay = std::make_unique<CopyRelay>(m_io, from);
     m_fetching = from;
+    if (m_hurries)
+        m_relay->hurry();
     if (!m_relay->begin(request.path, monotonicNowNs()))
         endRelay();
 }
@@ -138,6 +142,12 @@ void LeaderChannel::onFetchRequest(const Link& from, const FetchRequest& request
 void LeaderChannel::endRelay() {
     m_fetching.reset();
     m_relay.reset();
+}
+
+void LeaderChannel::hurry() {
+    m_hurries = true;
+    if (m_relay)
+        m_relay->hurry();
 }
 
 Result<void> LeaderChannel::offer(const FetchOrder& order) {

@@ -37,6 +37,7 @@ public:
     Result<void> offer(const FetchOrder& order);
     bool isAlone() const { return m_links.empty(); } ///< nobody is linked (yet)
     bool isRelaying() const { return m_relay != nullptr; }
+    void hurry(); ///< no rank trains any more: see CopyRelay
     /// About once a second: drops links that are silent, tells the others that it lives.
     void tick(int64_t nowNs);
     bool isFlushed() const;
@@ -61,6 +62,7 @@ private:
     std::string m_offered; ///< path of the checkpoint that may be fetched
     Link m_fetching;
     std::unique_ptr<CopyRelay> m_relay; ///< to that
+    bool m_hurries = false;
 };
 
 /// The end of any other node: connects to the leader, again and again.

@@ -14,18 +14,29 @@ constexpr int kMostDoublings = 6; ///< about an hour
 
 } // namespace
 
-bool CopyPlan::isDue(int64_t nowNs) const {
-    const bool isBusy = !m_offered.empty() && nowNs - m_movedNs < kAnswerNs;
-    return !isBusy && nowNs - m_lookedNs >= kLookNs;
+bool CopyPlan::isBusy(int64_t nowNs) const {
+    return !m_offered.empty() && nowNs - m_movedNs < kAnswerNs;
 }
 
-bool CopyPlan::onNewest(const std::string& path, int64_t nowNs) {
+bool CopyPlan::isDue(int64_t nowNs) const {
+    return m_isOver ? m_deadlineNs == 0 : !isBusy(nowNs) && nowNs - m_lookedNs >= kLookNs;
+}
+
+bool CopyPlan::onNewest(const std::string& path, int64_t bytes, int64_t nowNs) {
     m_lookedNs = nowNs;
-    if (path.empty() || path == m_copied || (path == m_failed && nowNs < m_retryNs))
+    if (m_isOver)
+        m_deadlineNs = nowNs + kLastNs + bytes / kLeastRate * kSecondNs;
+    // What is on its way when the run is over goes on, or makes room for a newer one.
+    const bool waits = m_isOver ? path == m_offered : path == m_failed && nowNs < m_retryNs;
+    if (path.empty() || path == m_copied || waits)
         return false;
     m_offered = path;
     m_movedNs = nowNs;
     return true;
+}
+
+bool CopyPlan::isDone(int64_t nowNs) const {
+    return m_deadlineNs > 0 && (!isBusy(nowNs) || nowNs >= m_deadlineNs);
 }
 
 bool CopyPlan::onAnswer(const FetchAnswer& answer, int64_t nowNs) {
@@ -40,7 +51,7 @@ bool CopyPlan::onAnswer(const FetchAnswer& answer, int64_t nowNs) {
     }
     m_failed = answer.path;
     m_retryNs = nowNs + (kRetryNs << std::min(m_failures, kMostDoublings));
-    return m_failures++ == 0;
+    return m_failures++ == 0 || m_isOver;
 }
 
 FetchedCopy fetchedCopy(const FetchOrder& order, const std::string& text, int64_t wallNs) {

@@ -12,31 +12,45 @@ namespace rm {
 
 /// When the leader has the newest checkpoint fetched by another node: each once, one at a time, and
 /// one that failed again after a minute, then after ever longer pauses, unless there is a newer
-/// one. Passive; times are CLOCK_MONOTONIC, ns.
+/// one. Once the run is over the newest is offered once more, whatever is on its way by then, and
+/// given the time that its size takes. Passive; times are CLOCK_MONOTONIC, ns.
 class CopyPlan {
 public:
     static constexpr int64_t kSecondNs = 1'000'000'000;
     static constexpr int64_t kLookNs = 10 * kSecondNs;   ///< between looks for a newer one
     static constexpr int64_t kAnswerNs = 60 * kSecondNs; ///< for an answer, once nothing moves
     static constexpr int64_t kRetryNs = 60 * kSecondNs;
+    static constexpr int64_t kLastNs = 60 * kSecondNs; ///< for the last one, and by its size:
+    static constexpr int64_t kLeastRate = 10'000'000;  ///< bytes a second
 
     /// Whether to look which checkpoint is the newest.
     bool isDue(int64_t nowNs) const;
-    /// It is this one. True: it is to be offered, which is taken for done.
-    bool onNewest(const std::string& path, int64_t nowNs);
+    /// It is this one; empty: there is none. True: it is to be offered, which is taken for done.
+    bool onNewest(const std::string& path, int64_t bytes, int64_t nowNs);
     /// Bytes of what was offered are on their way.
     void onProgress(int64_t nowNs) { m_movedNs = nowNs; }
     /// True: it failed, which is news.
     bool onAnswer(const FetchAnswer& answer, int64_t nowNs);
 
+    /// The run is over: there will be no newer one.
+    void onOver() { m_isOver = true; }
+    /// After that: there is nothing to wait for any more, or no time.
+    bool isDone(int64_t nowNs) const;
+    /// What waits for an answer; empty: nothing does.
+    const std::string& offered() const { return m_offered; }
+
 private:
+    bool isBusy(int64_t nowNs) const;
+
     int64_t m_lookedNs = 0;
-    std::string m_offered; ///< waits for an answer; empty: none does
+    std::string m_offered;
     int64_t m_movedNs = 0; ///< of that
     std::string m_copied;  ///< the last that was
     std::string m_failed;  ///< the last that could not be
     int m_failures = 0;    ///< in a row
     int64_t m_retryNs = 0; ///< when that may be offered again
+    bool m_isOver = false;
+    int64_t m_deadlineNs = 0; ///< of the last one; 0: it is not known yet
 };
 
 /// How a fetch ended.

@@ -75,6 +75,8 @@ void CopyRelay::awaitSent() {
     m_leftBefore = left;
     if (left > 0)
         return rest(std::clamp(tookNs / 4, kShortestLookNs, kLongestRestNs), &CopyRelay::awaitSent);
+    if (!m_rests)
+        return read();
     rest(std::min(kLongestRestNs, kRest * tookNs), &CopyRelay::read);
 }
 

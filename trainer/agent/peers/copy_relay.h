@@ -15,7 +15,8 @@ namespace rm {
 
 /// Sends a checkpoint of this node over a link, as `send-checkpoint` makes it, while the ranks
 /// train: it rests four times as long as each piece took until the other machine had it, so that
-/// disk and network are theirs for most of the time. Of one event loop.
+/// disk and network are theirs for most of the time. After hurry() it does not rest. Of one event
+/// loop.
 class CopyRelay {
 public:
     static constexpr int kRest = 4;
@@ -28,6 +29,7 @@ public:
     /// The link's Handlers::drained.
     void onDrained(int64_t nowNs);
     bool isOver(int64_t nowNs) const;
+    void hurry() { m_rests = false; } ///< no rank trains any more
 
 private:
     void read();
@@ -44,7 +46,8 @@ private:
     int64_t m_beganNs = 0; ///< the piece that is on its way
     int64_t m_movedNs = 0;
     int64_t m_leftBefore = 0; ///< bytes that were not sent
-    bool m_hasEnded = false;  ///< all was read; the other end closes the link
+    bool m_rests = true;
+    bool m_hasEnded = false; ///< all was read; the other end closes the link
 };
 
 } // namespace rm

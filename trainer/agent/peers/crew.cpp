@@ -45,8 +45,13 @@ Leader::Config configOf(const NodePlan& plan, const RunSpec& spec) {
     return config;
 }
 
-/// What `newest-checkpoint` answers: no path, where there is none. An error: that cannot be told.
-Result<FetchOrder> parseNewest(const std::string& text) {
+struct Newest {
+    FetchOrder order; ///< no path: there is none
+    int64_t bytes = 0;
+};
+
+/// What `newest-checkpoint` answers. An error: that cannot be told.
+Result<Newest> parseNewest(const std::string& text) {
     const Result<Json> found = parseJson(text, "the newest checkpoint");
     if (!found)
         return fail(ErrorCode::kUnavailable,
@@ -55,9 +60,10 @@ Result<FetchOrder> parseNewest(const std::string& text) {
                         std::to_string(kStartFindingTime.count()) + " s");
     if (const auto problem = textAt(*found, "problem"))
         return fail(ErrorCode::kUnavailable, *problem);
-    return FetchOrder{textAt(*found, "path").value_or(""),
-                      static_cast<int32_t>(intAt(*found, "attempt").value_or(0)),
-                      intAt(*found, "step").value_or(0)};
+    return Newest{{textAt(*found, "path").value_or(""),
+                   static_cast<int32_t>(intAt(*found, "attempt").value_or(0)),
+                   intAt(*found, "step").value_or(0)},
+                  intAt(*found, "bytes").value_or(0)};
 }
 
 /// The agent of node 0.
@@ -95,7 +101,10 @@ public:
             m_tickedNs = nowNs;
             listen();
             m_channel->tick(nowNs);
+            if (m_over) // again, as one may link only now
+                sendToAll(*m_over);
             copyNewest(nowNs);
+            watchLastCopy(nowNs);
         }
         act();
     }
@@ -104,6 +113,19 @@ public:
     void ask(Outcome outcome, const std::string& how) override { m_leader.ask(outcome, how); }
     void personAsks() override { m_leader.personAsks(); }
     bool isFlushed() const override { return !m_channel || m_channel->isFlushed(); }
+
+    /// Who kills a run, or whose run failed, is not served by agents that stay.
+    void copyLast(const AttemptEnded& end) override {
+        m_isCopyingLast = m_channel && m_isCopying && end.outcome != Outcome::kFailed &&
+                          end.message != kKilledMessage;
+        if (!m_isCopyingLast)
+            return;
+        m_finder.stop(); // it may not have seen the last one
+        m_copies.onOver();
+        m_channel->hurry();
+    }
+    bool isCopying() const override { return m_isCopyingLast; }
+    void giveUpCopy() override { m_isCopyingLast = false; }
 
 private:
     /// Again when the port was taken.
@@ -131,10 +153,20 @@ private:
         if (!m_isCopying || m_channel->isAlone() || m_finder.isBusy() || !m_copies.isDue(nowNs))
             return;
         m_finder.run({"newest-checkpoint"}, "", kFindingTime, [this](const std::string& text) {
-            const FetchOrder order = parseNewest(text).value_or(FetchOrder());
-            if (m_copies.onNewest(order.path, monotonicNowNs()) && !m_channel->offer(order))
+            const auto [order, bytes] = parseNewest(text).value_or(Newest());
+            if (m_copies.onNewest(order.path, bytes, monotonicNowNs()) && !m_channel->offer(order))
                 m_copies.onAnswer({order.path, "no other agent can be reached"}, monotonicNowNs());
         });
+    }
+
+    void watchLastCopy(int64_t nowNs) {
+        const bool isAlone = m_channel->isAlone();
+        if (!m_isCopyingLast || (!isAlone && !m_copies.isDone(nowNs)))
+            return;
+        if (!m_copies.offered().empty())
+            onCopied({m_copies.offered(), isAlone ? "the agent that fetched it is gone"
+                                                  : "the time for its size was over"});
+        m_isCopyingLast = false;
     }
 
     void onCopied(const FetchAnswer& answer) {
@@ -177,7 +209,7 @@ private:
         });
     }
 
-    void begin(const Leader::Start& action, const Result<FetchOrder>& newest) {
+    void begin(const Leader::Start& action, const Result<Newest>& newest) {
         StartOrder order;
         order.attempt = action.attempt;
         for (const AttemptPlanned::Node& node : action.nodes) {
@@ -186,7 +218,7 @@ private:
         }
         order.masterPort = static_cast<int32_t>(
             m_fixedPort > 0 ? m_fixedPort : freePortOn(m_plan.masterAddr, m_plan.masterPort));
-        order.startFrom = newest ? newest->path : std::string();
+        order.startFrom = newest ? newest->order.path : std::string();
         if (order.startFrom.empty()) {
             order.startFrom = m_plan.startFrom;
             order.startFromIsExact = m_plan.startFromIsExact;
@@ -220,9 +252,9 @@ private:
     }
 
     void take(const Leader::Over& action) {
-        const OverOrder order{action.outcome, action.why};
-        sendToAll(order);
-        m_target.leave(order);
+        m_over = OverOrder{action.outcome, action.why};
+        sendToAll(*m_over);
+        m_target.leave(*m_over);
     }
 
     void take(const Leader::Note& action) {
@@ -238,6 +270,8 @@ private:
     ChildReader m_starter;     ///< of the one to start from
     bool m_hasTrained = false; ///< a rank of this node has finished a step
     CopyPlan m_copies;
+    std::optional<OverOrder> m_over;          ///< once the run does not go on
+    bool m_isCopyingLast = false;             ///< since then
     std::unique_ptr<LeaderChannel> m_channel; ///< null: of a run on one node
     bool m_isListening = false;
     bool m_hasToldOfPort = false;
@@ -295,6 +329,11 @@ public:
     void ask(Outcome outcome, const std::string& how) override { m_target.leave({outcome, how}); }
     bool isFlushed() const override { return m_channel.isFlushed(); }
 
+    /// The leader stays linked for as long as a copy may come.
+    void copyLast(const AttemptEnded&) override { m_isStaying = m_wasToldOver; }
+    bool isCopying() const override { return m_isStaying && m_channel.isOpen(); }
+    void giveUpCopy() override { m_isStaying = false; }
+
 private:
     /// Who does not see the leader begins nothing; steps prove that all nodes live.
     void decideAlone(int64_t nowNs) {
@@ -331,6 +370,7 @@ private:
             if (!std::exchange(m_isAwaiting, true))
                 m_target.awaitAttempt();
         } else if (const auto* over = std::get_if<OverOrder>(&message)) {
+            m_wasToldOver = true;
             m_target.leave(*over);
         } else if (const auto* copy = std::get_if<FetchOrder>(&message)) {
             fetch(*copy);
@@ -365,6 +405,8 @@ private:
     bool m_hasBegun = false;
     bool m_wasLinked = false; ///< ever: else the leader's port may be blocked
     bool m_isAwaiting = false;
+    bool m_wasToldOver = false; ///< by the leader
+    bool m_isStaying = false;   ///< since then
     int64_t m_tickedNs = 0;
     int64_t m_apartNs = 0; ///< since when there is no link
     std::string m_whyApart;

@@ -53,6 +53,11 @@ public:
     virtual void ask(Outcome outcome, const std::string& how) = 0;
     /// A person asks the ranks to pause or to stop.
     virtual void personAsks() {}
+    /// After CrewTarget::leave(), with how the attempt ended: the newest checkpoint may still get
+    /// its copy on another node, for which the other calls go on as long as isCopying().
+    virtual void copyLast(const AttemptEnded&) {}
+    virtual bool isCopying() const { return false; }
+    virtual void giveUpCopy() {}
     virtual bool isFlushed() const { return true; }
 };
 
