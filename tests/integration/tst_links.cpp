@@ -284,6 +284,8 @@ void tst_links::forecastIsWhatThenHappens() {
         QVERIFY2(words.contains("makes training slower") != helps, qPrintable(words));
         const double happened = stepMs(name, steps, kBothNodes);
         QVERIFY(happened > 0);
+        // The run's last checkpoint is copied over the same cable.
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 60000);
         forecastMs.push_back(forecast["step_ms"].toDouble());
         happenedMs.push_back(happened);
         all += QByteArray::number(forecast["step_ms"].toDouble()) + " ms forecast, " +

@@ -70,10 +70,11 @@ std::vector<std::string> runsOf(const Folders& folders) {
 }
 
 /// Empty: nothing.
-std::string whatRuns(const Folders& folders, const DeployedReport& report) {
+std::string whatRuns(const Folders& folders, const DeployedReport& report, bool preview) {
     // A run that a person has moved and linked stays, but nothing goes from under it.
     for (const std::string& id : namesIn(folders.stateDir + "/runs"))
-        if (const auto over = isValidRunId(id) ? checkIsOver(folders, id) : Result<void>(); !over)
+        if (const auto over = isValidRunId(id) ? checkIsOver(folders, id, preview) : Result<void>();
+            !over)
             return "run " + id + ": " + over.error().message;
     for (const DeployedItem& item : report.items)
         if (!item.keptFor.empty() && item.kind != "runs" && item.kind != "checkpoints")
@@ -165,7 +166,7 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
     PruneOrder all;
     all.preview = all.all = true;
     RM_ASSIGN_OR_RETURN(DeployedReport report, pruneClosed(folders, all));
-    report.inTheWay = whatRuns(folders, report);
+    report.inTheWay = whatRuns(folders, report, order.preview);
     if (!report.inTheWay.empty() && !order.preview)
         return fail(ErrorCode::kUnavailable,
                     "remove Ringmaster from this node: " + report.inTheWay);

@@ -15,6 +15,8 @@
 #include <QTcpServer>
 #include <QTcpSocket>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -119,6 +121,21 @@ class TestAgentRestarts : public QObject {
         // The next attempt would begin at once.
         (void)QTest::qWaitFor([&] { return !processRuns(rank) && full.hasExpired(1000); }, kLongMs);
         return rank;
+    }
+
+    /// Its agents stay after the end, as the look for what is to be copied hangs, as in a file
+    /// system that does not answer.
+    static void pauseWhereNothingIsFound(Nodes& nodes) {
+        nodes.start();
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.records<Samples>(1).size() >= 2, kLongMs);
+        const QString checkpoint = nodes.part(0) + "/checkpoints/step-000000010";
+        QVERIFY(QDir().mkpath(checkpoint));
+        QCOMPARE(::mkfifo(qPrintable(checkpoint + "/MANIFEST.json"), 0600), 0);
+        AttachClient client(nodes.fixture());
+        client.say(Command{"p", CommandKind::kPause, {}});
+        for (int node = 0; node < 2; ++node)
+            QTRY_VERIFY_WITH_TIMEOUT(client.pump() && nodes.hasEnded(node), kLongMs);
+        QCOMPARE(nodes.records<AttemptEnded>(0).back().outcome, Outcome::kPaused);
     }
 
 private Q_SLOTS:
@@ -354,6 +371,36 @@ private Q_SLOTS:
         const AttemptEnded last = f.nodeRecords<AttemptEnded>().back();
         QVERIFY2(last.message.find("checkpoints is not there") != std::string::npos,
                  last.message.c_str());
+    }
+
+    void whoBeginsARunDoesNotWaitForItsLastCopy() {
+        Nodes nodes(2);
+        pauseWhereNothingIsFound(nodes);
+        const qint64 leader = nodes.pidOf(0, "agent"), other = nodes.pidOf(1, "agent");
+        QVERIFY(processRuns(leader) && processRuns(other));
+        NodePlan next = nodes.plan(0);
+        next.attempt = 2;
+        const auto begun = nodes.fixture().start(next, kRestarting);
+        QVERIFY2(begun.exitCode == 0, begun.err);
+        QVERIFY(!processRuns(leader));
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(other), kLongMs);
+    }
+
+    void whoRemovesARunDoesNotWaitForItsLastCopyAndWhoLooksLetsItBe() {
+        Nodes nodes(2);
+        pauseWhereNothingIsFound(nodes);
+        const qint64 leader = nodes.pidOf(0, "agent"), other = nodes.pidOf(1, "agent");
+        for (const QStringList& look :
+             {QStringList{"remove", "r1", "--preview"}, QStringList{"state", "r1"}}) {
+            const auto seen = nodes.fixture().agent(look);
+            QVERIFY2(seen.exitCode == 0, seen.err);
+            QVERIFY(!seen.json()["alive"].toBool());
+        }
+        QVERIFY(processRuns(leader) && processRuns(other));
+        const auto removed = nodes.fixture().agent({"remove", "r1"});
+        QVERIFY2(removed.exitCode == 0, removed.err);
+        QVERIFY(!processRuns(leader) && !processRuns(other));
+        QVERIFY(!QFile::exists(nodes.fixture().runFolder()));
     }
 
     void whoHasNotTheKeyIsRefused() {

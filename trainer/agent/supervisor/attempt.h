@@ -77,6 +77,8 @@ public:
     void close(std::optional<Outcome> asked, const std::string& why);
     /// Instead: another attempt is about to begin.
     void retire();
+    /// So far the disk had room for all.
+    bool isWritten() const { return m_journal && !m_isJournalStuck && m_isStateSaved; }
     /// After these two: what the disk had no room for is written. Then no file is open any more.
     Result<void> writeRest();
 

@@ -62,6 +62,17 @@ Result<void> closeIfLost(const std::string& runDir) {
     return lock ? closeLostAttempt(runDir, {.asked = true}) : tl::unexpected(lock.error());
 }
 
+/// Whether the agent of that part, which is or was on this machine, has told of the run's end.
+bool hasToldEnd(const AgentState& state) {
+    return state.ended && !state.isElsewhere() && state.boot == bootId();
+}
+
+/// Such an agent may stay to copy the last checkpoint, for which nobody waits.
+void endLastCopy(const AgentState& state) {
+    if (hasToldEnd(state))
+        sendSignal(openProcess(state.supervisor), SIGURG);
+}
+
 /// What was ended on this machine.
 struct Ended {
     bool any = false;
@@ -124,7 +135,10 @@ Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId
     Ended ended;
     for (const std::string& part : *parts) {
         const Result<AgentState> state = loadAgentState(part);
-        if (state && state->attempt < attempt && isAliveIn(part, *state))
+        if (!state || state->attempt >= attempt)
+            continue;
+        endLastCopy(*state);
+        if (isAliveIn(part, *state))
             RM_RETURN_IF_ERROR(
                 stopPart(part, true, {.supervisorMs = 5000, .ranksMs = 5000}, ended));
     }
@@ -201,9 +215,10 @@ Result<void> checkNoRankRuns(const std::string& part) {
 void awaitLastWords(const std::string& part) {
     constexpr int64_t kLongMs = 5000;
     const Result<AgentState> state = loadAgentState(part);
-    if (state && state->ended && !state->isElsewhere() && state->boot == bootId() &&
-        RunLock::isHeld(part))
-        waitGone(openProcess(state->supervisor), kLongMs);
+    if (!state || !hasToldEnd(*state) || !RunLock::isHeld(part))
+        return;
+    endLastCopy(*state);
+    waitGone(openProcess(state->supervisor), kLongMs);
 }
 
 /// Those of a run that no job of Slurm runs; none: the rest of a removal, or of a failed start.
@@ -276,7 +291,7 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
                         " is a link, or has nothing of a run: Ringmaster did not put it there, and "
                         "leaves it");
     // Who only looks takes no lock: others may look at the same folder, which nodes share.
-    if (const auto over = checkIsOver(folders, runId); !over)
+    if (const auto over = checkIsOver(folders, runId, preview); !over)
         return failAs(attempt, over.error());
     const auto locks = preview ? Result<std::vector<RunLock>>() : lockAll(folders, runId);
     if (!locks)
@@ -299,11 +314,14 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     return answer(*holding, folders);
 }
 
-Result<void> checkIsOver(const Folders& folders, const std::string& runId) {
+Result<void> checkIsOver(const Folders& folders, const std::string& runId, bool preview) {
     RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
     for (const std::string& part : parts) {
-        awaitLastWords(part);
-        if (RunLock::isHeld(part))
+        const Result<AgentState> state = loadAgentState(part);
+        const bool willEnd = preview && state && hasToldEnd(*state);
+        if (!preview)
+            awaitLastWords(part);
+        if (!willEnd && RunLock::isHeld(part))
             return fail(
                 ErrorCode::kUnavailable,
                 "lock " + part +

@@ -21,7 +21,8 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
                             const StopPatience& patience = {});
 
 /// Kills what lives of earlier attempts than that one on this machine, whichever node of the run it
-/// was then: it was given up when it could not be reached.
+/// was then: it was given up when it could not be reached. A copy of the last checkpoint, for which
+/// agents stay, ends as well.
 Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt);
 
 /// `state RUN_ID`: {"attempt": newest that began on this machine, "alive": bool}. kNotFound: there
@@ -36,6 +37,7 @@ Result<std::string> stateOfRun(const Folders& folders, const std::string& runId)
 Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview);
 
 /// kUnavailable while anything of the run runs, here or, where machines share this home, elsewhere.
-Result<void> checkIsOver(const Folders& folders, const std::string& runId);
+/// An agent that has told of the end is waited for, or, in a preview, let be.
+Result<void> checkIsOver(const Folders& folders, const std::string& runId, bool preview);
 
 } // namespace rm

@@ -87,6 +87,8 @@ std::unique_ptr<Attempt> Supervisor::makeAttempt(const NodePlan& plan) {
 Result<void> Supervisor::open() {
     RM_RETURN_IF_ERROR(m_attempt->begin(m_appliedBefore));
     RM_RETURN_IF_ERROR(m_server.listen("agent.sock"));
+    asio::error_code ignored;
+    m_signals.add(SIGURG, ignored);
     // Before anyone knows our pid, so that an early signal waits for run().
     watchSignals();
     return {};
@@ -183,6 +185,9 @@ void Supervisor::leave(const OverOrder& order) {
         m_attempt->retire();
     else
         m_attempt->close(order.outcome, order.why);
+    // A job's devices are others' as soon as it ends, and a full disk is to get the last records.
+    if (!m_files && m_unwritten.empty() && m_attempt->isWritten())
+        m_crew->copyLast(m_attempt->status().end);
     tell(m_queue.onEnded());
     m_flushDeadlineNs = now.monotonicNs + kAnswerNs;
 }
@@ -216,6 +221,10 @@ void Supervisor::watchSignals() {
 }
 
 void Supervisor::onSignal(int signal) {
+    if (m_isOver)
+        m_crew->giveUpCopy();
+    if (signal == SIGURG)
+        return;
     const bool isOfJob = m_files && (signal == SIGTERM || signal == SIGUSR1);
     if (m_isOver && !isOfJob)
         m_flushDeadlineNs = std::min(m_flushDeadlineNs, monotonicNowNs() - kRoomNs);
@@ -268,7 +277,7 @@ void Supervisor::pump() {
     }
     if (m_attempt->hasFailed() && !m_isOver)
         obeyEndings();
-    if (!m_isOver) {
+    if (!m_isOver || m_crew->isCopying()) {
         m_crew->onStatus(m_attempt->status());
         m_crew->tick(now.monotonicNs);
         m_attempt->tick(now);
@@ -368,6 +377,8 @@ void Supervisor::armTimer() {
 }
 
 void Supervisor::finish() {
+    if (m_crew->isCopying())
+        return;
     const int64_t lateNs = monotonicNowNs() - m_flushDeadlineNs;
     const bool isFlushed = (m_server.isFlushed() && m_crew->isFlushed()) || lateNs >= 0;
     if (isFlushed && (writeRest() || lateNs >= kRoomNs))

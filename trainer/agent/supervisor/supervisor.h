@@ -26,7 +26,9 @@ namespace rm {
 /// (peers/leader.h). Its Asio loop drives Attempt, Crew and CommandQueue. The working directory is
 /// the run directory.
 ///
-/// SIGTERM and SIGINT end the ranks with a grace, SIGQUIT at once.
+/// SIGTERM and SIGINT end the ranks with a grace, SIGQUIT at once. Once the run is over it stays
+/// while the newest checkpoint gets a copy on another node: each of these ends that, and SIGURG,
+/// which agents that know nothing of it ignore, nothing else.
 ///
 /// In a job of Slurm (inJob()), SIGTERM and SIGUSR1 mean that the job is about to end: the ranks
 /// write a checkpoint and end, and the attempt is left open for the job's next start. Those who
