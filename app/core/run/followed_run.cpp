@@ -98,11 +98,11 @@ void FollowedRun::start() {
         const auto& [name, node] = m_parts[i];
         const bool wasLost =
             std::ranges::find(m_lostNodes, name, &LostNode::nodeName) != m_lostNodes.end();
-        m_followers.push_back(
-            node ? std::make_unique<NodeFollower>(
-                       FollowTarget{*node, m_run, static_cast<int>(i), m_attempt, wasLost},
-                       m_hosts->login(*node), m_database, sinkFor(i))
-                 : nullptr);
+        m_followers.push_back(node ? std::make_unique<NodeFollower>(
+                                         FollowTarget{*node, m_run, static_cast<int>(i), m_attempt,
+                                                      wasLost, true, m_parts.size() > 1},
+                                         m_hosts->login(*node), m_database, sinkFor(i))
+                                   : nullptr);
     }
 }
 

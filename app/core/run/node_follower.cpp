@@ -23,6 +23,7 @@ constexpr auto kNoPatience = 0ms; ///< as it comes again by itself
 constexpr auto kGather = 20ms;    ///< bytes that arrive within this time share a transaction
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kLongestPause = 10000ms;
+constexpr auto kLastCopy = 5000ms;
 constexpr int64_t kBriefLossNs = 3'000'000'000;
 
 } // namespace
@@ -51,13 +52,15 @@ private:
     tl::unexpected<Error> verdict(const Error& error);
     tl::unexpected<Error> whyClosed();
     void onRunState(const RunState& state);
+    bool mayStillCopy() const;
 
     NodeFollower& m_owner;
     NodeLogin::Shared m_session;
     std::unique_ptr<HostProcess> m_process;
     std::optional<NodeIngest> m_ingest;
     std::optional<AttachStream> m_stream;
-    bool m_ended = false; ///< the agent says so after the last slice
+    std::optional<RunState> m_end; ///< which the agent sends after the last slice
+    Clock::time_point m_endedAt;
     OrphanWatch m_orphans;
 };
 
@@ -120,7 +123,10 @@ tl::unexpected<Error> NodeFollower::Connection::whyClosed() {
 
 void NodeFollower::Connection::onRunState(const RunState& state) {
     const bool ended = state.ended && state.attempt >= m_owner.m_target.attempt;
-    m_ended = m_ended || ended;
+    if (ended && !m_end) {
+        m_end = state;
+        m_endedAt = Clock::now();
+    }
     m_orphans.onState(state, Clock::now());
     m_owner.m_link.state = state;
     m_owner.m_link.heardNs = wallNowNs();
@@ -129,6 +135,11 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
         return m_owner.report(LiveState::Link::kUnstored, m_owner.m_link.why);
     m_owner.noteBack();
     m_owner.report(LiveState::Link::kLive);
+}
+
+bool NodeFollower::Connection::mayStillCopy() const {
+    return m_owner.m_target.mayCopy && m_owner.m_link.state->supervised &&
+           Clock::now() - m_endedAt < kLastCopy;
 }
 
 Result<void> NodeFollower::Connection::commit() {
@@ -178,7 +189,7 @@ Result<void> NodeFollower::Connection::sendDue() {
     m_owner.m_waker.clear();
     for (const Command& command : m_owner.takeDue(false))
         if (const auto sent = m_process->write(frameMessage(command)); !sent)
-            return sent;
+            return tl::unexpected(sent.error());
     const auto beat = m_stream->tick(Clock::now());
     if (!beat)
         return tl::unexpected(beat.error());
@@ -198,24 +209,30 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
 Result<bool> NodeFollower::Connection::follow(std::stop_token stop) {
     RM_RETURN_IF_ERROR(open(stop));
     while (!stop.stop_requested()) {
-        RM_ASSIGN_OR_RETURN(const auto closed, readOnce());
-        if (m_ended && m_ingest)
-            m_ingest->finish(*m_owner.m_link.state);
+        const bool hadEnded = m_end.has_value();
+        const auto closed = readOnce();
+        if (!closed && !hadEnded)
+            return tl::unexpected(closed.error());
+        // What may come after the end is not worth another connection.
+        const bool isOver = m_end && (!closed || *closed || !mayStillCopy());
+        if (isOver && m_ingest)
+            m_ingest->finish(*m_end);
         if (const auto stored = commit(); !stored) {
             if (m_owner.m_isUnstored)
                 hearAnswers(stop);
             return tl::unexpected(stored.error());
         }
-        if (m_ended)
+        if (isOver)
             return true;
         if (m_orphans.isLost(Clock::now()))
             return verdict({ErrorCode::kNotFound,
                             "the ranks on " + m_owner.m_target.node.name +
                                 " and the agent that supervised them are gone without a report "
                                 "(machine restarted, or killed from outside?)"});
-        if (closed)
+        if (*closed)
             return whyClosed();
-        RM_RETURN_IF_ERROR(sendDue());
+        if (const auto sent = sendDue(); !sent && !m_end)
+            return tl::unexpected(sent.error());
     }
     return false;
 }
