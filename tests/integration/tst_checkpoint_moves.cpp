@@ -9,6 +9,7 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QScopeGuard>
 #include <QTest>
 
 #include <set>
@@ -34,6 +35,7 @@ private Q_SLOTS:
     void aBranchBeginsOnAnotherNode();
     void theNewestGetsACopyOnTheSecondNode();
     void itGetsOneWhileTheLaptopIsClosed();
+    void thatOfAPauseGetsOneWithoutAnApp();
     void withoutItsNodeACopyIsEnough(); // last: it costs a node
 
 private:
@@ -50,6 +52,8 @@ private:
     std::unique_ptr<Testbed> m_bed;
     QString m_run;
     int64_t m_paused = 0; ///< step
+    QString m_left;       ///< a run on both nodes that was paused, and nobody has followed since
+    int64_t m_leftAt = 0; ///< step of that
 };
 
 void tst_checkpoint_moves::initTestCase() {
@@ -191,6 +195,9 @@ void tst_checkpoint_moves::theNewestGetsACopyOnTheSecondNode() {
     m_run = newestRun(cli().database())->id;
     QCOMPARE(cli().run({"stop", m_run}, 60000).exitCode, 0);
     QVERIFY(app->waitForFinished(60000));
+    // The last one is copied as well, whether the one who stopped the run has seen it or not.
+    QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 60000);
+    static_cast<void>(cli().run({"attach", m_run}, 60000));
     // Of three or more the node keeps the newest two, and each is whole.
     const auto there = listCheckpoints(
         (m_bed->server(1).home() + "/state/ringmaster/runs/" + m_run + "/node-00000/checkpoints")
@@ -250,6 +257,39 @@ void tst_checkpoint_moves::itGetsOneWhileTheLaptopIsClosed() {
     QVERIFY(app->waitForFinished(20000));
 }
 
+/// Each command is a process that has ended before the next one begins.
+void tst_checkpoint_moves::thatOfAPauseGetsOneWithoutAnApp() {
+    const QString spec = m_bed->writeSpec("left", {.steps = 1000000, .checkpointEvery = 1000000});
+    const CliResult begun =
+        cli().run({"run", spec, "--node", "node-a:1", "--node", "node-b:1"}, 120000);
+    QVERIFY2(begun.exitCode == 0, begun.whole());
+    m_left = newestRun(cli().database())->id;
+    const std::string copies =
+        (m_bed->server(1).home() + "/state/ringmaster/runs/" + m_left + "/node-00000/checkpoints")
+            .toStdString();
+    const auto hasCopy = [&] {
+        const auto there = listCheckpoints(copies).value_or(std::vector<CheckpointEntry>());
+        return std::ranges::any_of(there, [this](const CheckpointEntry& entry) {
+            return entry.manifest.step == m_leftAt && entry.isCopy && verifyCheckpoint(entry.path);
+        });
+    };
+    const auto fast = qScopeGuard([this] { (void)m_bed->lab().setDataRate(QString()); });
+    for (const bool isAgain : {false, true}) {
+        if (isAgain) {
+            const CliResult resumed = cli().run({"resume", m_left}, 120000);
+            QVERIFY2(resumed.exitCode == 0, resumed.whole());
+            // So that it takes longer than who paused the run stays to see it.
+            QVERIFY(m_bed->lab().setDataRate("512kbit"));
+        }
+        const CliResult paused = cli().run({"pause", m_left, "--json"}, 120000);
+        QVERIFY2(paused.exitCode == 0, paused.whole());
+        m_leftAt = paused.json()["step"].toInteger();
+        QTRY_VERIFY_WITH_TIMEOUT(hasCopy(), 60000);
+        // Then the agents go.
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 60000);
+    }
+}
+
 void tst_checkpoint_moves::withoutItsNodeACopyIsEnough() {
     const QString spec = m_bed->writeSpec("lost", {.steps = kSteps, .checkpointEvery = 50});
     const CliResult begun = cli().run({"run", spec, "--node", "node-a:1"}, 120000);
@@ -268,6 +308,18 @@ void tst_checkpoint_moves::withoutItsNodeACopyIsEnough() {
     QVERIFY2(resumed.exitCode == 0, resumed.whole());
     QVERIFY2(resumed.err.contains("is copied from this-computer to node-b first"), resumed.whole());
     QCOMPARE(summary().state, RunStateKind::kFinished);
+
+    // The copy that agents made when nobody looked lies there already.
+    const QStringList goOn = {"resume", m_left, "--node", "node-b:1"};
+    const CliResult preview = cli().run(goOn + QStringList{"--preview"}, 120000);
+    QVERIFY2(preview.exitCode == 0, preview.whole());
+    QVERIFY2(preview.out.contains("from step " + QByteArray::number(qint64{m_leftAt}) + "."),
+             preview.whole());
+    QVERIFY2(!preview.out.contains("is copied from"), preview.whole());
+    const CliResult left = cli().run(goOn, 240000);
+    QVERIFY2(left.exitCode == 0, left.whole());
+    QCOMPARE(cli().run({"stop", m_left}, 60000).exitCode, 0);
+
     const CliResult hopeless =
         cli().run({"restore", newestRun(cli().database())->id, "0", "--node", "node-b:1"}, 60000);
     QVERIFY(hopeless.exitCode != 0);

@@ -30,9 +30,9 @@ struct DueCopy {
 std::optional<DueCopy> dueCopy(const std::vector<StoredCheckpoint>& newestFirst,
                                const std::vector<RunNode>& nodes, const std::string& rule);
 
-/// Whether the agents of a run that trains may still be making the copy that is due by themselves:
-/// they have made the last one, or could have begun, less than five minutes ago, and a second more
-/// for each 10 MB. Times are of the nodes' clocks and of `wallNs`.
+/// Whether the agents of a run that trains, or has ended without a failure, may still be making the
+/// copy that is due by themselves: they have made the last one, or could have begun, less than five
+/// minutes ago, and a second more for each 10 MB. Times are of the nodes' clocks and of `wallNs`.
 bool isLeftToAgents(const std::vector<StoredCheckpoint>& newestFirst, int64_t wallNs);
 
 /// Decides when checkpoints are copied in the background: one at a time, always the newest, and

@@ -136,6 +136,20 @@ StepsBefore stepsOf(const CheckpointThere& there) {
     return {there.positionsPerStep, there.ranks, false};
 }
 
+/// The same with a copy that agents have made since the run was followed; nullopt: there is none.
+std::optional<StoredCheckpoint> withLateCopy(const ProcedureContext& context, const QString& run,
+                                             const StoredCheckpoint& checkpoint) {
+    const auto reader = StoreReader::open(context.database);
+    if (!reader)
+        return std::nullopt;
+    fetchLate(context, **reader, run);
+    for (const StoredCheckpoint& each : (*reader)->checkpoints(run))
+        if (each.saved.path == checkpoint.saved.path && each.attempt == checkpoint.attempt &&
+            each.copies.size() > checkpoint.copies.size())
+            return each;
+    return std::nullopt;
+}
+
 /// Where it lies on that node; nullopt: nowhere.
 Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, const QString& run,
                                              const StoredCheckpoint& checkpoint, const Node& node,
@@ -171,6 +185,8 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                              source->first.folder,
                              source->second.bytes,
                              stepsOf(source->second)};
+    if (const auto known = withLateCopy(context, run, checkpoint))
+        return wayTo(context, run, *known, first, stop);
     if (checkpoint.node == first.name)
         return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0, std::nullopt};
     const std::string attempt = "bring " + whatOf(run, checkpoint) + " to " + first.name;
@@ -280,6 +296,8 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
             if (there)
                 return QString::fromStdString(there->folder);
         }
+        if (!found && withLateCopy(context, run, checkpoint))
+            return copyCheckpoint(context, run, which, order, keepCopies);
         if (!found)
             return fail(ErrorCode::kUnavailable,
                         "copy " + whatOf(run, checkpoint) + " to " + name +

@@ -23,10 +23,11 @@ struct CheckpointWay {
     std::optional<StepsBefore> steps = std::nullopt; ///< that it was made by, where it was found
 };
 
-/// Looks on `first`, then where it was saved, then for copies of it. kUnavailable names every
-/// place and why it cannot be taken from there, as does kNotFound: all of them have answered. Where
-/// it was saved on `first` itself and is not whole there nor anywhere else, the answer is its
-/// folder: what the attempt makes of that is said in Engine::resume().
+/// Looks on `first`, then where it was saved, then for copies of it, last for those that agents
+/// have made since the run was followed. kUnavailable names every place and why it cannot be taken
+/// from there, as does kNotFound: all of them have answered. Where it was saved on `first` itself
+/// and is not whole there nor anywhere else, the answer is its folder: what the attempt makes of
+/// that is said in Engine::resume().
 Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop);

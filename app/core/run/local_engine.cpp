@@ -201,7 +201,8 @@ CheckpointCopier::Means LocalEngine::copyingMeans() {
         const auto checkpoints = m_impl->reader->checkpoints(run);
         auto due = dueCopy(checkpoints, found->nodes, spec->checkpoint.copies);
         if (due)
-            due->isOfAgents = !hasEnded(found->state) && due->node != kLocalNodeName &&
+            due->isOfAgents = found->state != RunStateKind::kFailed && !wasKilled(*found) &&
+                              due->node != kLocalNodeName &&
                               isLeftToAgents(checkpoints, wallNowNs());
         return due;
     };

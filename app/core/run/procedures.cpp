@@ -478,24 +478,33 @@ Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
 
 namespace {
 
-constexpr auto kReachable = std::chrono::seconds(5);
+/// Acts on those of the nodes that answer at once, at the same time.
+void onReachable(const ProcedureContext& context, const std::vector<std::string>& names,
+                 const std::function<void(const Node&, std::stop_token)>& act) {
+    constexpr auto kReachable = std::chrono::seconds(5);
+    std::stop_source tooLate;
+    const std::stop_callback cancelled(context.permit->stop(), [&] { tooLate.request_stop(); });
+    std::vector<std::future<void>> begun;
+    for (const std::string& name : names)
+        if (const auto node = nodeCalled(context, name))
+            begun.push_back(std::async(std::launch::async, act, *node, tooLate.get_token()));
+    const auto deadline = std::chrono::steady_clock::now() + kReachable;
+    for (const auto& one : begun)
+        one.wait_until(deadline);
+    tooLate.request_stop();
+}
 
 /// What lives of the run on nodes that were declared lost, where they answer at once: alone there
 /// it would remove, by its own rules, what an attempt elsewhere goes on from. Others are ended
 /// later, see LocalEngine::endGivenUpNodes(). What they have of the run is read later, too: before
 /// the run goes on elsewhere, what a node did alone would count.
 void endReachable(const ProcedureContext& context, StoreReader& reader, const QString& run) {
-    std::stop_source tooLate;
-    const std::stop_callback cancelled(context.permit->stop(), [&] { tooLate.request_stop(); });
-    std::vector<std::future<Result<bool>>> ended;
+    std::vector<std::string> names;
     for (const GivenUpNode& each : reader.givenUp(run))
-        if (const auto node = nodeCalled(context, each.node))
-            ended.push_back(std::async(std::launch::async, endOnNode, std::cref(context), *node,
-                                       each, tooLate.get_token()));
-    const auto deadline = std::chrono::steady_clock::now() + kReachable;
-    for (const auto& one : ended)
-        one.wait_until(deadline);
-    tooLate.request_stop();
+        names.push_back(each.node);
+    onReachable(context, names, [&](const Node& node, std::stop_token stop) {
+        static_cast<void>(endOnNode(context, node, {run, node.name}, std::move(stop)));
+    });
 }
 
 /// Tells of checkpoints that the attempt would have gone on from.
@@ -512,6 +521,20 @@ void tellGone(const ProcedureContext& context, const QString& run, const ResumeP
 }
 
 } // namespace
+
+void fetchLate(const ProcedureContext& context, StoreReader& reader, const QString& run) {
+    const auto summary = reader.run(run);
+    if (!summary || !hasEnded(summary->state))
+        return; // who follows it reads that
+    const auto givenUp = reader.givenUp(run);
+    std::vector<std::string> names;
+    for (const RunNode& node : summary->nodes)
+        if (std::ranges::find(givenUp, GivenUpNode{run, node.nodeName}) == givenUp.end())
+            names.push_back(node.nodeName);
+    onReachable(context, names, [&](const Node& node, std::stop_token stop) {
+        static_cast<void>(fetchRest(context, node, run, std::move(stop)));
+    });
+}
 
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {

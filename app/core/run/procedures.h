@@ -77,6 +77,10 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
 Result<void> fetchRest(const ProcedureContext& context, const Node& node, const QString& run,
                        std::stop_token unwanted);
 
+/// The same of those nodes of a run that answer at once, if it has ended: its agents may have
+/// copied the last checkpoint since it was followed. Blocks for a few seconds at most.
+void fetchLate(const ProcedureContext& context, StoreReader& reader, const QString& run);
+
 /// Ends what lives of a run on a node that was declared lost, copies what it has of it
 /// (fetchRest()), and stores that this is done. True: something lived.
 Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
