@@ -81,6 +81,7 @@ private Q_SLOTS:
     void whatCannotBeUndoneAnyMoreLapses();
     void anUndoneRemovalLeavesNothingOut();
     void anUnknownKeyIsTrustedFromItsRow();
+    void theFocusStaysAtACheckBehindAnotherWindow();
     void aPasswordIsEnteredFromItsRow();
     void aChangedKeyHasNoButton();
     void dialogsOfManyNodesFitTheScreen_data();
@@ -399,7 +400,7 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
     QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
     const auto again = m_demo->fleet().check("beta"); // its row is made anew
     QTRY_VERIFY(again.isFinished());
-    QCOMPARE(window.focusWidget()->objectName(), QString("checkNode"));
+    QCOMPARE(window.focusWidget()->objectName(), QString("checkAction"));
 }
 
 /// As they stand, and to a line of variables that was added while one was typed.
@@ -909,6 +910,26 @@ void TestNodesPage::anUnknownKeyIsTrustedFromItsRow() {
     QCOMPARE(trusted, std::vector<std::string>{"none"}); // nothing happens before the answer
     click("trustKey");
     QTRY_COMPARE(trusted, (std::vector<std::string>{"none", shown}));
+}
+
+/// A window that is not active has a widget to which the focus will come.
+void TestNodesPage::theFocusStaysAtACheckBehindAnotherWindow() {
+    QPromise<NodeCheck> answer;
+    answer.start();
+    m_demo->fleet().setChecker([&](const QString&, const Credentials&) { return answer.future(); });
+    QWidget other;
+    other.show();
+    other.activateWindow();
+    QTRY_VERIFY(other.isActiveWindow());
+    find<QPushButton>("checkNode")->setFocus();
+    click("checkNode");
+    QCOMPARE(m_demo->window().focusWidget(), find<QPushButton>("cancelCheck"));
+    m_demo->window().activateWindow();
+    QTRY_VERIFY(find<QPushButton>("cancelCheck")->hasFocus());
+    answer.addResult(refusedCheck(
+        kLocalNodeName, refusal(ConnectFailure::Need::kNothing, ConnectFailure::Cause::kOther)));
+    answer.finish();
+    QTRY_VERIFY(find<QPushButton>("checkNode")->hasFocus());
 }
 
 void TestNodesPage::aPasswordIsEnteredFromItsRow() {

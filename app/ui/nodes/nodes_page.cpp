@@ -439,6 +439,7 @@ QWidget* NodesPage::addRow(const CheckRow& row, QWidget* before) {
     auto* view = new CheckRowView(row);
     connect(view, &CheckRowView::acted, this, &NodesPage::act);
     m_rows->addWidget(view);
+    view->show(); // the layout does so later, and the focus may come to its button before
     auto* button = view->findChild<QPushButton*>();
     if (!button)
         return before;

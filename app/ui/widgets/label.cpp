@@ -52,7 +52,7 @@ QFrame* makeLine(QWidget* parent) {
 
 void showInsteadOf(QWidget* shown, QWidget* hidden) {
     shown->show();
-    if (hidden->hasFocus())
+    if (hidden->window()->focusWidget() == hidden)
         shown->setFocus(Qt::OtherFocusReason);
     hidden->hide();
 }

@@ -22,7 +22,8 @@ QPushButton* makeButton(const QString& text, const char* role, const char* objec
 
 QFrame* makeLine(QWidget* parent = nullptr);
 
-/// Shows the one in the other's place, also for the focus, which Qt would move elsewhere.
+/// Shows the one in the other's place, also for the focus, which Qt would move elsewhere: at once,
+/// or when a window that is not active becomes so.
 void showInsteadOf(QWidget* shown, QWidget* hidden);
 
 /// One line of text that ends in "…" where there is no room; the whole text is its tooltip.
