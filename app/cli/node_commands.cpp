@@ -124,9 +124,7 @@ void printCheck(const NodeCheck& check) {
     std::cout << std::flush;
 }
 
-void printComparison(const NodeComparison& comparison) {
-    if (comparison.compared < 2)
-        return;
+void printDifferences(const NodeComparison& comparison) {
     std::vector<std::vector<std::string>> rows = {{"DIFFERENT", "VALUE", "NODES"}};
     for (const NodeDifference& difference : comparison.differences)
         for (const NodeDifference::Side& side : difference.sides)
@@ -136,13 +134,19 @@ void printComparison(const NodeComparison& comparison) {
         std::cout << "\n" << formatTable(rows);
     else
         std::cout << "\nno differences between the " << comparison.compared << " nodes\n";
+}
+
+void printComparison(const NodeComparison& comparison) {
+    if (comparison.compared > 1)
+        printDifferences(comparison);
     for (const std::string& sentence : comparison.shared)
         std::cout << oneLine(sentence) << "\n";
     std::cout << std::flush;
 }
 
 /// "differences": what of the node is not the same on all that were checked, as {"what", "value",
-/// "nodes": who has that value}; "shared": sentences on folders that nodes share.
+/// "nodes": who has that value}; "shared": sentences on machines that have several names and
+/// folders that nodes share.
 nlohmann::ordered_json withDifferences(nlohmann::ordered_json check,
                                        const NodeComparison& comparison, const std::string& node) {
     check["differences"] = nlohmann::ordered_json::array();
@@ -386,7 +390,7 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
     if (!answers)
         return answers.error();
     const std::vector<NodeCheck>& checks = *answers;
-    const NodeComparison comparison = compareNodes(checks);
+    const NodeComparison comparison = compareNodes(checks, context.fleet().lastChecks());
     auto out = nlohmann::ordered_json::array();
     int code = 0;
     for (const NodeCheck& check : checks) {

@@ -147,6 +147,7 @@ void eachField(Report& report, Visit&& visit) {
     visit("other_agents", report.otherAgents);
     visit("home_problem", report.homeProblem);
     visit("state_problem", report.stateProblem);
+    visit("machine", report.machine);
 }
 
 constexpr std::array<std::pair<AtLogout, const char*>, 4> kAtLogoutWords = {

@@ -156,6 +156,8 @@ struct NodeReport {
     std::string homeProblem =
         {}; ///< why `user` can write no file there; empty: it can, or not told
     std::string stateProblem = {}; ///< likewise, of stateDir
+    /// The same where nodes are one running system under several names; empty: unknown.
+    std::string machine = {};
     bool operator==(const NodeReport&) const = default;
 };
 

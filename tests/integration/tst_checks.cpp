@@ -100,7 +100,9 @@ void tst_checks::whatNodesShareAndDifferInIsSaid() {
     QCOMPARE(checks.size(), 2);
     for (const QJsonValue& of : checks) {
         QCOMPARE(of["differences"].toArray(), QJsonArray());
-        QCOMPARE(of["shared"].toArray(), QJsonArray()); // each has a home of its own
+        const QJsonArray shared = of["shared"].toArray(); // each has a home of its own
+        QVERIFY2(shared.size() == 1 && shared[0].toString().contains("are the same machine"),
+                 QJsonDocument(shared).toJson());
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <map>
 
 namespace rm {
@@ -88,14 +90,37 @@ std::vector<std::vector<std::string>> groupsBy(std::string NodeReport::*id, cons
     return groups;
 }
 
+Checks withReport(const std::vector<NodeCheck>& all) {
+    Checks checks;
+    for (const NodeCheck& check : all)
+        if (check.report)
+            checks.push_back(&check);
+    return checks;
+}
+
+/// A sentence for each machine of which one name or more is among `checks`.
+std::vector<std::string> machineSentences(const std::vector<NodeCheck>& checks,
+                                          const std::vector<NodeCheck>& others) {
+    const auto isCompared = [&checks](const std::string& node) {
+        return std::ranges::find(checks, node, &NodeCheck::node) != checks.end();
+    };
+    std::vector<NodeCheck> all = checks;
+    std::ranges::copy_if(others, std::back_inserter(all), std::not_fn(isCompared),
+                         &NodeCheck::node);
+    std::vector<std::string> sentences;
+    for (const auto& names : namesOfMachines(all))
+        if (std::ranges::any_of(names, isCompared))
+            sentences.push_back(someOf(names) +
+                                " are the same machine: a run on several of these nodes shares its "
+                                "processors, memory and GPUs; keep one and remove the others from "
+                                "the list");
+    return sentences;
+}
+
 /// The other nodes with the same id, behind `others` where they are not in it.
 void appendSharers(std::string NodeReport::*id, const std::string& node,
                    const std::vector<NodeCheck>& checks, std::vector<std::string>& others) {
-    Checks known;
-    for (const NodeCheck& check : checks)
-        if (check.report)
-            known.push_back(&check);
-    for (const std::vector<std::string>& group : groupsBy(id, known))
+    for (const std::vector<std::string>& group : groupsBy(id, withReport(checks)))
         if (std::ranges::count(group, node) > 0)
             for (const std::string& each : group)
                 if (each != node && std::ranges::count(others, each) == 0)
@@ -145,12 +170,18 @@ std::string someOf(const std::vector<std::string>& nodes, size_t most) {
     return words;
 }
 
-NodeComparison compareNodes(const std::vector<NodeCheck>& all) {
-    Checks checks;
-    for (const NodeCheck& check : all)
-        if (check.report)
-            checks.push_back(&check);
-    NodeComparison comparison{static_cast<int>(checks.size()), {}, {}};
+std::vector<std::vector<std::string>> namesOfMachines(const std::vector<NodeCheck>& checks) {
+    Checks training = withReport(checks);
+    std::erase_if(training, [](const NodeCheck* check) {
+        return std::ranges::find(check->rows, "slurm", &CheckRow::id) != check->rows.end();
+    });
+    return groupsBy(&NodeReport::machine, training);
+}
+
+NodeComparison compareNodes(const std::vector<NodeCheck>& all,
+                            const std::vector<NodeCheck>& others) {
+    const Checks checks = withReport(all);
+    NodeComparison comparison{static_cast<int>(checks.size()), {}, machineSentences(all, others)};
     for (const Fact& fact : kFacts)
         if (auto difference = differenceIn(fact, checks); difference.sides.size() > 1)
             comparison.differences.push_back(std::move(difference));

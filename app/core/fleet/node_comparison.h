@@ -25,10 +25,18 @@ struct NodeDifference {
 struct NodeComparison {
     int compared = 0; ///< nodes
     std::vector<NodeDifference> differences;
-    std::vector<std::string> shared; ///< a sentence for each folder that some of them share
+    /// A sentence for each machine that has several names, and each folder that some share.
+    std::vector<std::string> shared;
     bool operator==(const NodeComparison&) const = default;
 };
-NodeComparison compareNodes(const std::vector<NodeCheck>& checks);
+/// `others`: what is known of nodes that are not compared, but may be the same machine as one that
+/// is; those which are compared may be among them.
+NodeComparison compareNodes(const std::vector<NodeCheck>& checks,
+                            const std::vector<NodeCheck>& others = {});
+
+/// The names of each machine that is there more than once, but for login nodes of Slurm clusters,
+/// which train elsewhere.
+std::vector<std::vector<std::string>> namesOfMachines(const std::vector<NodeCheck>& checks);
 
 /// The other nodes which have the same folder of trainers and data, or of runs where these count,
 /// by what their checks found: what is deleted there on one is gone for all.

@@ -267,12 +267,12 @@ auto membersOf(T& value) {
            interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release, libstdcxx,
            stateId, memlockBytes, openFiles, openFilesMost, shmBytes, shmFreeBytes, rdmaDevices,
            xids, isKernelLogRead, homeFreeBytes, homeTotalBytes, runs, selfTests, otherAgents,
-           homeProblem, stateProblem] = value;
+           homeProblem, stateProblem, machine] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
                     interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release,
                     libstdcxx, stateId, memlockBytes, openFiles, openFilesMost, shmBytes,
                     shmFreeBytes, rdmaDevices, xids, isKernelLogRead, homeFreeBytes, homeTotalBytes,
-                    runs, selfTests, otherAgents, homeProblem, stateProblem);
+                    runs, selfTests, otherAgents, homeProblem, stateProblem, machine);
 }
 
 template <Like<CheckAction> T>

@@ -244,6 +244,25 @@ std::optional<CheckRow> othersRow(const LaunchFacts& facts) {
     return row;
 }
 
+/// nullopt: each is another machine. Jobs of a cluster train elsewhere than on its login node.
+std::optional<CheckRow> machinesRow(const LaunchFacts& facts) {
+    std::vector<NodeCheck> nodes;
+    for (const OnNode& each : facts.nodes)
+        if (!each.node.isSlurm) {
+            nodes.emplace_back().node = each.node.name;
+            nodes.back().report = each.report;
+        }
+    std::string words;
+    for (const auto& names : namesOfMachines(nodes))
+        words += (words.empty() ? "" : "; ") + someOf(names) + " are the same machine";
+    if (words.empty())
+        return std::nullopt;
+    CheckRow row = goodRow("launch-machines", "Machines", words);
+    warn(row, State::kWarning, "ranks there share its processors, memory and GPUs",
+         "choose one of these nodes, with more ranks");
+    return row;
+}
+
 CheckRow nowhereToMeet(const Error& error) {
     return {"launch-address",
             State::kBad,
@@ -299,6 +318,8 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) 
         rows.insert(rows.begin(), *problems);
     if (const auto others = othersRow(facts))
         rows.push_back(*others);
+    if (const auto machines = machinesRow(facts))
+        rows.push_back(*machines);
     if (const auto address = addressRow(spec, facts))
         rows.push_back(*address);
     return rows;

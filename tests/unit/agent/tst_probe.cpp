@@ -3,6 +3,7 @@
 #include "shared/io/elf_versions.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
+#include "trainer/agent/posix/process.h"
 #include "trainer/agent/probe/fingerprint.h"
 #include "trainer/agent/probe/folder.h"
 #include "trainer/agent/probe/home_id.h"
@@ -178,6 +179,8 @@ private Q_SLOTS:
         QCOMPARE(report.home, std::string("/h"));
         QCOMPARE(report.stateDir, std::string("/s"));
         QVERIFY(!report.kernel.empty() && !report.glibc.empty() && !report.user.empty());
+        QCOMPARE(report.machine, probeNode({"/other", "/s"}, fake.root(), NoGpus()).machine);
+        QVERIFY(report.machine.starts_with(bootId()) && !report.machine.empty());
         QVERIFY(report.gpus.empty() && !report.interfaces.empty() && report.wallNs > 0);
         QVERIFY(report.atLogout == AtLogout::kUnknown);
         QVERIFY(!report.isKernelLogRead);                                // there is none

@@ -136,6 +136,7 @@ NodeReport nodeReport() {
                           {"cd34", "", 1, ""}};
     report.homeProblem = "write in /h\u00e9: Read-only file system";
     report.stateProblem = "write in /s: No space left on device";
+    report.machine = "0b6f9c1e gpu-1";
     return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/free_memory.h"
+#include "trainer/agent/posix/process.h"
 #include "trainer/agent/probe/folder.h"
 #include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/probe/kernel_log.h"
@@ -41,6 +42,13 @@ std::vector<DiskReport> disksOf(const SysRoot& root) {
 std::string kernelRelease() {
     utsname name = {};
     return ::uname(&name) == 0 ? name.release : "";
+}
+
+/// Not by /etc/machine-id: machines made of one image may have it in common.
+std::string machineName() {
+    utsname name = {};
+    const std::string boot = bootId();
+    return boot.empty() || ::uname(&name) != 0 ? std::string() : boot + ' ' + name.nodename;
 }
 
 std::string userName(uid_t uid) {
@@ -89,6 +97,7 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.stateId = stateId(folders.stateDir);
     report.homeProblem = whyNotWritable(folders.home);
     report.stateProblem = whyNotWritable(folders.stateDir);
+    report.machine = machineName();
     report.runs = livingRuns(folders);
     report.release = kRelease;
     report.libstdcxx = newestGlibcxx(root);

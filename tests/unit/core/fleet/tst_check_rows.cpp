@@ -44,6 +44,7 @@ private Q_SLOTS:
     void whatWaitsForAPersonHasAButton();
     void onlyDifferencesAreCompared();
     void sharedFoldersAreSaid();
+    void aMachineUnderSeveralNamesIsSaid();
     void whoSharesAFolderIsKnownBeforeItIsDeleted();
     void nodesWithoutAReportAreNotCompared();
 };
@@ -721,6 +722,26 @@ void CheckRowsTest::sharedFoldersAreSaid() {
             (std::vector<std::string>{
                 "a, b, c, d and 1 more share the folder of trainers and data, which is sent once",
                 "a, f share the folder of runs, in which each has a part of its own"}));
+}
+
+void CheckRowsTest::aMachineUnderSeveralNamesIsSaid() {
+    std::vector<NodeCheck> checks;
+    for (const char* name : {"a", "b", "c", "old"})
+        checks.push_back(checkOf(name, soundReport()));
+    QVERIFY(compareNodes(checks).shared.empty()); // an earlier agent does not tell
+    for (const size_t at : {0, 1})
+        checks[at].report->machine = "boot gpu-1";
+    checks[2].report->machine = "boot container";
+    const NodeComparison all = compareNodes(checks);
+    QCOMPARE(all.shared.size(), size_t{1});
+    QVERIFY2(all.shared[0].starts_with("a, b are the same machine: ") &&
+                 all.shared[0].ends_with("keep one and remove the others from the list"),
+             all.shared[0].c_str());
+    // Also where the other one was checked before.
+    QVERIFY(compareNodes({checks[1]}, checks).shared[0].starts_with("b, a are the same machine"));
+    QVERIFY(compareNodes({checks[2]}, checks).shared.empty());
+    checks[1].rows.push_back(goodRow("slurm", "Slurm", "23.02")); // whose jobs train elsewhere
+    QVERIFY(compareNodes(checks).shared.empty());
 }
 
 void CheckRowsTest::whoSharesAFolderIsKnownBeforeItIsDeleted() {

@@ -56,6 +56,7 @@ inline NodeCheck nodeCheck() {
     report.otherAgents = {{"ab12", "0.0.9", 1 << 20, "run gpt-1 lives by it"}};
     report.homeProblem = "write in /h: Read-only file system";
     report.stateProblem = "write in /s: No space left on device";
+    report.machine = "0b6f9c1e gpu-1";
     NodeCheck check;
     check.node = "node-a";
     check.ready = true;

@@ -23,6 +23,7 @@ private Q_SLOTS:
     void aPublicAddressIsTold();
     void theInterfaceOfAClusterIsNotLookedForOnItsLoginNode();
     void runsThatLiveThereAreTold();
+    void aMachineThatIsThereTwiceIsTold();
     void answersOfAgentsAreRead();
 };
 
@@ -92,6 +93,16 @@ void LaunchRowsTest::runsThatLiveThereAreTold() {
     QCOMPARE(row.evidence, std::string("gpt-2 on b"));
     facts.nodes[1].report.runs.pop_back(); // its agent alone is left of the other
     QVERIFY(rowOf(spec(), facts, "launch-others").id.empty());
+}
+
+void LaunchRowsTest::aMachineThatIsThereTwiceIsTold() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[0].report.machine = facts.nodes[1].report.machine = "boot host";
+    const CheckRow row = rowOf(spec(), facts, "launch-machines");
+    QVERIFY(row.state == State::kWarning && !row.fix.empty());
+    QCOMPARE(row.evidence, std::string("a, b are the same machine"));
+    facts.nodes[1].node.isSlurm = true; // its jobs train elsewhere
+    QVERIFY(rowOf(spec(), facts, "launch-machines").id.empty());
 }
 
 void LaunchRowsTest::whatIsSentMustFit() {
