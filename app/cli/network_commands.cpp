@@ -112,6 +112,21 @@ Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names
     return matrix;
 }
 
+/// Without nodes that are off the list by now.
+Result<NetworkMatrix> measuredLast(CommandContext& context) {
+    auto kept = keptNetwork(context.paths().state.toStdString());
+    if (!kept)
+        return kept;
+    NetworkMatrix found = between(*kept, [&context](const std::string& name) {
+        return context.fleet().find(QString::fromStdString(name)).has_value();
+    });
+    if (found.nodes.size() < 2)
+        return fail(ErrorCode::kNotFound,
+                    "read what was found last: it is of nodes that are not in "
+                    "the list any more; measure again");
+    return found;
+}
+
 } // namespace
 
 int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last) {
@@ -122,8 +137,7 @@ int runNodesNetwork(CommandContext& context, const std::vector<std::string>& nam
     for (const std::string& name : *named)
         wanted << QString::fromStdString(name);
     const Interruption interruption;
-    const auto matrix = last ? keptNetwork(context.paths().state.toStdString())
-                             : measured(context, wanted, interruption);
+    const auto matrix = last ? measuredLast(context) : measured(context, wanted, interruption);
     if (!matrix) {
         const int code = printError(context, matrix.error());
         return interruption.isAsked() ? interruption.exitCode() : code;

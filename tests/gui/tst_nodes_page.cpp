@@ -91,6 +91,7 @@ private Q_SLOTS:
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
     void whatWasMeasuredLastIsShownInCells();
+    void theNetworkIsOfNodesInTheListAndOfWhatWasMeasuredLast();
     void theNetworkIsMeasuredBetweenTheOthers();
     void aMeasurementTellsHowFarItIsAndIsStopped();
 
@@ -1092,7 +1093,8 @@ void TestNodesPage::whatWasMeasuredLastIsShownInCells() {
                                example::networkNode("node-b", {example::at("ens5", "10.0.0.6")})});
     example::setAnswer(matrix, 1, "10.0.0.5", example::answered(Reach::kDropped, "ens5"));
     QVERIFY(keepNetwork(m_demo->paths().state.toStdString(), matrix));
-    QVERIFY(m_demo->fleet().add({"node-a", false, "node-a.example", "me", 0, {}}));
+    for (const char* name : {"node-a", "node-b", "node-x"})
+        QVERIFY(m_demo->fleet().add({name, false, "node.example", "me", 0, {}}));
     const auto* cells = find<QAbstractItemView>("networkTable")->model();
     QTRY_COMPARE(cells->rowCount(), 2);
     QCOMPARE(cells->index(0, 2).data().toString(), QString("ens5 0.1 ms"));
@@ -1115,6 +1117,34 @@ void TestNodesPage::whatWasMeasuredLastIsShownInCells() {
     comeBack();
     QTRY_COMPARE(cells->index(1, 0).data().toString(), QString("node-x"));
     QCOMPARE(drawn.count(), 1);
+}
+
+/// While the card is shown, too.
+void TestNodesPage::theNetworkIsOfNodesInTheListAndOfWhatWasMeasuredLast() {
+    const std::string folder = m_demo->paths().state.toStdString();
+    const auto network = [](const std::vector<std::string>& names, int64_t laterNs) {
+        std::vector<NetworkNode> nodes;
+        for (const std::string& name : names)
+            nodes.push_back(example::networkNode(name, {example::at("ens5", "10.0.0.5")}));
+        NetworkMatrix matrix = example::wholeNetwork(std::move(nodes));
+        matrix.measuredNs += laterNs;
+        return matrix;
+    };
+    QVERIFY(keepNetwork(folder, network({"node-a", "node-b", "node-c"}, 0)));
+    std::vector<Node> nodes;
+    for (const char* name : {"node-a", "node-b", "node-c", "node-d"})
+        nodes.push_back({name, false, "node.example", "me", 0, {}});
+    QVERIFY(m_demo->fleet().addAll(nodes));
+    const auto* cells = find<QAbstractItemView>("networkTable")->model();
+    QTRY_COMPARE(cells->rowCount(), 3);
+    QVERIFY(m_demo->fleet().remove("node-b"));
+    QTRY_COMPARE(cells->rowCount(), 2);
+    QCOMPARE(cells->index(1, 0).data().toString(), QString("node-c"));
+    QVERIFY(keepNetwork(folder, network({"node-a", "node-d"}, 1)));
+    QTRY_COMPARE_WITH_TIMEOUT(cells->index(1, 0).data().toString(), QString("node-d"), kAnswerMs);
+    QVERIFY(m_demo->fleet().remove("node-d"));
+    QTRY_VERIFY(find<QLabel>("networkText")->text().startsWith("Not measured yet"));
+    QCOMPARE(find<QPushButton>("measureNetwork")->text(), QString("Measure"));
 }
 
 /// Not with a laptop that they cannot reach, and not with a login node on which nothing runs.

@@ -17,10 +17,6 @@ namespace {
 constexpr int64_t kNetworkVersion = 2; ///< 1: without "answered_by"
 constexpr size_t kMostNodes = 1024;
 
-std::string pathIn(const std::string& stateDir) {
-    return stateDir + "/network.json";
-}
-
 Json addressJson(const InterfaceReport& at) {
     return {{"name", at.name},
             {"address", at.address},
@@ -116,6 +112,10 @@ std::optional<NetworkTrial> trialFrom(const Json& json, size_t nodes) {
 
 } // namespace
 
+std::string networkPath(const std::string& stateDir) {
+    return stateDir + "/network.json";
+}
+
 std::string toJson(const NetworkMatrix& matrix) {
     Json nodes = Json::array(), trials = Json::array();
     for (const NetworkNode& node : matrix.nodes)
@@ -167,13 +167,13 @@ Result<NetworkMatrix> parseNetworkMatrix(const std::string& text, const std::str
 
 Result<void> keepNetwork(const std::string& stateDir, const NetworkMatrix& matrix) {
     RM_RETURN_IF_ERROR(makePrivateFolder(stateDir));
-    RM_RETURN_IF_ERROR(writeFileAtomically(pathIn(stateDir), toJson(matrix) + "\n"));
-    protectFile(pathIn(stateDir));
+    RM_RETURN_IF_ERROR(writeFileAtomically(networkPath(stateDir), toJson(matrix) + "\n"));
+    protectFile(networkPath(stateDir));
     return {};
 }
 
 Result<NetworkMatrix> keptNetwork(const std::string& stateDir) {
-    const std::string path = pathIn(stateDir);
+    const std::string path = networkPath(stateDir);
     if (!std::filesystem::exists(path))
         return fail(ErrorCode::kNotFound, "read " + path + ": nothing was measured yet");
     return readFile(path).and_then(

@@ -11,6 +11,8 @@ namespace rm {
 /// The last measurement of this user, `$XDG_STATE_HOME/ringmaster/network.json`: one JSON object,
 /// as `ringmaster nodes network --json` prints it in `matrix`.
 
+std::string networkPath(const std::string& stateDir); ///< of that file
+
 std::string toJson(const NetworkMatrix& matrix);
 /// kCorrupt: something else, or trials of nodes that there are not. kTooNew: of a later release.
 /// `source` names the file.

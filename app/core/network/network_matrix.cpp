@@ -155,6 +155,25 @@ std::optional<Candidate> completed(const NetworkWays& ways, int hub, const Inter
 
 } // namespace
 
+NetworkMatrix between(const NetworkMatrix& matrix,
+                      const std::function<bool(const std::string& name)>& isThere) {
+    NetworkMatrix part{{}, {}, matrix.measuredNs, matrix.optionalPort};
+    std::vector<int> indices; ///< in the part; -1: it is not there
+    for (const NetworkNode& node : matrix.nodes) {
+        const bool stays = isThere(node.name);
+        indices.push_back(stays ? static_cast<int>(part.nodes.size()) : -1);
+        if (stays)
+            part.nodes.push_back(node);
+    }
+    for (NetworkTrial trial : matrix.trials) {
+        trial.from = indices[static_cast<size_t>(trial.from)];
+        trial.to = indices[static_cast<size_t>(trial.to)];
+        if (trial.from >= 0 && trial.to >= 0)
+            part.trials.push_back(std::move(trial));
+    }
+    return part;
+}
+
 bool isOptional(const NetworkMatrix& matrix, const NetworkNode& node, int64_t port) {
     const OpenPorts& ports = node.ports;
     const bool isInRange = port >= ports.rangeFirst && port <= ports.rangeLast;

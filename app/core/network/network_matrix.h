@@ -5,6 +5,7 @@
 #include "shared/wire/node_report.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ struct NetworkMatrix {
     int64_t optionalPort = 0;
     bool operator==(const NetworkMatrix&) const = default;
 };
+
+/// What was found between those of its nodes that `isThere` says of their names.
+NetworkMatrix between(const NetworkMatrix& matrix,
+                      const std::function<bool(const std::string& name)>& isThere);
 
 /// How it is to get from one node to one address of another, as the kernel routes it.
 enum class Way {

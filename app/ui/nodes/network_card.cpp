@@ -18,6 +18,7 @@
 #include "shared/io/clock.h"
 
 #include <QComboBox>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
@@ -92,6 +93,12 @@ QStringList namesOf(const std::vector<Node>& nodes) {
     return names;
 }
 
+QString notMeasured() {
+    return NetworkCard::tr("Not measured yet. Every node opens a few ports for some seconds, and "
+                           "all dial each other: this shows which interface runs between them will "
+                           "use, and where a firewall stands in the way.");
+}
+
 QString sentencesOf(const NetworkMatrix& matrix) {
     QStringList all;
     for (const std::string& sentence : networkSentences(networkFindings(matrix)))
@@ -140,9 +147,7 @@ void NetworkCard::buildUi() {
     body()->addWidget(m_table);
     body()->addWidget(m_text);
     body()->addWidget(m_problem);
-    m_text->setText(tr("Not measured yet. Every node opens a few ports for some seconds, and all "
-                       "dial each other: this shows which interface runs between them will use, "
-                       "and where a firewall stands in the way."));
+    m_text->setText(notMeasured());
 }
 
 void NetworkCard::wire() {
@@ -161,6 +166,7 @@ void NetworkCard::wire() {
     connect(&m_context.fleet, &Fleet::nodesChanged, this, [this] {
         setVisible(isWorthMeasuring());
         offerGroups();
+        draw();
     });
 }
 
@@ -206,7 +212,7 @@ void NetworkCard::onMeasured(const Result<void>& answer) {
     showMeasuring(false);
     m_problem->setText(answer ? QString() : QString::fromStdString(answer.error().message));
     m_problem->setVisible(!answer);
-    readKept();
+    refresh();
 }
 
 void NetworkCard::showMeasuring(bool isMeasuring) {
@@ -218,7 +224,17 @@ void NetworkCard::showMeasuring(bool isMeasuring) {
 
 void NetworkCard::showEvent(QShowEvent* event) {
     Card::showEvent(event);
-    readKept();
+    refresh();
+}
+
+void NetworkCard::refresh() {
+    const QFileInfo file(QString::fromStdString(networkPath(m_context.paths.state.toStdString())));
+    if (isVisible() && file.lastModified() != m_readOf) {
+        m_readOf = file.lastModified();
+        readKept();
+    }
+    if (m_shown.measuredNs != 0)
+        m_age->setText(formatRelative(m_shown.measuredNs, wallNowNs()));
 }
 
 void NetworkCard::readKept() {
@@ -228,21 +244,38 @@ void NetworkCard::readKept() {
         if (kept)
             show(*kept);
         else if (kept.error().code != ErrorCode::kNotFound)
-            m_text->setText(QString::fromStdString(kept.error().message));
+            showProblem(kept.error());
     });
 }
 
 void NetworkCard::show(const NetworkMatrix& matrix) {
-    m_age->setText(formatRelative(matrix.measuredNs, wallNowNs()));
-    m_age->setToolTip(formatExact(matrix.measuredNs));
-    if (m_shownNs == matrix.measuredNs)
-        return; // a table of many nodes takes a while
-    if (m_shownNs != 0)
+    if (m_kept.measuredNs != 0 && m_kept.measuredNs != matrix.measuredNs)
         m_problem->hide(); // which was of an older one
-    m_shownNs = matrix.measuredNs;
-    m_measure->setText(tr("Measure again"));
-    m_text->setText(sentencesOf(matrix));
-    fillTable(matrix);
+    m_kept = matrix;
+    draw();
+}
+
+/// Of the file itself: what it held is not known any more.
+void NetworkCard::showProblem(const Error& error) {
+    show(NetworkMatrix());
+    m_text->setText(QString::fromStdString(error.message));
+}
+
+void NetworkCard::draw() {
+    NetworkMatrix found = between(m_kept, [this](const std::string& name) {
+        return m_context.fleet.find(QString::fromStdString(name)).has_value();
+    });
+    if (found == m_shown)
+        return; // a table of many nodes takes a while
+    m_shown = std::move(found);
+    const bool isMeasured = m_shown.nodes.size() > 1;
+    if (!isMeasured)
+        m_shown = {};
+    m_age->setText(isMeasured ? formatRelative(m_shown.measuredNs, wallNowNs()) : QString());
+    m_age->setToolTip(isMeasured ? formatExact(m_shown.measuredNs) : QString());
+    m_measure->setText(isMeasured ? tr("Measure again") : tr("Measure"));
+    m_text->setText(isMeasured ? sentencesOf(m_shown) : notMeasured());
+    fillTable(m_shown);
 }
 
 void NetworkCard::fillTable(const NetworkMatrix& matrix) {

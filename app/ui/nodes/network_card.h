@@ -5,6 +5,8 @@
 #include "app/ui/data/app_context.h"
 #include "app/ui/widgets/card.h"
 
+#include <QDateTime>
+
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -23,9 +25,10 @@ public:
 
     void show(const NetworkMatrix& matrix);
     using QWidget::show;
+    void refresh(); ///< its age, and all of it where another process has measured since
 
 protected:
-    void showEvent(QShowEvent* event) override; ///< a terminal may have measured since
+    void showEvent(QShowEvent* event) override;
 
 private:
     void buildUi();
@@ -34,6 +37,8 @@ private:
     void measure();
     void onMeasured(const Result<void>& answer);
     void readKept();
+    void showProblem(const Error& error);
+    void draw();
     void fillTable(const NetworkMatrix& matrix);
     void showMeasuring(bool isMeasuring);
     bool isWorthMeasuring() const;
@@ -48,7 +53,9 @@ private:
     QLabel* m_text;
     QLabel* m_problem;         ///< of the last attempt to measure
     qsizetype m_measuring = 0; ///< nodes that this window has measured at the moment
-    int64_t m_shownNs = 0;     ///< when that was measured which the table shows
+    QDateTime m_readOf;        ///< when the file was written that was read last
+    NetworkMatrix m_kept;      ///< as it was read
+    NetworkMatrix m_shown;     ///< that of it between nodes of the list
 };
 
 } // namespace rm

@@ -122,7 +122,8 @@ void NodesPage::buildUi() {
     inner->setSpacing(size::kCardGap);
     inner->addWidget(buildCards());
     inner->addWidget(buildCheck());
-    inner->addWidget(new NetworkCard(m_context));
+    m_network = new NetworkCard(m_context);
+    inner->addWidget(m_network);
     m_differences = new DifferencesCard;
     inner->addWidget(m_differences);
     inner->addStretch(1);
@@ -381,6 +382,7 @@ void NodesPage::hideEvent(QHideEvent* event) {
 }
 
 void NodesPage::showAges() {
+    m_network->refresh();
     for (NodeCard* card : m_cards) {
         const QString name = QString::fromStdString(card->node().name);
         card->show(m_context.fleet.lastCheck(name), progressOf(name));

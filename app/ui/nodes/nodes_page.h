@@ -21,6 +21,7 @@ namespace rm {
 
 class DifferencesCard;
 class ElidedLabel;
+class NetworkCard;
 class NodeCard;
 class NodeDialog;
 class PageHeader;
@@ -55,7 +56,7 @@ private:
     void refreshDifferences();
     void compare();
     QString progressOf(const QString& name) const;
-    void showAges(); ///< of the checks
+    void showAges(); ///< of the checks and of the network
     void showCheck();
     QWidget* addRow(const CheckRow& row, QWidget* before);
     void act(const CheckAction& action);
@@ -97,6 +98,7 @@ private:
     QPushButton* m_edit;
     QPushButton* m_remove;
     QVBoxLayout* m_rows;
+    NetworkCard* m_network;
     DifferencesCard* m_differences;
     QTimer m_ageTimer;
     bool m_isComparing = false; ///< in the next turn of the event loop

@@ -83,6 +83,7 @@ private Q_SLOTS:
     void everyKindOfFailureHasItsWords();
     void anAddressOfBothIsCalledSo();
     void sixtyFourNodesAreChosenForAndNamedBriefly();
+    void theNetworkBetweenSomeIsAsIfTheOthersHadNotBeenAsked();
     void whatIsKeptIsReadAgain();
     void aFileOfVersion1IsRead();
     void brokenFilesAreErrors_data();
@@ -446,6 +447,23 @@ void TestNetworkMatrix::sixtyFourNodesAreChosenForAndNamedBriefly() {
         setAnswer(matrix, from, "10.0.0.1", kSilent);
     QCOMPARE(countBlocked(matrix), 63);
     QVERIFY(sentencesOf(matrix).size() < 12);
+}
+
+void TestNetworkMatrix::theNetworkBetweenSomeIsAsIfTheOthersHadNotBeenAsked() {
+    const auto networkOf = [](std::vector<std::string> names) {
+        std::vector<NetworkNode> nodes;
+        for (const std::string& name : names)
+            nodes.push_back(example::networkNode(name, {example::at("ens5", "10.0.0." + name)}));
+        return example::wholeNetwork(std::move(nodes));
+    };
+    const NetworkMatrix whole = networkOf({"1", "2", "3"});
+    const auto without = [&whole](const std::string& gone) {
+        return between(whole, [&gone](const std::string& name) { return name != gone; });
+    };
+    QVERIFY(without("1") == networkOf({"2", "3"}));
+    QVERIFY(without("2") == networkOf({"1", "3"}));
+    QVERIFY(without("4") == whole);
+    QVERIFY(between(whole, [](const std::string&) { return false; }).trials.empty());
 }
 
 void TestNetworkMatrix::whatIsKeptIsReadAgain() {
