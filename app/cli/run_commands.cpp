@@ -17,6 +17,7 @@
 #include "app/core/run/live_spec.h"
 #include "app/core/run/part_words.h"
 #include "app/core/run/procedures.h"
+#include "app/core/run/same_name.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
 
@@ -209,6 +210,14 @@ Result<CheckedSpec> branchSpec(CommandContext& context, const RunSummary& run,
     return check(std::move(spec));
 }
 
+/// Nothing is wrong with it, but commands that change a run will ask which is meant.
+void tellSameName(const CommandContext& context, const RunSpec& spec) {
+    const auto reader = context.reader();
+    const std::string words = reader ? sameNameWords((*reader)->runs(), spec) : std::string();
+    if (!words.empty())
+        std::cerr << "ringmaster: " << oneLine(words) << std::endl;
+}
+
 int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptions& options) {
     const auto spec = branchSpec(context, run, options);
     if (!spec)
@@ -216,6 +225,7 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     const auto placements = placementsFor(context, run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
+    tellSameName(context, **spec);
     const QString started = newId((*spec)->name);
     const auto begin = [&] {
         return context.engine().branch(run.id, QString::fromStdString(options.checkpoint), *spec,
@@ -359,6 +369,7 @@ int runRun(CommandContext& context, const RunOptions& options) {
         return checkLaunch(context, *spec, placements);
     if (options.printSbatch)
         return printSbatch(context, *request);
+    tellSameName(context, *spec);
     const QString run = newId(spec->name);
     const auto begin = [&] {
         return context.engine().launch(request->spec, request->placements, run,

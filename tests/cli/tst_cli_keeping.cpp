@@ -95,6 +95,8 @@ void TestCliKeeping::aRenamedRunIsCalledSoEverywhere() {
     // What is launched with its spec is called after it.
     const Answer like = m_own.run({"run", "--like", "kept", "--wait", "--json"}, 2 * kDeadlineMs);
     QVERIFY2(like.exitCode == 0, like.whole());
+    QVERIFY2(like.err.contains("a run is called kept already, " + shown["id"].toString().toUtf8()),
+             like.whole());
     QCOMPARE(namesIn({"runs"}), QStringList({"kept", "kept"}));
     // Which one is meant is said by who only looks, and asked by who changes something.
     const QString newest = like.json().object()["id"].toString();

@@ -116,6 +116,7 @@ private Q_SLOTS:
     void theForecastSaysWhereAndWhatIsSent();
     void stepsAreForecastForSeveralNodes();
     void aRunThatFailedIsEditedAndLaunchedAgain();
+    void aNameThatARunHasAlreadyIsTold();
     void theScriptOfAJobIsShownAndTakesOptions();
     void aClusterIsJudgedByItsPartition();
 
@@ -454,6 +455,26 @@ void TestNewRun::aRunThatFailedIsEditedAndLaunchedAgain() {
     NewRunPage& page = demo.window().newRunPage();
     QVERIFY(page.isVisible());
     QCOMPARE(page.findChild<QPlainTextEdit*>("specToml")->toPlainText(), spec->toPlainText());
+}
+
+void TestNewRun::aNameThatARunHasAlreadyIsTold() {
+    WindowFixture demo(WindowFixture::Content::kDemo);
+    demo.window().showNewRun();
+    NewRunPage& page = demo.window().newRunPage();
+    auto* name = page.findChild<QLineEdit*>("field.name");
+    const auto isTold = [&] {
+        return std::ranges::any_of(linesOf(page), [](const QString& line) {
+            return line.startsWith("A run is called gpt-tiny already, " + kFinishedRun);
+        });
+    };
+    const auto type = [name](const QString& text) {
+        name->selectAll();
+        QTest::keyClicks(name, text);
+    };
+    type("gpt-tiny");
+    QTRY_VERIFY2(isTold(), qPrintable(linesOf(page).join('\n')));
+    type("a name of its own");
+    QTRY_VERIFY2(!isTold(), qPrintable(linesOf(page).join('\n')));
 }
 
 void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {

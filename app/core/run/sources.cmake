@@ -19,6 +19,7 @@ target_sources(rm_core PRIVATE
     run/procedures.cpp
     run/retention.cpp
     run/run_folders.cpp
+    run/same_name.cpp
     run/standstill.cpp
     run/steps_left.cpp
     run/writer_thread.cpp)

@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/launch/plan.h"
 #include "app/core/run/branch_name.h"
+#include "app/core/run/same_name.h"
 #include "app/core/run/steps_left.h"
 #include "app/ui/data/launch_outlook.h"
 #include "app/ui/data/node_words.h"
@@ -155,7 +156,11 @@ void NewRunPage::wireLaunch() {
     const auto launchIfItFits = [this] { launch(IfTooLarge::kRefuse); };
     connect(m_bar, &LaunchBar::launchAsked, this, launchIfItFits);
     connect(m_bar, &LaunchBar::cancelAsked, this, &NewRunPage::cancel);
-    connect(&m_context.runs, &RunsFeed::changed, this, &NewRunPage::tellAgain);
+    connect(&m_context.runs, &RunsFeed::changed, this, [this] {
+        tellAgain();
+        if (sameName() != m_sameName)
+            refreshChecks();
+    });
     connect(m_bar, &LaunchBar::planAsked, this, &NewRunPage::showPlan);
     connect(m_bar, &LaunchBar::scriptAsked, this, &NewRunPage::showScript);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
@@ -348,7 +353,17 @@ std::vector<CheckLine> NewRunPage::specLines() const {
         lines.push_back({Tone::kBad, problem});
     if (lines.empty())
         lines.push_back({Tone::kGood, tr("The spec is complete and within bounds")});
+    if (!m_sameName.isEmpty())
+        lines.push_back({Tone::kWarn, m_sameName});
     return lines;
+}
+
+/// But for the one that is being launched.
+QString NewRunPage::sameName() const {
+    std::vector<RunSummary> runs = m_context.runs.runs();
+    std::erase_if(runs, [this](const RunSummary& run) { return run.id == m_launching; });
+    const std::string words = sameNameWords(runs, m_form->spec());
+    return words.empty() ? QString() : capitalized(words);
 }
 
 std::vector<CheckLine> NewRunPage::nodeLines() const {
@@ -402,6 +417,7 @@ void NewRunPage::refreshChecks() {
     if (m_branch) // may begin where its parent saved
         spec.checkpoint.directory.clear();
     m_outlook->set(spec, m_nodes->placements());
+    m_sameName = sameName();
     std::vector<CheckLine> lines = specLines();
     for (CheckLine& line : nodeLines())
         lines.push_back(std::move(line));

@@ -91,6 +91,7 @@ private:
     void setLaunching(const QString& run);
     void endBranch();
     void tellAgain();
+    QString sameName() const;
     void proposeName();
 
     struct Branch {
@@ -119,6 +120,7 @@ private:
     QTimer m_ageTimer;
     std::optional<Error> m_parseError;
     std::optional<Branch> m_branch;
+    QString m_sameName;  ///< as shown: which runs have the name; empty: none
     QString m_again;     ///< the run that is launched again; empty: none
     QString m_launching; ///< the new run's id while its launch goes on
     bool m_cancelled = false;
