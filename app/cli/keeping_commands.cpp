@@ -6,6 +6,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/amounts.h"
 #include "app/core/fleet/node_comparison.h"
 
 #include <algorithm>
@@ -52,14 +53,12 @@ std::string tableOf(const std::vector<RunFolder>& folders) {
         if (!folder.sameAs.empty())
             rows.push_back({folder.node, "-", "-", "the folder of " + folder.sameAs});
         else if (folder.problem.empty())
-            rows.push_back({folder.node, formatBytes(static_cast<double>(folder.bytes)),
+            rows.push_back({folder.node, bytesWords(folder.bytes),
                             std::to_string(folder.checkpoints), oneLine(folder.path)});
         else
             rows.push_back({folder.node, "?", "?", "not known: " + oneLine(folder.problem)});
         for (const NamedFolder& named : folder.named)
-            rows.push_back(
-                {"", "", "",
-                 oneLine(namedFolderWords(named, formatBytes(static_cast<double>(named.bytes))))});
+            rows.push_back({"", "", "", oneLine(namedFolderWords(named, bytesWords(named.bytes)))});
     }
     return formatTable(rows);
 }
@@ -117,7 +116,7 @@ std::string tableOf(const std::vector<CleanedNode>& answers, const KnownRuns& kn
         for (const DeployedItem& item : answer.report.value_or(DeployedReport()).items)
             rows.push_back(
                 {isOfRun(item) ? answer.node : ownersOf(answer), oneLine(deployedWord(item)),
-                 formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
+                 bytesWords(item.bytes), formatAgo(item.usedNs),
                  item.keptFor.empty() ? "-" : oneLine(item.keptFor), oneLine(nameOf(item, known))});
     return rows.size() == 1 ? "" : formatTable(rows);
 }
@@ -165,15 +164,14 @@ int printNodesCleaned(CommandContext& context, const std::vector<CleanedNode>& a
                       << ", where it is counted" << std::endl;
             continue;
         }
-        const auto unneeded = static_cast<double>(unneededBytes(*answer.report));
-        const auto needed = static_cast<double>(neededBytes(*answer.report));
+        const int64_t unneeded = unneededBytes(*answer.report);
+        const int64_t needed = neededBytes(*answer.report);
         const std::string& inTheWay = answer.report->inTheWay;
         std::cout << answer.node << ": "
                   << (inTheWay.empty() ? "" : "refused now, as " + oneLine(inTheWay) + "; then ")
-                  << formatBytes(unneeded) << (isPreview ? " can go, " : " removed, ")
-                  << formatBytes(needed) << " stays";
-        const std::string kinds = diskByKind(
-            *answer.report, [](int64_t bytes) { return formatBytes(static_cast<double>(bytes)); });
+                  << bytesWords(unneeded) << (isPreview ? " can go, " : " removed, ")
+                  << bytesWords(needed) << " stays";
+        const std::string kinds = diskByKind(*answer.report, &bytesWords);
         std::cout << (kinds.empty() ? "" : " (" + kinds + ")")
                   << (answer.sharers.empty() ? "" : ", for " + someOf(answer.sharers) + " as well")
                   << std::endl;
@@ -184,8 +182,7 @@ int printNodesCleaned(CommandContext& context, const std::vector<CleanedNode>& a
 }
 
 std::vector<std::string> leftOf(const std::vector<RunFolder>& folders) {
-    return leftWords(folders,
-                     [](int64_t bytes) { return formatBytes(static_cast<double>(bytes)); });
+    return leftWords(folders, &bytesWords);
 }
 
 /// What became of them after their removal.
@@ -398,7 +395,7 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     if (!context.json())
         std::cout << tableOf(*folders) << std::flush;
     const std::string what =
-        "this deletes " + formatBytes(static_cast<double>(bytes)) + " with " +
+        "this deletes " + bytesWords(bytes) + " with " +
         counted(checkpoints, "checkpoint", "checkpoints") + " on " + counted(own, "node", "nodes") +
         " for good" + (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "") +
         (leftOf(*folders).empty() ? "" : "; what stays is not found by a later clean");
@@ -456,7 +453,7 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
             bytes += unneededBytes(*answer.report);
             ++cleanable;
         }
-    const std::string what = "this deletes " + formatBytes(static_cast<double>(bytes)) + " on " +
+    const std::string what = "this deletes " + bytesWords(bytes) + " on " +
                              counted(cleanable, "node", "nodes") +
                              " that no run there needs; what a later launch needs is sent again";
     if (const auto agreed = agree(context, "clean the nodes", what, options.yes || cleanable == 0);
@@ -528,8 +525,8 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
     const std::vector<std::string> sharers =
         sharersOf(node->name, context.fleet().lastChecks(), options.withRuns);
     const std::string what =
-        "this deletes " + formatBytes(static_cast<double>(unneededBytes(*report))) + " on " +
-        node->name + " and forgets the machine" +
+        "this deletes " + bytesWords(unneededBytes(*report)) + " on " + node->name +
+        " and forgets the machine" +
         (options.withRuns ? "; checkpoints of its runs go, too" + exceptionWords(*report) : "") +
         agreementToOthers(*report, known) +
         (sharers.empty() ? ""

@@ -5,6 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "app/core/amounts.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_choice.h"
@@ -103,7 +104,7 @@ std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
     return {std::to_string(saved.step),
             std::to_string(checkpoint.attempt),
             validated ? formatNumber(saved.validationLoss) : "-",
-            formatBytes(static_cast<double>(saved.bytes)),
+            bytesWords(saved.bytes),
             oneLine(whySaved(checkpoint)),
             formatAgo(saved.wallNs),
             whereWords(checkpoint),

@@ -2,6 +2,7 @@
 #include "app/cli/run_text.h"
 
 #include "app/cli/terminal.h"
+#include "app/core/amounts.h"
 #include "shared/board/board.h"
 #include "shared/journal/event_codes.h"
 
@@ -27,10 +28,12 @@ namespace {
 
 std::string amountText(const Progress& progress) {
     const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
-    const auto bytes = [](double count) { return QString::fromStdString(formatBytes(count)); };
+    const auto bytes = [](double count) {
+        return QString::fromStdString(bytesWords(std::llround(count)));
+    };
     const auto duration = [](double time) { return QString::fromStdString(formatDuration(time)); };
-    return progressBar(share, kBarWidth) + "  " + formatBytes(static_cast<double>(progress.done)) +
-           " of " + formatBytes(static_cast<double>(progress.total)) + ", " +
+    return progressBar(share, kBarWidth) + "  " + bytesWords(progress.done) + " of " +
+           bytesWords(progress.total) + ", " +
            amountParts(progress, bytes, duration).join(", ").toStdString();
 }
 
@@ -64,8 +67,8 @@ std::vector<std::string> nodeProgressTexts(const Progress& progress) {
 std::string sentText(const Progress& progress, double seconds) {
     const QString what = progress.stage.section(' ', 1);
     return "Sent " + what.toStdString() + receiversText(progress) + ": " +
-           formatBytes(static_cast<double>(progress.done)) + " as " +
-           formatBytes(static_cast<double>(progress.sent)) + " in " + formatDuration(seconds);
+           bytesWords(progress.done) + " as " + bytesWords(progress.sent) + " in " +
+           formatDuration(seconds);
 }
 
 namespace {

@@ -89,16 +89,6 @@ std::string formatTable(const std::vector<std::vector<std::string>>& rows) {
     return out;
 }
 
-std::string formatBytes(double bytes) {
-    static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-    size_t unit = 0;
-    while (bytes >= 1000 && unit + 1 < std::size(kUnits)) {
-        bytes /= 1000;
-        ++unit;
-    }
-    return format(unit == 0 || bytes >= 100 ? "%.0f " : "%.1f ", bytes) + kUnits[unit];
-}
-
 std::string formatDuration(double seconds) {
     const auto whole = static_cast<int64_t>(std::llround(std::max(0.0, seconds)));
     if (whole < 60)

@@ -13,7 +13,6 @@ namespace rm::cli {
 /// Rows with columns as wide as their widest cell, two spaces between; the first row is the head.
 std::string formatTable(const std::vector<std::vector<std::string>>& rows);
 
-std::string formatBytes(double bytes);      ///< "1.2 GB"
 std::string formatDuration(double seconds); ///< "3 min 12 s"
 std::string formatAgo(int64_t wallNs);      ///< "5 min ago"
 std::string formatNumber(double value);     ///< four significant digits

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_history.h"
 
+#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
 
@@ -37,10 +38,10 @@ void compareTexts(Changes& changes, const std::string& what, const std::string& 
              false});
 }
 
-void compareSizes(Changes& changes, const std::string& what, int64_t before, int64_t now) {
+void compareSizes(Changes& changes, const std::string& what, int64_t before, int64_t now,
+                  std::string (*words)(int64_t) = memoryWords) {
     if (isAnotherSize(before, now))
-        changes.push_back(
-            {what + ' ' + sizeWords(before) + " became " + sizeWords(now), now < before});
+        changes.push_back({what + ' ' + words(before) + " became " + words(now), now < before});
 }
 
 /// Calls `both(before, now)` for what stands in both lists under the same key.
@@ -176,7 +177,7 @@ std::vector<NodeChange> changesBetween(const NodeReport& before, const NodeRepor
         });
     compareLists(changes, byKey(before.disks), byKey(now.disks),
                  [&](const std::string& key, const DiskReport& old, const DiskReport& disk) {
-                     compareSizes(changes, key, old.totalBytes, disk.totalBytes);
+                     compareSizes(changes, key, old.totalBytes, disk.totalBytes, bytesWords);
                  });
     compareTexts(changes, "folder of Ringmaster", before.home, now.home);
     return changes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
 
+#include "app/core/amounts.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/counted.h"
@@ -100,7 +101,7 @@ CheckRow machineRow(const NodeReport& report) {
     constexpr int64_t kLittle = 2 * kGiB;
     CheckRow row = goodRow("machine", "CPU and memory",
                            report.cpuModel + ", " + counted(report.cores, "core") + ", " +
-                               sizeWords(report.memoryBytes));
+                               memoryWords(report.memoryBytes));
     if (report.memoryBytes < kLittle) {
         row.state = State::kWarning;
         row.cause = "little memory for training";
@@ -117,7 +118,7 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
         const auto begin = gpus.begin() + static_cast<std::ptrdiff_t>(at);
         const auto count = std::find_if(begin, gpus.end(), differs) - begin;
         words += (words.empty() ? "" : "; ") + std::to_string(count) + " x " + gpus[at].name +
-                 ", " + sizeWords(gpus[at].memoryBytes);
+                 ", " + memoryWords(gpus[at].memoryBytes);
         if (gpus[at].computeCapability > 0)
             words += ", sm_" + std::to_string(gpus[at].computeCapability);
         at += static_cast<size_t>(count);
@@ -206,7 +207,7 @@ CheckRow diskRow(const NodeReport& report) {
         row.fix = "see there with df " + report.home;
         return row;
     }
-    row.evidence = sizeWords(room->freeBytes) + " free of " + sizeWords(room->totalBytes) +
+    row.evidence = bytesWords(room->freeBytes) + " free of " + bytesWords(room->totalBytes) +
                    " for " + report.home +
                    (room->fileSystem.empty() ? std::string() : " (" + room->fileSystem + ')');
     if (room->freeBytes >= kComfortable)
@@ -370,9 +371,9 @@ CheckRow limitsRow(const NodeReport& report) {
     constexpr int64_t kLittleShared = 256 * kMiB;
     CheckRow row = goodRow(
         "limits", "Limits",
-        "locked memory " + limitWords(report.memlockBytes, sizeWords(report.memlockBytes)) +
+        "locked memory " + limitWords(report.memlockBytes, memoryWords(report.memlockBytes)) +
             ", open files " + limitWords(report.openFiles, std::to_string(report.openFiles)) +
-            ", /dev/shm " + sizeWords(report.shmBytes));
+            ", /dev/shm " + memoryWords(report.shmBytes));
     const auto warn = [&row](const std::string& cause, const std::string& fix) {
         row.state = State::kWarning;
         row.cause += (row.cause.empty() ? "" : "; ") + cause;
@@ -387,7 +388,7 @@ CheckRow limitsRow(const NodeReport& report) {
              "add \"* - nofile 65536\" to /etc/security/limits.conf, then log in again");
     if (report.gpus.size() > 1 && report.shmFreeBytes < kLittleShared)
         warn(
-            "only " + sizeWords(report.shmFreeBytes) +
+            "only " + memoryWords(report.shmFreeBytes) +
                 " of it are free, and NCCL between the GPUs of this node may fail with a bus error",
             "remove what lies there, or give the container more: --shm-size=8g");
     return row;
@@ -462,10 +463,6 @@ std::string otherRunWords(const RunReport& run, int64_t nowNs) {
     if (!run.startedBy.empty())
         words += ", started by " + run.startedBy;
     return words + ')';
-}
-
-std::string sizeWords(int64_t bytes) {
-    return QLocale::c().formattedDataSize(bytes, 1).toStdString();
 }
 
 std::optional<HomeRoom> roomOfHome(const NodeReport& report) {
@@ -562,12 +559,12 @@ const char* fixOf(ConnectFailure::Cause cause) {
     return "mend what the message names, then check again";
 }
 
-/// "release 0.0.9 (12.0 MiB), which no run needs"
+/// "release 0.0.9 (12.6 MB), which no run needs"
 std::string otherAgentWords(const AgentReport& agent, const std::string& ours) {
     const std::string release = agent.release.empty()   ? "of an unknown release"
                                 : agent.release == ours ? "another build of release " + ours
                                                         : "release " + agent.release;
-    return release + " (" + sizeWords(agent.bytes) + ")" +
+    return release + " (" + bytesWords(agent.bytes) + ")" +
            (agent.keptFor.empty() ? ", which no run needs" : ", kept: " + agent.keptFor);
 }
 

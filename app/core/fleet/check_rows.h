@@ -70,9 +70,6 @@ std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
 /// of a run that is not known here, when its clock was `nowNs`.
 std::string otherRunWords(const RunReport& run, int64_t nowNs);
 
-/// "139.8 GiB", "64.0 MiB"
-std::string sizeWords(int64_t bytes);
-
 /// What a Slurm cluster offers: its version, and a row for each partition. `wanted`: the partition
 /// that the cluster's jobs ask for; empty: its default one. Bad where there is none such, or it is
 /// closed.

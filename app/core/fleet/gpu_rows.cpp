@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
 
@@ -49,15 +50,11 @@ std::string gpuName(size_t index) {
     return "GPU " + std::to_string(index);
 }
 
-std::string inMiB(int64_t bytes) {
-    return std::to_string(bytes / (1024 * 1024)) + " MiB";
-}
-
 std::string processWords(const GpuProcess& process) {
     const std::string name = process.name.empty() ? "a process" : process.name;
     const std::string user = process.user.empty() ? "of another container" : "of " + process.user;
-    return (process.bytes > 0 ? inMiB(process.bytes) + " by " : "some by ") + name + ' ' + user +
-           " (pid " + std::to_string(process.pid) + ')';
+    return (process.bytes > 0 ? memoryWords(process.bytes) + " by " : "some by ") + name + ' ' +
+           user + " (pid " + std::to_string(process.pid) + ')';
 }
 
 /// Ranks are told of by the row of runs; a desktop's share is small.
@@ -74,7 +71,8 @@ CheckRow memoryRow(const UsedGpus& used) {
         const GpuReport& gpu = used.report.gpus[i];
         const int64_t inUse = gpu.freeBytes > 0 ? gpu.memoryBytes - gpu.freeBytes : 0;
         if (inUse > kHidden)
-            found.tell(gpuName(i) + ": " + sizeWords(inUse) + " of " + sizeWords(gpu.memoryBytes));
+            found.tell(gpuName(i) + ": " + memoryWords(inUse) + " of " +
+                       memoryWords(gpu.memoryBytes));
         if (gpu.processes.empty() && inUse > kHidden) {
             found.tell("by a process that the driver does not list");
             found.warn("a run there has less memory and shares the GPU's time",

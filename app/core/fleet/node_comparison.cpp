@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/node_comparison.h"
 
+#include "app/core/amounts.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/fleet/check_rows.h"
 
@@ -57,7 +58,7 @@ constexpr std::array<Fact, 13> kFacts = {{
     {"Newest runtime", runtimeOf},
     {"CPU", [](const NodeReport& r) { return orNone(r.cpuModel); }},
     {"Cores", [](const NodeReport& r) { return std::to_string(r.cores); }},
-    {"Memory", [](const NodeReport& r) { return sizeWords(r.memoryBytes); }},
+    {"Memory", [](const NodeReport& r) { return memoryWords(r.memoryBytes); }},
     {"Locked memory", [](const NodeReport& r) { return limitOf(r.memlockBytes); }},
     {"Open files", [](const NodeReport& r) { return limitOf(r.openFiles); }},
     {"Agent", [](const NodeReport& r) { return orNone(r.release); }},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launch_rows.h"
 
+#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/rendezvous.h"
@@ -29,10 +30,10 @@ int64_t mostCheckpoints(const RunSpec& spec) {
            (every > 0 ? spec.train.steps / every : 0);
 }
 
-/// "checkpoints at most 12.0 GiB, and one more for every 1000 steps"
+/// "checkpoints at most 12.0 GB, and one more for every 1000 steps"
 std::string checkpointWords(const RunSpec& spec, int64_t bytes) {
     const int64_t every = spec.checkpoint.keepEvery;
-    return "checkpoints at most " + sizeWords(bytes) +
+    return "checkpoints at most " + bytesWords(bytes) +
            (every > 0 && spec.train.steps == 0
                 ? ", and one more for every " + std::to_string(every) + " steps"
                 : std::string());
@@ -102,8 +103,8 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
                                                                        : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
             const std::string words =
-                node.node.name + ": " + sizeWords(room.freeBytes) + " free at " + room.folder +
-                ", " + (room.sent > 0 ? sizeWords(room.sent) : "nothing") + " to be sent" +
+                node.node.name + ": " + bytesWords(room.freeBytes) + " free at " + room.folder +
+                ", " + (room.sent > 0 ? bytesWords(room.sent) : "nothing") + " to be sent" +
                 (room.checkpoints > 0 ? ", " + checkpointWords(spec, room.checkpoints) : "");
             if (!room.isTooLittle()) {
                 enough += (enough.empty() ? "" : "; ") + words;
@@ -167,7 +168,7 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
 
 std::string dataWords(const DataFingerprint& data) {
     return std::to_string(data.files) + (data.files == 1 ? " file, " : " files, ") +
-           sizeWords(data.bytes);
+           bytesWords(data.bytes);
 }
 
 CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {

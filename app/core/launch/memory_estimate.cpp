@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/memory_estimate.h"
 
+#include "app/core/amounts.h"
 #include "app/core/launch/run_trainer.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
-
-#include <QLocale>
 
 #include <utility>
 
@@ -17,11 +16,6 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 20s;
-
-/// "31.4 GiB"
-std::string sizeText(int64_t bytes) {
-    return QLocale::c().formattedDataSize(bytes, 1).toStdString();
-}
 
 NodeMemory estimateFrom(const json& j) {
     NodeMemory estimate;
@@ -62,8 +56,8 @@ std::string tooLargeText(const std::string& run, const std::string& node, const 
     const bool onGpu = plan.device == "cuda";
     return node + " has too little memory for " + run + ": " +
            (several ? "each of its " + std::to_string(plan.localRanks) + " ranks there" : "it") +
-           " needs " + (estimate.isLeast ? "more than " : "about ") + sizeText(estimate.needed) +
-           (onGpu ? " of its GPU's memory" : "") + ", and " + sizeText(estimate.free) +
+           " needs " + (estimate.isLeast ? "more than " : "about ") + memoryWords(estimate.needed) +
+           (onGpu ? " of its GPU's memory" : "") + ", and " + memoryWords(estimate.free) +
            " are free" + (several && !onGpu ? " for each" : "") +
            (estimate.advice.empty() ? "" : "; " + estimate.advice);
 }

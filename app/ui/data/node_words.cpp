@@ -54,7 +54,8 @@ QString systemWords(const NodeReport& report) {
 QString diskWords(const NodeReport& report) {
     const auto room = roomOfHome(report);
     return room ? NodeWords::tr("%1 free on %2")
-                      .arg(formatMemory(room->freeBytes), QString::fromStdString(room->path))
+                      .arg(formatBytes(static_cast<double>(room->freeBytes)),
+                           QString::fromStdString(room->path))
                 : QString();
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "tests/unit/core/fleet/sound_report.h"
@@ -43,6 +44,7 @@ private Q_SLOTS:
     void whatWaitsForAPersonHasAButton_data();
     void whatWaitsForAPersonHasAButton();
     void onlyDifferencesAreCompared();
+    void disksAreCountedByThousandsAndMemoryIsNot();
     void sharedFoldersAreSaid();
     void aMachineUnderSeveralNamesIsSaid();
     void whoSharesAFolderIsKnownBeforeItIsDeleted();
@@ -212,7 +214,7 @@ void CheckRowsTest::diskOfTheHomeIsJudged() {
     report.disks.push_back({"/home", "xfs", 100LL << 30, 100LL << 20});
     QCOMPARE(rowOf(report, "disk"),
              (CheckRow{"disk", State::kBad, "Disk",
-                       "100.0 MiB free of 100.0 GiB for /home/me/.local/share/ringmaster (xfs)",
+                       "105 MB free of 107 GB for /home/me/.local/share/ringmaster (xfs)",
                        "too little for the trainer and checkpoints",
                        "make room there (Clean up removes what no run needs), or name a larger "
                        "folder as RINGMASTER_HOME in that machine's /etc/environment"}));
@@ -222,9 +224,8 @@ void CheckRowsTest::diskOfTheHomeIsJudged() {
     report.disks = {{"/", "ext4", 100LL << 30, 100LL << 20}};
     report.homeTotalBytes = 2LL << 40;
     report.homeFreeBytes = 1LL << 40;
-    QCOMPARE(
-        rowOf(report, "disk"),
-        goodRow("disk", "Disk", "1.0 TiB free of 2.0 TiB for /home/me/.local/share/ringmaster"));
+    QCOMPARE(rowOf(report, "disk"),
+             goodRow("disk", "Disk", "1.1 TB free of 2.2 TB for /home/me/.local/share/ringmaster"));
     report.homeTotalBytes = report.homeFreeBytes = -1;
     report.disks.clear();
     QVERIFY(rowOf(report, "disk").state == State::kWarning);
@@ -326,13 +327,13 @@ void CheckRowsTest::whoUsesAGpusMemoryIsTold() {
                                 {8, "me", "ringmaster-trai", 90'000 * kMiB}};
     QCOMPARE(rowOf(report, "gpu-memory"),
              goodRow("gpu-memory", "GPU memory in use",
-                     "GPU 0: 40 MiB by Xorg of root (pid 7); GPU 0: 90000 MiB by ringmaster-trai "
+                     "GPU 0: 40.0 MiB by Xorg of root (pid 7); GPU 0: 87.9 GiB by ringmaster-trai "
                      "of me (pid 8)"));
     report.gpus[0].processes.clear();
     report.gpus[1].processes = {{4242, "you", "python3", 70'000 * kMiB}};
     QCOMPARE(rowOf(report, "gpu-memory"),
              warning("gpu-memory", "GPU memory in use",
-                     "GPU 1: 70000 MiB by python3 of you (pid 4242)",
+                     "GPU 1: 68.4 GiB by python3 of you (pid 4242)",
                      "a run there has less memory and shares the GPU's time",
                      "ask you when it ends, or leave that GPU out with Edit, or with ringmaster "
                      "nodes edit NODE --gpus with the numbers of the others"));
@@ -619,16 +620,16 @@ void CheckRowsTest::agentsOfOthersAreToldAndOffered() {
     report.otherAgents = {{std::string(64, 'b'), "0.0.8", 12 << 20, "run gpt-1 lives by it"}};
     QCOMPARE(*otherAgentsRow(report, "node-a"),
              goodRow("other-agents", "Other agents",
-                     "release 0.0.8 (12.0 MiB), kept: run gpt-1 lives by it"));
+                     "release 0.0.8 (12.6 MB), kept: run gpt-1 lives by it"));
     report.otherAgents.push_back({std::string(64, 'c'), "0.0.9", 12 << 20, ""});
     report.otherAgents.push_back({std::string(64, 'd'), report.release, 11 << 20, ""});
     report.otherAgents.push_back({"; reboot", "", 1 << 20, ""});
     const CheckRow row = *otherAgentsRow(report, "node-a");
     QCOMPARE(row.state, State::kWarning);
-    QCOMPARE(row.evidence, std::string("release 0.0.8 (12.0 MiB), kept: run gpt-1 lives by it; "
-                                       "release 0.0.9 (12.0 MiB), which no run needs; another "
-                                       "build of release 0.1.0 (11.0 MiB), which no run needs; of "
-                                       "an unknown release (1.0 MiB), which no run needs"));
+    QCOMPARE(row.evidence, std::string("release 0.0.8 (12.6 MB), kept: run gpt-1 lives by it; "
+                                       "release 0.0.9 (12.6 MB), which no run needs; another "
+                                       "build of release 0.1.0 (11.5 MB), which no run needs; of "
+                                       "an unknown release (1.0 MB), which no run needs"));
     QCOMPARE(row.fix, std::string("remove just that: ringmaster clean --node node-a --agent "
                                   "cccccccccccc --agent dddddddddddd"));
     QCOMPARE(*row.action, (CheckAction{CheckAction::Kind::kRemoveAgents, "Remove",
@@ -708,6 +709,15 @@ void CheckRowsTest::onlyDifferencesAreCompared() {
     QVERIFY(found.shared.empty());
     QVERIFY(
         compareNodes({checkOf("a", gpuReport()), checkOf("b", gpuReport())}).differences.empty());
+}
+
+void CheckRowsTest::disksAreCountedByThousandsAndMemoryIsNot() {
+    QCOMPARE(bytesWords(999), std::string("999 B"));
+    QCOMPARE(bytesWords(12 << 20), std::string("12.6 MB"));
+    QCOMPARE(bytesWords(329'400'000), std::string("329 MB"));
+    QCOMPARE(bytesWords(int64_t{1} << 40), std::string("1.1 TB"));
+    QCOMPARE(memoryWords(12 << 20), std::string("12.0 MiB"));
+    QCOMPARE(memoryWords(int64_t{1} << 40), std::string("1.0 TiB"));
 }
 
 void CheckRowsTest::sharedFoldersAreSaid() {

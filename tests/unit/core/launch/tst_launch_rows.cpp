@@ -70,7 +70,7 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
     for (const CheckRow& row : rows)
         QVERIFY2(row.state == State::kGood && row.cause.empty(), row.evidence.c_str());
     QCOMPARE(rowOf(spec(), twoNodes(), "launch-data").evidence,
-             std::string("3 files, 1.0 GiB, the same on all nodes by names, sizes and samples of "
+             std::string("3 files, 1.1 GB, the same on all nodes by names, sizes and samples of "
                          "the contents"));
     QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{3}); // nobody to meet
     QVERIFY(launchRows(spec(), {}).empty());
@@ -110,7 +110,7 @@ void LaunchRowsTest::whatIsSentMustFit() {
     facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 4;
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kBad);
-    QCOMPARE(row.evidence, std::string("b: 256.0 MiB free at /home/me, 512.0 MiB to be sent"));
+    QCOMPARE(row.evidence, std::string("b: 268 MB free at /home/me, 537 MB to be sent"));
     QCOMPARE(row.cause, std::string("what is sent does not fit there"));
     QCOMPARE(row.fix, std::string("make room on b (ringmaster clean --node b removes what no run "
                                   "needs)"));
@@ -121,9 +121,8 @@ void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
     facts.nodes[0].checkpoints->freeBytes = 1 << 20;
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kWarning);
-    QVERIFY2(
-        row.evidence.starts_with("a: 1.0 MiB free at /share, nothing to be sent, checkpoints "),
-        row.evidence.c_str());
+    QVERIFY2(row.evidence.starts_with("a: 1.0 MB free at /share, nothing to be sent, checkpoints "),
+             row.evidence.c_str());
     QVERIFY2(row.fix.find("checkpoint.keep_last") != std::string::npos, row.fix.c_str());
     // Only rank 0's node writes there.
     std::swap(facts.nodes[0], facts.nodes[1]);
@@ -161,8 +160,8 @@ void LaunchRowsTest::aStateFolderThatAllShareIsSaid() {
              std::string("in the run's folder on a, which all nodes have in common: whichever goes "
                          "on finds them"));
     QVERIFY(rowOf(run, facts, "launch-room")
-                .evidence.find("b: 50.0 GiB free at /home/me, 512.0 "
-                               "MiB to be sent") != std::string::npos); // and no copies come to it
+                .evidence.find("b: 53.7 GB free at /home/me, 537 MB to be sent") !=
+            std::string::npos); // and no copies come to it
     facts.nodes[1].state.hasMark = false;
     QVERIFY(rowOf(run, facts, "launch-checkpoints").evidence.find("a copy of the newest two") !=
             std::string::npos);
@@ -212,7 +211,7 @@ void LaunchRowsTest::otherDataIsTold() {
     facts.nodes[1].data->digest = "cd";
     CheckRow row = rowOf(spec(), facts, "launch-data");
     QVERIFY(row.state == State::kWarning);
-    QCOMPARE(row.evidence, std::string("a: 3 files, 1.0 GiB; b: 3 files, 1.0 GiB"));
+    QCOMPARE(row.evidence, std::string("a: 3 files, 1.1 GB; b: 3 files, 1.1 GB"));
     QVERIFY2(row.cause.starts_with("their contents differ"), row.cause.c_str());
     facts.nodes[1].data->files = 1;
     row = rowOf(spec(), facts, "launch-data");
