@@ -24,6 +24,7 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
@@ -64,6 +65,7 @@ private Q_SLOTS:
     void aGroupIsChosenAtOnce();
     void theKeyboardAloneReachesEachNodeAndItsCheck();
     void noScrollAreaIsAStopOfTab();
+    void noScrollBarsStandBesideEachOther();
     void tabComesToEachFieldOfANodeInTurn();
     void nodesAreCleanedAfterAPreview();
     void anAgentOfAnotherReleaseIsRemovedByOnePress();
@@ -405,6 +407,35 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
 }
 
 /// As they stand, and to a line of variables that was added while one was typed.
+/// Of many nodes with a long check: the cards scroll, and what stands below them.
+void TestNodesPage::noScrollBarsStandBesideEachOther() {
+    m_demo->window().resize(1280, 800);
+    std::vector<Node> nodes;
+    for (int number = 0; number < 20; ++number)
+        nodes.push_back({"node-" + std::to_string(number), false, "box.invalid", "me", 0, {}});
+    QVERIFY(m_demo->fleet().addAll(nodes));
+    NodeCheck found;
+    found.node = "node-7";
+    found.checkedNs = 1;
+    for (int row = 0; row < 40; ++row)
+        found.rows.push_back(goodRow("row" + std::to_string(row), "Row", "as it should be"));
+    check(found);
+    NodesPage& page = m_demo->window().nodesPage();
+    page.select("node-7");
+    const auto bars = [&page] {
+        std::vector<QRect> places;
+        for (const auto* bar : page.findChildren<QScrollBar*>())
+            if (bar->isVisible() && bar->orientation() == Qt::Vertical)
+                places.emplace_back(bar->mapTo(&page, QPoint()), bar->size());
+        return places;
+    };
+    const auto areApart = [](const QRect& a, const QRect& b) {
+        return a.bottom() < b.top() || b.bottom() < a.top();
+    };
+    QTRY_COMPARE(bars().size(), size_t{2});
+    QTRY_VERIFY(areApart(bars().front(), bars().back()));
+}
+
 void TestNodesPage::tabComesToEachFieldOfANodeInTurn() {
     click("addNode");
     auto* dialog = find<QDialog>("addNodeDialog");

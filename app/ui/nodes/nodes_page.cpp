@@ -116,11 +116,11 @@ void NodesPage::buildUi() {
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
+    column->addWidget(buildCards());
     auto* content = new QWidget;
     auto* inner = new QVBoxLayout(content);
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(size::kCardGap);
-    inner->addWidget(buildCards());
     inner->addWidget(buildCheck());
     m_network = new NetworkCard(m_context);
     inner->addWidget(m_network);
@@ -135,8 +135,8 @@ void NodesPage::buildUi() {
     column->addWidget(scroll, 1);
 }
 
-/// The cards scroll by themselves where they are many, so that the check of the chosen one stays in
-/// sight.
+/// The cards stand above what scrolls, so that the check of the chosen one stays in sight, and
+/// scroll by themselves where they are many.
 QWidget* NodesPage::buildCards() {
     m_grid = new ReflowGrid(3, size::kNodeCardMin);
     m_cardsArea = new QScrollArea;
@@ -157,14 +157,22 @@ bool NodesPage::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-/// As high as all cards are, or as two and a half rows.
+void NodesPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitCards();
+}
+
+/// As high as all cards are, or as two and a half rows, and in a low window less, so that
+/// most of it is left for the check.
 void NodesPage::fitCards() {
     if (m_cards.empty())
         return;
     const int row = m_cards.front()->sizeHint().height();
-    const int most = 5 * row / 2 + 2 * size::kCardGap;
+    const int rows = 5 * row / 2 + 2 * size::kCardGap;
+    const int share = std::max(2 * height() / 5, row + size::kCardGap);
     const int all = m_grid->sizeHint().height();
-    m_cardsArea->setFixedHeight(all > most + row / 2 + size::kCardGap ? most : all);
+    const bool isWhole = all <= rows + row / 2 + size::kCardGap && all <= share;
+    m_cardsArea->setFixedHeight(isWhole ? all : std::min(rows, share));
 }
 
 QWidget* NodesPage::buildCheck() {
