@@ -2,6 +2,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
+#include "app/ui/dialogs/placement_list.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/nodes/check_row_view.h"
 #include "app/ui/nodes/nodes_page.h"
@@ -19,6 +20,7 @@
 #include <QDialog>
 #include <QDir>
 #include <QLabel>
+#include <QLayout>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -78,6 +80,8 @@ private Q_SLOTS:
     void oneKeyOfTwoNodesIsAskedAboutOnce();
     void twoKeysAreAskedAboutOneAfterAnother();
     void aDialogKeepsTheKeyboard();
+    void nodesToChooseFromStayInPlaceWhenOneIsChecked();
+    void aListOfNodesStaysWhereItWasScrolledTo();
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
@@ -917,6 +921,44 @@ void TestNodesPage::anUndoneRemovalLeavesNothingOut() {
     });
     QCOMPARE(m_demo->fleet().find("box")->sshHost, std::string("elsewhere.invalid"));
     QVERIFY(!isTicked());
+}
+
+void TestNodesPage::nodesToChooseFromStayInPlaceWhenOneIsChecked() {
+    for (const char* name : {"alpha", "beta"})
+        QVERIFY(m_demo->fleet().add({name, false, "box.invalid", "me", 0, {}}));
+    m_demo->window().showNewRun();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete); // earlier rows
+    auto* list = m_demo->window().findChild<PlacementList*>();
+    const auto placeOfBeta = [&] {
+        list->layout()->activate();
+        return find<QCheckBox>("place.beta")->mapTo(list, QPoint()).y();
+    };
+    int last = 0;
+    QTRY_VERIFY(std::exchange(last, placeOfBeta()) == placeOfBeta() && last > 0);
+    check(checkWithGpus("alpha", 1));
+    QCOMPARE(placeOfBeta(), last);
+}
+
+void TestNodesPage::aListOfNodesStaysWhereItWasScrolledTo() {
+    std::vector<Node> nodes;
+    for (int number = 0; number < 30; ++number)
+        nodes.push_back({"node-" + std::to_string(number), false, "255.255.255.255", "me", 0, {}});
+    QVERIFY(m_demo->fleet().addAll(nodes));
+    click("testLinks");
+    auto* sheet = find<QDialog>("linkTestDialog");
+    QVERIFY(QTest::qWaitForWindowExposed(sheet));
+    QScrollArea* area = nullptr;
+    for (QWidget* up = sheet->findChild<PlacementList*>(); !area; up = up->parentWidget())
+        area = qobject_cast<QScrollArea*>(up);
+    QScrollBar* bar = area->verticalScrollBar();
+    QTRY_VERIFY(bar->maximum() > 0);
+    bar->setValue(bar->maximum() / 2);
+    const int place = bar->value();
+    nodes.front().notes = "was moved";
+    QVERIFY(m_demo->fleet().change(nodes.front()));
+    QCoreApplication::processEvents();
+    QCOMPARE(bar->value(), place);
+    sheet->close();
 }
 
 /// Who leaves the question for later finds it in the row.

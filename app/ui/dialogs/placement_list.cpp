@@ -83,6 +83,9 @@ void PlacementList::rebuild() {
     addGroups();
     for (const Node& node : m_nodes)
         addRow(node);
+    // The layout would do so one after another, and the list lose its height and place meanwhile.
+    for (int at = 0; at < m_column->count(); ++at)
+        m_column->itemAt(at)->widget()->show();
     choose(chosen.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : chosen);
 }
 
@@ -161,6 +164,12 @@ void PlacementList::addRow(const Node& node) {
     refresh(m_rows.back().node);
 }
 
+/// Of a node of which nothing else is known.
+QString PlacementList::addressOf(const QString& name) const {
+    const Node node = m_context.fleet.find(name).value_or(Node());
+    return node.isLocal ? tr("not checked yet") : QString::fromStdString(node.sshHost);
+}
+
 void PlacementList::refresh(const QString& node) {
     for (const Row& row : m_rows)
         if (row.node == node) {
@@ -171,9 +180,9 @@ void PlacementList::refresh(const QString& node) {
             const NodeReport used =
                 isKnown ? usedPart(m_context.fleet.find(node).value_or(Node()), *check->report)
                         : NodeReport();
+            // Always a line, so that no row moves under the pointer when another one is checked.
             row.facts->setFullText(isKnown ? reportWords(used)[used.gpus.empty() ? 1 : 0]
-                                           : QString());
-            row.facts->setVisible(isKnown);
+                                           : addressOf(node));
         }
     Q_EMIT changed();
 }

@@ -46,6 +46,7 @@ private:
     void addRow(const Node& node);
     void toggleGroup(const std::string& group);
     void refresh(const QString& node);
+    QString addressOf(const QString& name) const;
 
     struct Gone {
         Node node;
