@@ -6,6 +6,7 @@
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractItemView>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -38,6 +39,7 @@ private Q_SLOTS:
     void aNameThatIsTakenIsToldInTheDialog();
     void theMenuOffersWhatTheRunAllows();
     void columnsGiveWayInANarrowWindow();
+    void whenARunWasMadeIsNotCut();
     void theTrashBringsBackARun();
     void theTrashKeepsWhatIsChosen();
     void theTrashIsEmptiedOnceAPersonAgrees();
@@ -268,6 +270,23 @@ void TestRunsPage::columnsGiveWayInANarrowWindow() {
     m_demo->window().resize(1600, 1000);
     QTRY_VERIFY(fits() && shown(RunsModel::kCreated));
     QCOMPARE(shown(RunsModel::kParent), hadParents);
+}
+
+/// Nor is its title, with the arrow by which the list is sorted.
+void TestRunsPage::whenARunWasMadeIsNotCut() {
+    const auto* table = find<QTableView>("runsTable");
+    const QAbstractItemView* view = table; // whose hints are public
+    const QFontMetrics metrics = table->fontMetrics();
+    for (const QSize& window : {QSize(1280, 800), QSize(1366, 768)}) {
+        m_demo->window().resize(window);
+        QTRY_COMPARE(table->horizontalScrollBar()->maximum(), 0);
+        QVERIFY(!table->isColumnHidden(RunsModel::kCreated));
+        const int room = table->columnWidth(RunsModel::kCreated);
+        QVERIFY2(room >= view->sizeHintForColumn(RunsModel::kCreated),
+                 qPrintable(QString::number(room)));
+        QVERIFY(room >= table->horizontalHeader()->sectionSizeHint(RunsModel::kCreated));
+        QVERIFY(room > metrics.horizontalAdvance("59 min ago") + 8);
+    }
 }
 
 void TestRunsPage::theTrashBringsBackARun() {

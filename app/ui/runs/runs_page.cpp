@@ -56,7 +56,7 @@ void RunsPage::buildUi() {
     m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0});
     m_table->setNarrowing(
         {RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks, RunsModel::kCreated},
-        {RunsModel::kState, RunsModel::kStep});
+        {RunsModel::kState, RunsModel::kStep, RunsModel::kCreated});
     m_empty = new EmptyState(tr("No runs yet"),
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),
