@@ -4,8 +4,10 @@
 #include "app/core/network/network_file.h"
 #include "app/ui/dialogs/placement_list.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
+#include "app/ui/dialogs/sheet.h"
 #include "app/ui/nodes/check_row_view.h"
 #include "app/ui/nodes/nodes_page.h"
+#include "app/ui/widgets/label.h"
 #include "app/ui/widgets/toast.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
@@ -93,6 +95,7 @@ private Q_SLOTS:
     void dialogsOfManyNodesFitTheScreen_data();
     void dialogsOfManyNodesFitTheScreen();
     void aDialogKeepsTheSizeOfAPersonUntilItSaysMore();
+    void aDialogIsAsWideAsALongPath();
     void whatEachSizeOfSumsTookIsShown();
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
@@ -1088,6 +1091,28 @@ void TestNodesPage::dialogsOfManyNodesFitTheScreen() {
         if (each->parentWidget() == sheet && each->isVisible())
             QVERIFY2(sheet->rect().contains(each->geometry()), qPrintable(each->text()));
     QTRY_COMPARE(clippedTexts(*sheet), QStringList()); // answers change texts meanwhile
+    sheet->close();
+}
+
+/// A folder's name has no place at which a line could end.
+void TestNodesPage::aDialogIsAsWideAsALongPath() {
+    auto* sheet = new Sheet("Delete", {}, "pathDialog", &m_demo->window());
+    QLabel* text = makeText({}, "bodySecondary");
+    sheet->content()->addWidget(text);
+    sheet->open();
+    QVERIFY(QTest::qWaitForWindowExposed(sheet));
+    const int usual = sheet->width();
+    const auto folderOf = [text](int room) {
+        return QString(room / text->fontMetrics().horizontalAdvance('m'), 'm');
+    };
+    const QString folder = folderOf(usual + 100);
+    text->setText("Delete what lies in /srv/" + folder + "/checkpoints");
+    QTRY_VERIFY(text->width() >= text->fontMetrics().horizontalAdvance(folder));
+    QVERIFY(sheet->screen()->availableGeometry().contains(sheet->frameGeometry()));
+    const int wide = sheet->width();
+    text->setText("Delete what lies in /srv/" + folderOf(10'000));
+    QTRY_VERIFY(sheet->width() > wide);
+    QVERIFY(sheet->screen()->availableGeometry().contains(sheet->frameGeometry()));
     sheet->close();
 }
 

@@ -60,24 +60,29 @@ void Sheet::setText(const QString& text) {
     m_text->setVisible(!text.isEmpty());
 }
 
+/// Wide enough for a path without a place to break it, which would be cut.
 QSize Sheet::sizeHint() const {
     const QSize screen = this->screen()->availableSize() - QSize(2 * size::kGrid, size::kTitleBar);
-    const int width = std::min(m_wantedWidth, screen.width());
+    const int longestWord = m_body->widget()->layout()->totalMinimumSize().width();
+    const int width =
+        std::min(std::max(m_wantedWidth, longestWord + 2 * size::kPageX), screen.width());
     const int inside = width - 2 * size::kPageX;
     const int height = layout()->totalSizeHint().height() - m_body->sizeHint().height() +
                        m_body->heightFor(inside);
     return {width, std::min(height, screen.height())};
 }
 
-/// Also where it grows while it is shown, its buttons stay on the screen.
+/// Also where it grows while it is shown, it stays on the screen with its buttons.
 void Sheet::fit() {
     const QSize wanted = sizeHint();
     if (std::exchange(m_fitted, wanted) == wanted)
         return;
     resize(wanted);
-    const int below = frameGeometry().bottom() - screen()->availableGeometry().bottom();
-    if (below > 0)
-        move(x(), std::max(screen()->availableGeometry().top(), y() - below));
+    const QRect place = screen()->availableGeometry();
+    const QPoint over = frameGeometry().bottomRight() - place.bottomRight();
+    if (over.x() > 0 || over.y() > 0)
+        move(std::max(place.left(), x() - std::max(0, over.x())),
+             std::max(place.top(), y() - std::max(0, over.y())));
 }
 
 void Sheet::bringIntoSight(QWidget* widget) {
