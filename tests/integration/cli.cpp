@@ -23,6 +23,7 @@ QByteArray CliResult::whole() const {
 Cli::Cli(QString home, QString space)
     : m_home(std::move(home))
     , m_space(std::move(space))
+    , m_bin(qEnvironmentVariable("RINGMASTER_BIN"))
     , m_environment(QProcessEnvironment::systemEnvironment()) {
     QDir().mkpath(m_home + "/.ssh");
     m_environment.insert("HOME", m_home);
@@ -51,8 +52,7 @@ CliResult Cli::run(const QStringList& arguments, int limitMs) const {
 }
 
 std::unique_ptr<QProcess> Cli::make(const QStringList& arguments) const {
-    const QStringList program =
-        QStringList(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster") + arguments;
+    const QStringList program = QStringList(m_bin + "/ringmaster") + arguments;
     auto process = std::make_unique<QProcess>();
     process->setProcessEnvironment(m_environment);
     process->setWorkingDirectory(m_home);

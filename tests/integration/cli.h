@@ -30,6 +30,9 @@ public:
     /// Makes the folders under `home`.
     Cli(QString home, QString space);
 
+    /// Another Ringmaster from now on: that whose `bin` folder this is.
+    void usePrograms(const QString& bin) { m_bin = bin; }
+
     QString home() const { return m_home; }
     QString database() const { return m_home + "/data/ringmaster/runs.sqlite"; }
     QString knownHosts() const { return m_home + "/.ssh/known_hosts"; }
@@ -47,6 +50,7 @@ public:
 private:
     QString m_home;
     QString m_space;
+    QString m_bin;
     QProcessEnvironment m_environment;
 };
 

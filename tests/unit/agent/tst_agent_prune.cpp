@@ -410,6 +410,35 @@ private Q_SLOTS:
         QVERIFY(!isThere(f, "bundles/" + sha('3')) && !isThere(f, "bundles/" + sha('4')));
     }
 
+    /// As of one who builds from source: the release has the same name each time.
+    void ofOneReleaseTheBuildBeforeStays() {
+        AgentFixture f;
+        const auto probed = parseNodeReport(f.agent({"probe"}).out.toStdString());
+        QVERIFY(probed.has_value());
+        const std::string& release = probed->release;
+        int hours = 48;
+        for (const auto& [digit, label] : {std::pair('1', release + " cpu"),
+                                           {'2', release + " cpu"},
+                                           {'3', release + " cuda13"},
+                                           {'4', release + " cpu"},
+                                           {'5', std::string("0.0.9 cpu")}}) {
+            deploy(f, "bundles", sha(digit), digit);
+            const QString folder = f.home() + "/bundles/" + sha(digit);
+            write(folder + "/.ringmaster-label", QByteArray::fromStdString(label));
+            use(folder, hours++);
+        }
+        const auto report = reportOf(f.agent({"prune", "--keep", sha('1')}));
+        QCOMPARE(itemOf(report, "bundles", sha('1')).keptFor, std::string("this release"));
+        for (const char digit : {'2', '3'})
+            QCOMPARE(itemOf(report, "bundles", sha(digit)).keptFor,
+                     std::string("the build before"));
+        for (const char digit : {'1', '2', '3'})
+            QVERIFY(isThere(f, "bundles/" + sha(digit) + "/file") &&
+                    isThere(f, "blobs/" + sha(digit)));
+        for (const char digit : {'4', '5'})
+            QVERIFY(!isThere(f, "bundles/" + sha(digit)) && !isThere(f, "blobs/" + sha(digit)));
+    }
+
     void theDiskIsToldByKind() {
         AgentFixture f;
         deploy(f, "bundles", sha('1'), 'a');

@@ -153,20 +153,21 @@ private:
         return why.empty() ? whyYoung(info) : why;
     }
 
-    /// What a person would go back to. Bundles of 0.1.0 have no labels.
+    /// What a person would go back to: of each runtime the bundle that was used last before this
+    /// release's, of one release. Who builds from source has several of one release.
     void keepReleaseBefore() {
-        const auto releaseOf = [](const Found& found) {
-            return found.item.label.substr(0, found.item.label.find(' '));
-        };
         std::string before;
+        std::set<std::string> kept;    // labels
         for (Found& found : m_found) { // those of a kind are in the order of use
-            const std::string release = releaseOf(found);
-            if (found.item.kind != "bundles" || release.empty() || release == kRelease)
+            const std::string& label = found.item.label;
+            if (found.item.kind != "bundles" || label.empty() || found.item.keptFor == kThisRelease)
                 continue;
+            const std::string release = label.substr(0, label.find(' '));
             if (before.empty())
                 before = release;
-            if (release == before && found.item.keptFor.empty())
-                found.item.keptFor = "the release before";
+            if (release == before && kept.insert(label).second && found.item.keptFor.empty())
+                found.item.keptFor =
+                    release == kRelease ? "the build before" : "the release before";
         }
     }
 

@@ -27,8 +27,8 @@ struct PruneOrder {
 /// `prune [--preview] [--older-than SECONDS] [--keep NAME]... [--agent ID]...`: removes from this
 /// node's home what no run and no process of the node needs, and lists all that lies there, in the
 /// order of kinds and of use: a DeployedReport, with what the runs have there. kUnavailable while
-/// files are being received. What the release before this one used stays, so that one can go back
-/// to it.
+/// files are being received. What the release before this one used stays, or of this release the
+/// build before, so that one can go back to it.
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order);
 
 /// The agents that lie here beside this one, and why they stay. What cannot be read is left out.
