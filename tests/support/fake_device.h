@@ -56,7 +56,10 @@ public:
     DeviceIdentity who;    ///< without a runtime it is taken for the CPU
     const FusedOps* ops = nullptr;
     bool hasBFloat16 = true;
-    c10::intrusive_ptr<c10d::Backend> backend;
+    /// Makes its own collectives, as makeBackend(); without it it has none.
+    std::function<c10::intrusive_ptr<c10d::Backend>(const c10::intrusive_ptr<c10d::Store>&,
+                                                    int rank, int ranks)>
+        collectives;
     int graphs = 0; ///< made
     int replays = 0;
 
@@ -69,9 +72,10 @@ public:
     std::string deviceName() override { return "fake"; }
     DeviceIdentity identity() override { return who; }
     bool isTrusted(at::ScalarType type) override { return type != at::kBFloat16 || hasBFloat16; }
-    c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>&, int, int,
+    c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>& store,
+                                                  int rank, int ranks,
                                                   std::chrono::milliseconds) override {
-        return backend;
+        return collectives ? collectives(store, rank, ranks) : nullptr;
     }
     std::unique_ptr<StreamClock> makeClock() override { return cpu().makeClock(); }
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }

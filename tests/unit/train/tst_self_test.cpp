@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
 #include "tests/support/fake_device.h"
+#include "tests/unit/train/own_sums.h"
 #include "tests/unit/train/trained_here.h"
 #include "trainer/train/device/autocast.h"
 #include "trainer/train/device/exact_products.h"
 #include "trainer/train/dist/gloo.h"
 #include "trainer/train/dist/sum_check.h"
-#include "trainer/train/dist/torch_versions.h"
 #include "trainer/train/model/fused_ops.h"
 #include "trainer/train/self_test/limited_device.h"
 #include "trainer/train/self_test/self_test.h"
@@ -66,12 +66,6 @@ at::Tensor wrongGelu(const at::Tensor& x, const at::Tensor& bias) {
 constexpr FusedOps kRightKernels = {rightLayerNorm, rightGelu, rightLoss};
 constexpr FusedOps kWrongGelu = {rightLayerNorm, wrongGelu, rightLoss};
 
-class DoneNow final : public c10d::Work {
-public:
-    bool isCompleted() override { return true; }
-    bool wait(std::chrono::milliseconds) override { return true; }
-};
-
 class NeverDone final : public c10d::Work {
 public:
     bool isCompleted() override { return false; }
@@ -97,25 +91,6 @@ public:
 
 private:
     bool m_ends;
-};
-
-/// Gloo's sums, damaged on the way back if wanted.
-class OwnSums final : public BackendBefore {
-public:
-    OwnSums(c10::intrusive_ptr<c10d::Backend> gloo, bool areWrong)
-        : BackendBefore(std::move(gloo))
-        , m_areWrong(areWrong) {}
-    const std::string getBackendName() const override { return "own"; }
-    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
-                                             const c10d::AllreduceOptions& options) override {
-        m_backend->allreduce(tensors, options)->wait();
-        if (m_areWrong)
-            tensors.front().add_(1);
-        return c10::make_intrusive<DoneNow>();
-    }
-
-private:
-    const bool m_areWrong;
 };
 
 /// Runs `work(rank, Gloo, another Gloo)` on two threads.
@@ -281,7 +256,9 @@ private Q_SLOTS:
         FakeDevice device;
         device.who = {"GPU-sums", "580", "fake"};
         device.computes = true;
-        device.backend = c10::make_intrusive<WrongSums>(0, 1);
+        device.collectives = [](const auto&, int rank, int ranks) {
+            return c10::make_intrusive<WrongSums>(rank, ranks);
+        };
         const SelfTest test = testOf(device);
         QCOMPARE(failedPaths(test), std::set<std::string>{fast_path::kCollectives});
         const Device left = limited({&device, at::kCPU}, failedPaths(test));

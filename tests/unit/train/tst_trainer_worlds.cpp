@@ -158,6 +158,29 @@ private Q_SLOTS:
         QVERIFY2(differs.isEmpty(), qPrintable(differs));
     }
 
+    /// Within one rank they are right, so that no test before the run finds it.
+    void ranksWhoseDeviceSumsWronglySumByGlooAndSayIt() {
+        TrainerRun run;
+        run.useProgram(UNSOUND_TRAINER);
+        QCOMPARE(run.run(specOf("adamw", 4, false, false), 2), allOk(2));
+        const QString differs =
+            difference(curveOf(run, 2), curveOf(m_alone["adamw"], 1), kTolerance);
+        QVERIFY2(differs.isEmpty(), qPrintable(differs));
+        QCOMPARE(curveOf(run, 2).size(), curveOf(m_alone["adamw"], 1).size());
+        const std::vector<QString> faults{"another rank's failed", "sums are wrong"};
+        for (int rank = 0; rank < 2; ++rank) {
+            QStringList told;
+            for (const Event& event : run.recordsOf<Event>(rank))
+                if (event.code == "fast-path-off")
+                    told << QString::fromStdString(event.message);
+            QVERIFY2(told.size() == 1, qPrintable(told.join('\n')));
+            for (const QString& words :
+                 {QString("the collectives of fake are off"), faults[static_cast<size_t>(rank)],
+                  QString("gradients are summed by Gloo")})
+                QVERIFY2(told[0].contains(words), qPrintable(told[0]));
+        }
+    }
+
     void sizesForOtherRanksAreRefused() {
         RunSpec spec = worldSpec();
         spec.train.globalBatch = kGlobalBatch;

@@ -80,6 +80,17 @@ public:
             finish(copies[i], all[i]);
         return c10::make_intrusive<FinishedWork>(all.front());
     }
+    HostWorkPtr gather(std::vector<HostTensors>& all, HostTensors& mine,
+                       const c10d::GatherOptions& options) override {
+        std::vector<HostTensors> copies;
+        for (const HostTensors& each : all)
+            copies.push_back(onHost(each));
+        HostTensors sent = onHost(mine);
+        m_backend->gather(copies, sent, options)->wait();
+        for (size_t i = 0; i < all.size(); ++i)
+            finish(copies[i], all[i]);
+        return c10::make_intrusive<FinishedWork>(mine);
+    }
     HostWorkPtr _allgather_base(at::Tensor& all, at::Tensor& mine,
                                 const c10d::AllgatherOptions& options) override {
         at::Tensor copy = onHost(all);

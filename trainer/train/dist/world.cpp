@@ -63,6 +63,11 @@ at::Tensor numberTensor(int64_t number) {
     return at::empty({1}, at::kLong).fill_(number);
 }
 
+/// A test's device computes on the CPU and may have them all the same.
+bool hasOwnCollectives(const Device& device) {
+    return !device.isCpu() || !device.plugin->identity().runtime.empty();
+}
+
 } // namespace
 
 Result<World> World::join(const TorchrunEnvironment& environment, const Device& device,
@@ -101,7 +106,7 @@ World World::among(const std::vector<int>& ranks, const Device& device) const {
 void World::connect(const Device& device, Board* board) {
     // The ends of the main group are known if all of its collectives are Gloo's.
     const auto counted = [&](c10::intrusive_ptr<c10d::Backend> backend, CollectiveGroup group) {
-        const bool countsEnds = group == CollectiveGroup::kSide || device.isCpu();
+        const bool countsEnds = group == CollectiveGroup::kSide || !hasOwnCollectives(device);
         return board ? makeCounted(std::move(backend), *board, group, countsEnds) : backend;
     };
     const auto gloo = [&](const char* name, CollectiveGroup group) {
@@ -115,7 +120,7 @@ void World::connect(const Device& device, Board* board) {
     m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::GLOO, main);
     m_side = gloo("side", CollectiveGroup::kSide);
     retransmitEachSecond();
-    if (device.isCpu())
+    if (!hasOwnCollectives(device))
         return;
     // This takes milliseconds besides the connections that training needs anyway.
     auto sound = soundBackend(
