@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Enables the CUDA language for the plugin's own kernels if a CUDA 13 toolkit is installed, and sets
-# RINGMASTER_NVCC. Without one the plugin is built with torch's kernels only.
+# Enables the CUDA language for the plugin's own kernels if there is an nvcc of CUDA 13, that of RINGMASTER_TOOLKIT first, and
+# sets RINGMASTER_NVCC. Without one the plugin is built with torch's kernels only.
 set(RINGMASTER_NVCC "")
 if(NOT TARGET rm::torch_cuda OR NOT RINGMASTER_RUNTIME STREQUAL "cuda13")
     return() # nvcc 13 makes no code for the GPUs that cuda12 is for
 endif()
-find_program(RINGMASTER_NVCC_PROGRAM nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+find_program(RINGMASTER_NVCC_PROGRAM nvcc HINTS ${RINGMASTER_TOOLKIT} ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
 mark_as_advanced(RINGMASTER_NVCC_PROGRAM)
 if(RINGMASTER_NVCC_PROGRAM)
     execute_process(COMMAND ${RINGMASTER_NVCC_PROGRAM} --version OUTPUT_VARIABLE _version)

@@ -4,6 +4,8 @@
 set(RINGMASTER_CUDA AUTO CACHE STRING
     "The CUDA plugin: AUTO (if the headers are there) | ON (fail without them) | OFF")
 set_property(CACHE RINGMASTER_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(RINGMASTER_TOOLKIT "" CACHE PATH
+    "nvcc and headers of CUDA 13 (packaging/setup --toolkit); empty: those in /usr/local/cuda, if any")
 
 if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cpu.so")
     message(FATAL_ERROR
@@ -31,6 +33,9 @@ set(_toolkit)
 set(_cudart libcudart.so.12)
 if(RINGMASTER_RUNTIME STREQUAL "cuda13")
     set(_toolkit /usr/local/cuda)
+    if(RINGMASTER_TOOLKIT)
+        set(_toolkit ${RINGMASTER_TOOLKIT})
+    endif()
     set(_cudart libcudart.so.13)
 endif()
 file(GLOB _wheel_includes ${_site}/nvidia/*/include)
@@ -72,7 +77,8 @@ function(rm_add_torch_cuda)
         message(${severity}
             "The CUDA plugin (libringmaster-cuda.so) is NOT built: not found: ${missing}. "
             "It needs the wheels of packaging/requirements/runtime-${RINGMASTER_RUNTIME}.txt "
-            "(packaging/run --${RINGMASTER_RUNTIME}), or for cuda13 a toolkit with nccl.h. -DRINGMASTER_CUDA=OFF silences this.")
+            "(packaging/run --${RINGMASTER_RUNTIME}), or for cuda13 a toolkit with nccl.h (packaging/setup "
+            "--toolkit). -DRINGMASTER_CUDA=OFF silences this.")
         return()
     endif()
     add_library(rm_torch_cuda INTERFACE)

@@ -4,6 +4,7 @@
 
 RM_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 RM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ringmaster
+RM_TOOLKIT=$RM_CACHE/toolkit-cuda13 # of packaging/setup --toolkit
 # Exported, so that a script called by another continues the time.
 export RM_STARTED=${RM_STARTED:-$(date +%s)}
 
@@ -44,15 +45,16 @@ torchFolder() {
 }
 
 # buildRelease cpu|cuda13 [TARGET...]: configures the preset `release` and builds (everything
-# without a target).
+# without a target). With the toolkit of packaging/setup the library for GPUs cannot be left out.
 buildRelease() {
-    local torch plugin=AUTO
+    local torch plugin=AUTO toolkit=
     torch=$(torchFolder "$1")
-    [[ $1 == cpu ]] || plugin=ON
+    [[ ! -d $RM_TOOLKIT ]] || toolkit=$RM_TOOLKIT
+    [[ $1 == cpu && -z $toolkit ]] || plugin=ON
     shift
     stage "configure build/release"
     (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch" \
-        "-DRINGMASTER_CUDA=$plugin" -DRINGMASTER_UNITY=ON)
+        "-DRINGMASTER_CUDA=$plugin" "-DRINGMASTER_TOOLKIT=$toolkit" -DRINGMASTER_UNITY=ON)
     grep --text 'is NOT built' "$RM_CACHE/log/configure.log" || true
     stage "build build/release${*:+: $*}"
     local targets=()

@@ -66,6 +66,46 @@ installWheels() {
     rm -rf "$2.old" "$downloads"
 }
 
+# unpackToolkit FOLDER TARGET: a toolkit of the wheels in FOLDER, as one lies in /usr/local/cuda, without their libraries,
+# of which the headers alone are needed.
+unpackToolkit() {
+    local wheel
+    for wheel in "$1"/*.whl; do
+        "$PYTHON" - "$wheel" "$2.parts" <<'PYTHON'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    wheel.extractall(sys.argv[2], [name for name in wheel.namelist() if ".so" not in name])
+PYTHON
+    done
+    mkdir -p "$2/include"
+    cp -r "$2.parts/nvidia/nccl/include/." "$2/include"
+    cp -r "$2.parts/nvidia/cu13/." "$2"
+    ln -s lib "$2/lib64" # where nvcc looks
+    chmod +x "$2"/bin/* "$2"/nvvm/bin/*
+    rm -rf "$2.parts"
+}
+
+# installToolkit COMPILER RUNTIME TARGET: nvcc and the headers of CUDA 13 for a machine without a toolkit: of the wheels in
+# COMPILER and those of RUNTIME that torch's headers include. Replaces TARGET, as installWheels() does.
+installToolkit() {
+    local wanted stamp downloads
+    wanted=$RM_CACHE/toolkit.txt
+    grep --no-filename -E '^nvidia-(cublas|cuda-(cccl|crt|nvcc|runtime)|cusolver|cusparse|nccl-cu13|nvvm)==' "$1" "$2" >"$wanted"
+    stamp=$(stampOf "$wanted")
+    if isStamped "$3" "$stamp"; then
+        stage "CUDA toolkit: ${3##*/} is there"
+        return
+    fi
+    downloads=$RM_CACHE/wheels-${stamp:0:16}
+    stage "CUDA toolkit: fetch nvcc and headers (1 GB, hashes checked) for $3, which keeps 0.2 GB of it"
+    rm -rf "$3" "$3".new "$3".new.parts
+    downloadWheels "$wanted" "$downloads"
+    unpackToolkit "$downloads" "$3.new"
+    printf '%s\n' "$stamp" >"$3.new/$RM_STAMP"
+    mv "$3.new" "$3"
+    rm -rf "$downloads"
+}
+
 # python311: prints an interpreter that can load the wheels, or fails.
 python311() {
     local candidate
