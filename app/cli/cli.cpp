@@ -134,7 +134,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
         "Launch nothing; say what the nodes say of it: disks, checkpoints, data, address");
     run->add_flag("--print-sbatch", a.run.printSbatch,
                   "Launch nothing; print the script that a Slurm cluster would get. Lines of your "
-                  "own come from --set 'launch.sbatch=[\"--account=NAME\"]' and "
+                  "own come from --set 'launch.sbatch=[\"--account=NAME\"]', "
+                  "'launch.srun=[\"--mpi=none\"]' and "
                   "'launch.job_setup=[\"module load NAME\"]'")
         ->excludes(justCheck);
     auto* forecast =

@@ -210,6 +210,10 @@ void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
         if (const std::string mistake = jobSetupMistake(line); !mistake.empty())
             mistakes.push_back("launch.job_setup holds \"" + line + "\", but a line of it " +
                                mistake);
+    for (const std::string& option : spec.launch.srun)
+        if (const std::string mistake = srunMistake(option); !mistake.empty())
+            mistakes.push_back("launch.srun holds \"" + option + "\", but an option for srun " +
+                               mistake);
 }
 
 } // namespace

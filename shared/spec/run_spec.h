@@ -157,6 +157,7 @@ struct RunSpec {
             environment; ///< "NAME=value"; NCCL_*, GLOO_*, TORCH_*, OMP_*, MKL_* only
         std::vector<std::string> sbatch;   ///< options for the job on a Slurm cluster
         std::vector<std::string> jobSetup; ///< shell lines of its script, before the ranks start
+        std::vector<std::string> srun;     ///< options for the step in it that starts them
         int64_t maxRestarts = 3;           ///< in a row without a new step; 0: none
         int64_t minNodes = 0;              ///< with which a restart is fine; 0: all
         std::string onHang = "restart";    ///< "restart" | "stop" | "wait"

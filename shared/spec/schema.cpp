@@ -483,12 +483,17 @@ Rows launchFields() {
               "Of the job on a Slurm cluster, such as --time=4:00:00; they come last, so that "
               "they replace Ringmaster's own.",
               RM_FIELD(launch.sbatch))
-            .alsoCalled({"slurm", "slurm_options", "srun", "time_limit"}),
+            .alsoCalled({"slurm", "slurm_options", "time_limit"}),
         plain("launch.job_setup", "Setup of the job",
               "Lines of the job's script on a Slurm cluster before the ranks start, such as module "
               "load cuda.",
               RM_FIELD(launch.jobSetup))
             .alsoCalled({"setup", "slurm_setup", "modules", "module_load", "prologue"}),
+        plain("launch.srun", "Options for srun",
+              "Of the step that starts the ranks' agents in that job, such as --mpi=none or "
+              "--container-image=NAME; behind Ringmaster's own.",
+              RM_FIELD(launch.srun))
+            .alsoCalled({"srun_options", "srun_args", "step_options"}),
         number("launch.max_restarts", "Restarts", "restarts",
                "How often in a row, without a new step in between, a run that failed goes on by "
                "itself from its newest checkpoint.",

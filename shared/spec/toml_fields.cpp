@@ -334,29 +334,54 @@ std::string plainNumber(double number) {
                       .ptr};
 }
 
+namespace {
+
+constexpr const char* kNoOptionLine = "must be one line that begins with -";
+
+bool isOptionLine(std::string_view entry) {
+    return entry.size() > 1 && entry.front() == '-' &&
+           std::ranges::all_of(entry, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+}
+
+/// Whether it is one of these, by its long name or its letter.
+bool isOption(std::string_view entry, std::span<const std::string_view> names,
+              std::string_view letters) {
+    const std::string_view name = entry.substr(0, entry.find_first_of("= "));
+    return entry[1] == '-' ? std::ranges::find(names, name) != names.end()
+                           : letters.find(entry[1]) != letters.npos;
+}
+
+} // namespace
+
 std::string jobSetupMistake(std::string_view line) {
     if (!isPlainText(line) || line.find('\n') != line.npos ||
         line.find_first_not_of(" \t") == line.npos)
         return "must be one line of bash";
-    return line.starts_with("#SBATCH") ? "must not be for sbatch; launch.sbatch holds its options"
-                                       : "";
+    if (line.starts_with("#SBATCH"))
+        return "must not be for sbatch; launch.sbatch holds its options";
+    return line.starts_with("#SRUN") ? "must not be for srun; launch.srun holds its options" : "";
 }
 
 std::string sbatchMistake(std::string_view entry) {
-    const bool isLine =
-        entry.size() > 1 && entry.front() == '-' &&
-        std::ranges::all_of(entry, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
-    if (!isLine)
-        return "must be one line that begins with -";
     constexpr std::string_view kOwn[] = {"--nodes", "--ntasks",   "--ntasks-per-node", "--array",
                                          "--wrap",  "--job-name", "--output",          "--wait"};
-    constexpr std::string_view kOwnLetters = "NnaJoW";
-    const std::string_view name = entry.substr(0, entry.find_first_of("= "));
-    const bool isOwn = entry[1] == '-' ? std::ranges::find(kOwn, name) != std::end(kOwn)
-                                       : kOwnLetters.find(entry[1]) != kOwnLetters.npos;
-    return isOwn ? "must leave nodes, tasks, name and output of the job to Ringmaster; "
-                   "CLUSTER:RANKS and launch.ranks say where ranks run"
-                 : "";
+    if (!isOptionLine(entry))
+        return kNoOptionLine;
+    return isOption(entry, kOwn, "NnaJoW")
+               ? "must leave nodes, tasks, name and output of the job to Ringmaster; "
+                 "CLUSTER:RANKS and launch.ranks say where ranks run"
+               : "";
+}
+
+std::string srunMistake(std::string_view entry) {
+    constexpr std::string_view kOwn[] = {"--nodes",      "--ntasks", "--ntasks-per-node",
+                                         "--multi-prog", "--wait",   "--kill-on-bad-exit"};
+    if (!isOptionLine(entry))
+        return kNoOptionLine;
+    return isOption(entry, kOwn, "NnWK")
+               ? "must leave nodes, tasks and the end of the step to Ringmaster; CLUSTER:RANKS and "
+                 "launch.ranks say where ranks run"
+               : "";
 }
 
 bool isEnvironmentEntry(std::string_view entry) {

@@ -45,6 +45,9 @@ bool isEnvironmentEntry(std::string_view entry);
 /// of Ringmaster, as scripts have them: "--time=4:00:00". Empty: it is one.
 std::string sbatchMistake(std::string_view entry);
 
+/// The same of an option for the srun(1) in that job: "--mpi=none".
+std::string srunMistake(std::string_view entry);
+
 /// The same of a line of bash that a person adds to the script of such a job.
 std::string jobSetupMistake(std::string_view line);
 

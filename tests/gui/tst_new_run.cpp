@@ -511,18 +511,20 @@ void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
                                  "must be one line that begins with -"),
         20'000);
     QVERIFY(!use->isEnabled());
-    lines->setPlainText(
-        "#!/bin/bash\n--account=mine\n#SBATCH --qos=high\n\nmodule load \\\n  --latest cuda\n");
+    lines->setPlainText("#!/bin/bash\n--account=mine\n#SBATCH --qos=high\n#SRUN "
+                        "--mpi=none\n\nmodule load \\\n  --latest cuda\n");
     QTRY_VERIFY_WITH_TIMEOUT(use->isEnabled(), 20'000);
     QVERIFY(hasLine("#SBATCH --account=mine") && hasLine("#SBATCH --qos=high"));
     QCOMPARE(script->toPlainText().count("#!"), 1);
+    QVERIFY(script->toPlainText().contains(" --kill-on-bad-exit=0 --mpi=none \\\n"));
     QVERIFY(script->toPlainText().indexOf("module load \\\n  --latest cuda\n") <
             script->toPlainText().indexOf("srun"));
     QVERIFY(!problem->isVisible());
     use->click();
     QTRY_VERIFY2(
         spec->toPlainText().endsWith("[launch]\nsbatch = [ \"--account=mine\", \"--qos=high\" ]\n"
-                                     "job_setup = [ \"module load \\\\\", \"  --latest cuda\" ]\n"),
+                                     "job_setup = [ \"module load \\\\\", \"  --latest cuda\" ]\n"
+                                     "srun = [ \"--mpi=none\" ]\n"),
         qPrintable(spec->toPlainText()));
 }
 

@@ -443,7 +443,8 @@ struct ScriptEngine : FakeEngine {
                        4,
                        512'000,
                        spec->launch.sbatch,
-                       spec->launch.jobSetup};
+                       spec->launch.jobSetup,
+                       spec->launch.srun};
         return QtFuture::makeReadyFuture(Result<QString>(QString::fromStdString(jobScript(order))));
     }
 };
@@ -600,6 +601,7 @@ void TestScreenshots::dialogs() {
     RunSpec spec;
     spec.data.train = {"/data/openwebtext"};
     spec.launch.sbatch = {"--partition=gpu", "--time=4:00:00"};
+    spec.launch.srun = {"--mpi=none"};
     spec.launch.jobSetup = {"module load cuda"};
     JobScriptDialog script(engine, spec, {{"leonardo", 2}},
                            "ringmaster run SPEC.toml --print-sbatch --node leonardo:2",

@@ -47,6 +47,7 @@ private Q_SLOTS:
     void srunStartsTheTrainer();
     void theCheckNamesPartitionsAndIdleNodes();
     void theScriptIsPrintedAsItIsSubmitted();
+    void theStepOfAJobGetsItsOptions();
     void aScriptForGpusIsTakenBySbatch();
     void aRunIsOneJobThatTrainsToItsEnd();
     void aQueuedRunSaysItsPlaceAndIsStopped();
@@ -267,6 +268,21 @@ void TestSlurm::theScriptIsPrintedAsItIsSubmitted() {
     const Answer none = m_own.run({"run", "gpt-tiny", "--print-sbatch"});
     QCOMPARE(none.exitCode, 2);
     QVERIFY2(none.err.contains("only a Slurm cluster gets a script"), none.whole());
+}
+
+void TestSlurm::theStepOfAJobGetsItsOptions() {
+    QFile prolog(m_own.path("prolog"));
+    QVERIFY(prolog.open(QIODevice::WriteOnly));
+    prolog.write("#!/bin/sh\n: >\"" + m_own.path("begun-").toUtf8() + "$SLURM_PROCID\"\n");
+    prolog.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    prolog.close();
+    const QString options = "['--mpi=none', '--task-prolog=" + prolog.fileName() + "']";
+    const Answer run = m_own.run(longRunWords("prolog", 40, "cluster:2") + kOnePerNode +
+                                     QStringList{"--set", "launch.srun=" + options, "--wait"},
+                                 kDeadlineMs);
+    QVERIFY2(run.exitCode == 0, run.whole() + whatIs("prolog"));
+    for (const char* task : {"0", "1"})
+        QVERIFY2(QFile::exists(m_own.path("begun-") + task), whatIs("prolog"));
 }
 
 /// This machine, as the login node, has no GPU: they are the partition's.

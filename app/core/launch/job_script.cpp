@@ -130,10 +130,13 @@ std::string jobScript(const JobOrder& order) {
         isGiven(order, "--cpus-per-gpu")
             ? ""
             : " --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-" + cpus + "}\"";
+    std::string step;
+    for (const std::string& option : order.step)
+        step += " " + option;
     script += "trap : TERM USR1\n"
               "srun --ntasks-per-node=1" +
-              cpusOfStep + " --kill-on-bad-exit=0 \\\n    " + forShell(order.agent) + " in-job " +
-              order.runId +
+              cpusOfStep + " --kill-on-bad-exit=0" + step + " \\\n    " + forShell(order.agent) +
+              " in-job " + order.runId +
               "\n"
               "code=$?\n"
               "# Told that its time is over: the run goes on when Slurm starts this job again.\n"

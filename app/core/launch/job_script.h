@@ -23,6 +23,8 @@ struct JobOrder {
     int64_t memoryMb = 0;             ///< the same
     std::vector<std::string> options; ///< of sbatch, of the cluster and then of the run
     std::vector<std::string> setup;   ///< lines of bash before the agents start
+    std::vector<std::string> step =
+        {}; ///< options of the srun that starts them, as bash reads them
     bool operator==(const JobOrder&) const = default;
 };
 

@@ -52,6 +52,7 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
         RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, m_ranks));
     m_order.setup = m_request.spec.launch.jobSetup;
+    m_order.step = m_request.spec.launch.srun;
     m_order.runId = m_request.attempt.runId;
     m_order.ranks = m_ranks;
     m_order.onGpus = onGpus;

@@ -15,6 +15,7 @@ constexpr int kScriptHeight = 260;
 constexpr int kLinesHeight = 84;
 constexpr int kSoonMs = 300;
 const QLatin1String kOption("#SBATCH");
+const QLatin1String kStepOption("#SRUN"); // ours, and for bash a comment
 } // namespace
 
 JobScriptDialog::JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Placement> nodes,
@@ -54,16 +55,18 @@ void JobScriptDialog::buildUi() {
     m_script->setAccessibleName(tr("The script for sbatch"));
     content()->addWidget(m_script);
     content()->addWidget(makeLabel(
-        tr("Your lines: #SBATCH options, and commands before the ranks start"), "bodySecondary"));
+        tr("Your lines: #SBATCH options, #SRUN options of the srun below, and commands before it"),
+        "bodySecondary"));
     QStringList lines;
     for (const std::string& option : m_spec.launch.sbatch)
         lines << kOption + ' ' + QString::fromStdString(option);
+    for (const std::string& option : m_spec.launch.srun)
+        lines << kStepOption + ' ' + QString::fromStdString(option);
     for (const std::string& line : m_spec.launch.jobSetup)
         lines << QString::fromStdString(line);
     m_lines->setPlainText(lines.join('\n'));
     m_lines->setObjectName("jobLines");
-    m_lines->setPlaceholderText(
-        tr("#SBATCH --time=4:00:00\n#SBATCH --account=NAME\nmodule load cuda"));
+    m_lines->setPlaceholderText(tr("#SBATCH --time=4:00:00\n#SRUN --mpi=none\nmodule load cuda"));
     m_lines->setFixedHeight(kLinesHeight);
     m_lines->setTabChangesFocus(true);
     m_lines->setAccessibleName(tr("Your lines of the script"));
@@ -73,13 +76,15 @@ void JobScriptDialog::buildUi() {
     content()->addWidget(m_problem);
     addCancel();
     m_use = addButton(tr("Use these lines"), "primary", "useLines");
-    m_use->setToolTip(tr("They become launch.sbatch and launch.job_setup of the run spec"));
+    m_use->setToolTip(
+        tr("They become launch.sbatch, launch.srun and launch.job_setup of the run spec"));
 }
 
 /// As people have them in scripts of their own, so that the head of one can be pasted.
 void JobScriptDialog::readLines() {
     m_spec.launch.sbatch.clear();
     m_spec.launch.jobSetup.clear();
+    m_spec.launch.srun.clear();
     std::vector<std::string>& setup = m_spec.launch.jobSetup;
     for (const QString& line : m_lines->toPlainText().split('\n')) {
         const QString text = line.trimmed();
@@ -87,6 +92,8 @@ void JobScriptDialog::readLines() {
             setup.push_back(line.toStdString());
         else if (line.startsWith(kOption))
             m_spec.launch.sbatch.push_back(line.mid(kOption.size()).trimmed().toStdString());
+        else if (line.startsWith(kStepOption))
+            m_spec.launch.srun.push_back(line.mid(kStepOption.size()).trimmed().toStdString());
         else if (setup.empty() && text.startsWith('-')) // the option alone
             m_spec.launch.sbatch.push_back(text.toStdString());
         else if (!text.isEmpty() && !text.startsWith("#!"))

@@ -15,7 +15,8 @@ class QPlainTextEdit;
 namespace rm {
 
 /// The script that a launch hands to Slurm, as it will be submitted, and the lines that a person
-/// adds to it: options for sbatch (launch.sbatch) and commands (launch.job_setup).
+/// adds to it: options for sbatch (launch.sbatch) and srun (launch.srun), and commands
+/// (launch.job_setup).
 class JobScriptDialog : public Sheet {
     Q_OBJECT
 public:
@@ -24,7 +25,7 @@ public:
                     const QString& command, QWidget* parent);
 
 Q_SIGNALS:
-    void linesChosen(const RunSpec::Launch& launch); ///< its sbatch and jobSetup
+    void linesChosen(const RunSpec::Launch& launch); ///< its sbatch, srun and jobSetup
 
 private:
     void buildUi();

@@ -548,6 +548,8 @@ void NewRunPage::useJobLines(const RunSpec::Launch& launch) {
         toml = setTomlField(*toml, "spec", {"launch.sbatch", &used.sbatch});
     if (toml && used.jobSetup != before.jobSetup)
         toml = setTomlField(*toml, "spec", {"launch.job_setup", &used.jobSetup});
+    if (toml && used.srun != before.srun)
+        toml = setTomlField(*toml, "spec", {"launch.srun", &used.srun});
     if (!toml)
         return;
     m_drawer->amend(QString::fromStdString(*toml));

@@ -121,7 +121,7 @@ private Q_SLOTS:
                  script.c_str());
         QVERIFY(script.rfind("#SBATCH") < script.find("module load"));
         RunSpec spec;
-        for (const char* bad : {"", " \t", "a\nb", "#SBATCH --time=1"}) {
+        for (const char* bad : {"", " \t", "a\nb", "#SBATCH --time=1", "#SRUN --mpi=none"}) {
             spec.launch.jobSetup = {bad};
             const auto checked = check(spec);
             QVERIFY2(!checked && checked.error().message.find("launch.job_setup holds") !=
@@ -129,6 +129,28 @@ private Q_SLOTS:
                      bad);
         }
         QCOMPARE(jobSetupMistake("source ~/.profile # mine"), std::string());
+    }
+
+    void optionsOfTheStepComeBehindItsOwn() {
+        JobOrder order = twoNodes();
+        order.step = {"--mpi=none", "--container-image=\"$HOME/a b.sqsh\""};
+        const std::string script = jobScript(order);
+        QVERIFY2(script.find(" --kill-on-bad-exit=0 --mpi=none --container-image=\"$HOME/a "
+                             "b.sqsh\" \\\n    '/home/o") != script.npos,
+                 script.c_str());
+        for (const char* good : {"--mpi=pmix", "-u", "--output=step-%t.log", "--exact", "-p gpu"})
+            QCOMPARE(srunMistake(good), std::string());
+        for (const char* own : {"--nodes=2", "-N2", "-n 4", "--ntasks-per-node=2", "-K",
+                                "--kill-on-bad-exit=1", "-W1", "--multi-prog"})
+            QVERIFY2(srunMistake(own).find("leave nodes, tasks") != std::string::npos, own);
+        RunSpec spec;
+        spec.launch.srun = {"mpi=none"};
+        const auto checked = check(spec);
+        QVERIFY(!checked);
+        QVERIFY2(checked.error().message.find("launch.srun holds \"mpi=none\", but an option for "
+                                              "srun must be one line that begins with -") !=
+                     std::string::npos,
+                 checked.error().message.c_str());
     }
 
     void optionsOfClusterAndRunStandInForItsOwn_data() {
