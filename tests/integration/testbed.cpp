@@ -11,12 +11,7 @@
 #include <QFile>
 #include <QMap>
 
-#include <fcntl.h>
-#include <sched.h>
-
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 
 namespace rm {
 namespace {
@@ -97,12 +92,6 @@ Testbed::Testbed(NetworkLab lab)
     : m_lab(std::move(lab))
     , m_laptop(m_dir.filePath("laptop"), m_lab.laptop()) {}
 
-Testbed::~Testbed() {
-    // What runs in its namespaces ends with the lab.
-    if (m_ownSpace && ::setns(m_ownSpace.get(), CLONE_NEWNET) != 0)
-        qFatal("leave the laptop's network: %s", std::strerror(errno));
-}
-
 Result<void> Testbed::actAsLaptop() {
     m_laptop.takeHome();
     QString known;
@@ -110,16 +99,8 @@ Result<void> Testbed::actAsLaptop() {
         known += server->knownHostsLine() + '\n';
     RM_RETURN_IF_ERROR(
         writeFileAtomically(m_laptop.knownHosts().toStdString(), known.toStdString()));
-    return enterLaptop();
-}
-
-Result<void> Testbed::enterLaptop() {
-    const std::string place = "/run/netns/" + m_lab.laptop().toStdString();
-    RM_ASSIGN_OR_RETURN(auto own, openFile("/proc/self/ns/net", O_RDONLY));
-    RM_ASSIGN_OR_RETURN(const auto laptop, openFile(place, O_RDONLY));
-    if (::setns(laptop.get(), CLONE_NEWNET) != 0)
-        return failErrno("enter " + place, errno);
-    m_ownSpace = std::move(own);
+    RM_ASSIGN_OR_RETURN(auto entered, EnteredSpace::enter(m_lab.laptop()));
+    m_entered.emplace(std::move(entered));
     return {};
 }
 

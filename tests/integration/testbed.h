@@ -3,7 +3,6 @@
 
 #include "app/core/node/node.h"
 #include "shared/exit_code.h"
-#include "shared/io/descriptor.h"
 #include "tests/integration/cli.h"
 #include "tests/support/netns.h"
 #include "tests/support/sshd.h"
@@ -11,6 +10,7 @@
 #include <QTemporaryDir>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace rm {
@@ -39,7 +39,6 @@ public:
         bool sharesDrive = false;
     };
 
-    ~Testbed();
     static Result<void> canRun();
     static Result<std::unique_ptr<Testbed>> create(const QString& label, const Options& options);
     static Result<std::unique_ptr<Testbed>> create(const QString& label);
@@ -84,7 +83,6 @@ public:
 
 private:
     explicit Testbed(NetworkLab lab);
-    Result<void> enterLaptop();
     Result<void> startServers(const Options& options);
 
     QTemporaryDir m_dir;
@@ -92,7 +90,7 @@ private:
     NetworkLab m_lab;
     Cli m_laptop;
     std::vector<std::unique_ptr<SshServer>> m_servers;
-    Descriptor m_ownSpace; ///< the network namespace that actAsLaptop() left
+    std::optional<EnteredSpace> m_entered; ///< by actAsLaptop(); what runs there ends with the lab
 };
 
 } // namespace rm

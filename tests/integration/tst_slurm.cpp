@@ -3,6 +3,7 @@
 #include "app/core/store/store.h"
 #include "shared/metrics/registry.h"
 #include "tests/cli/own_folders.h"
+#include "tests/support/netns.h"
 #include "tests/support/requirement.h"
 #include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
@@ -11,7 +12,10 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QSet>
 #include <QTest>
+
+#include <algorithm>
 
 using namespace rm;
 using namespace rm::test;
@@ -33,6 +37,34 @@ QString program(const char* name) {
 /// Also where that was noticed meanwhile, of which waitForFinished() says false.
 bool hasEnded(QProcess& process) {
     return process.state() == QProcess::NotRunning || process.waitForFinished(kDeadlineMs);
+}
+
+/// "10.231.1.2:22" at the other ends of the TCP connections in a process's network, also of those
+/// that ended within the last minute.
+QSet<QString> peersOf(qint64 pid) {
+    constexpr const char* kListens = "0A";
+    QSet<QString> peers;
+    for (const char* kind : {"tcp", "tcp6"}) {
+        QFile file(QString("/proc/%1/net/%2").arg(pid).arg(kind));
+        if (!file.open(QIODevice::ReadOnly))
+            continue;
+        for (const QString& line : QString::fromUtf8(file.readAll()).split('\n').mid(1)) {
+            const QStringList words = line.split(' ', Qt::SkipEmptyParts);
+            if (words.size() < 4 || words[3] == kListens)
+                continue;
+            const QString host = words[2].section(':', 0, 0);
+            const uint32_t bytes = host.toUInt(nullptr, 16); // in the order of the network
+            const QString address = QString("%1.%2.%3.%4")
+                                        .arg(bytes & 255)
+                                        .arg(bytes >> 8 & 255)
+                                        .arg(bytes >> 16 & 255)
+                                        .arg(bytes >> 24);
+            peers << QString("%1:%2")
+                         .arg(host.size() == 8 ? address : host)
+                         .arg(words[2].section(':', 1).toUInt(nullptr, 16));
+        }
+    }
+    return peers;
 }
 
 } // namespace
@@ -465,27 +497,70 @@ void TestSlurm::aNodeThatFailsHasTheRunStartedAgain() {
 }
 
 /// Everything again as far as it differs: the app reaches the login node by SSH alone, and the
-/// trainer is brought to its home.
+/// trainer is brought to its home. The app's network has no way to the cluster's, whose nodes are
+/// on the loopback there, so that the journals can come through the login node only.
 void TestSlurm::throughALoginNode() {
+    const auto can = canMakeNamespaces();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    const auto lab = NetworkLab::create("slurm");
+    QVERIFY2(lab, lab ? "" : lab.error().message.c_str());
+    const auto inside = EnteredSpace::enter(lab->node(0));
+    QVERIFY2(inside, inside ? "" : inside.error().message.c_str());
+    const auto cluster = SlurmCluster::start();
+    QVERIFY2(cluster, cluster ? "" : cluster.error().message.c_str());
     const auto key = makeSshKey(m_own.path("key"));
     QVERIFY2(key, key ? "" : key.error().message.c_str());
     SshServer::Options options;
     options.authorizedKey = *key;
-    options.environment = {m_cluster->environment()};
+    options.address = NetworkLab::managementAddress(0);
+    options.environment = {(*cluster)->environment()};
     const auto server = SshServer::start(options);
     QVERIFY2(server, server ? "" : server.error().message.c_str());
-    const Answer added = m_own.run({"nodes", "add", "login", "--slurm", "--ssh",
-                                    "root@127.0.0.1:" + QString::number((*server)->port()), "--key",
-                                    m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
-                                    "--partition", "main", "--json"},
-                                   kDeadlineMs);
-    QVERIFY2(added.exitCode == 0 && added.json().object()["ready"].toBool(), added.whole());
-    const Answer run = m_own.run(longRunWords("remote", 40, "login:2") + kOnePerNode +
-                                     QStringList{"--wait", "--json"},
-                                 kDeadlineMs);
-    QVERIFY2(run.exitCode == 0, run.whole());
+    const QString login = options.address + ':' + QString::number((*server)->port());
+
+    QSet<QString> peers;
+    QProcess app;
+    const auto runOnLaptop = [&](const QStringList& words) {
+        const QStringList command =
+            NetworkLab::commandIn(lab->laptop(), QStringList{program("ringmaster")} + words);
+        app.start(command.front(), command.mid(1));
+        bool isThere = false; // it is begun here and enters the other network then
+        (void)!QTest::qWaitFor(
+            [&] {
+                const qint64 pid = app.processId();
+                isThere = isThere || std::ranges::any_of(NetworkLab::processesIn(lab->laptop()),
+                                                         [pid](const SeenProcess& process) {
+                                                             return process.pid == pid;
+                                                         });
+                if (isThere)
+                    peers += peersOf(pid);
+                return app.state() == QProcess::NotRunning;
+            },
+            kDeadlineMs);
+        return app.state() == QProcess::NotRunning && app.exitStatus() == QProcess::NormalExit &&
+               app.exitCode() == 0;
+    };
+    const auto said = [&] {
+        return app.readAllStandardOutput() + app.readAllStandardError() + (*cluster)->logs();
+    };
+    QVERIFY2(runOnLaptop({"nodes", "add", "login", "--slurm", "--ssh", "root@" + login, "--key",
+                          m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
+                          "--partition", "main", "--json"}),
+             said());
+    const QJsonDocument added = QJsonDocument::fromJson(app.readAllStandardOutput());
+    QVERIFY(added.object()["ready"].toBool());
+    QVERIFY2(runOnLaptop(longRunWords("remote", 40, "login:2") + kOnePerNode +
+                         QStringList{"--wait", "--json"}),
+             said());
     QCOMPARE(find("remote")->state, RunStateKind::kFinished);
     QCOMPARE(find("remote")->step, int64_t{40});
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    QVERIFY(reader);
+    const auto ranks = (*reader)->ranks(find("remote")->id);
+    QCOMPARE(ranks.size(), size_t{2});
+    for (const StoredRank& rank : ranks)
+        QCOMPARE(rank.step, int64_t{40});
+    QCOMPARE(peers, QSet<QString>{login});
 }
 
 QTEST_GUILESS_MAIN(TestSlurm)

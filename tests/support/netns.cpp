@@ -14,10 +14,14 @@
 #include <QTest>
 #include <QThread>
 
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 namespace rm {
 namespace {
@@ -378,6 +382,20 @@ std::vector<SeenProcess> NetworkLab::processesIn(const QString& space) {
             seen.push_back({pid, commandLineOf(pid)});
     }
     return seen;
+}
+
+Result<EnteredSpace> EnteredSpace::enter(const QString& space) {
+    const std::string place = (kNamespaceDir + QLatin1Char('/') + space).toStdString();
+    RM_ASSIGN_OR_RETURN(auto own, openFile("/proc/self/ns/net", O_RDONLY));
+    RM_ASSIGN_OR_RETURN(const auto other, openFile(place, O_RDONLY));
+    if (::setns(other.get(), CLONE_NEWNET) != 0)
+        return failErrno("enter " + place, errno);
+    return EnteredSpace(std::move(own));
+}
+
+EnteredSpace::~EnteredSpace() {
+    if (m_own && ::setns(m_own.get(), CLONE_NEWNET) != 0)
+        qFatal("leave a network namespace: %s", std::strerror(errno));
 }
 
 } // namespace rm

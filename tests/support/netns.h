@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/io/descriptor.h"
 #include "shared/result.h"
 
 #include <QString>
@@ -108,6 +109,21 @@ private:
 
     QString m_prefix; ///< "rm-e2e-4711", empty when moved from
     int m_nodes;
+};
+
+/// The network of this thread, and of what it starts, as long as this lives: that of a namespace.
+class EnteredSpace {
+public:
+    static Result<EnteredSpace> enter(const QString& space);
+    EnteredSpace(EnteredSpace&&) = default;
+    EnteredSpace& operator=(EnteredSpace&&) = delete;
+    ~EnteredSpace();
+
+private:
+    explicit EnteredSpace(Descriptor own)
+        : m_own(std::move(own)) {}
+
+    Descriptor m_own; ///< the namespace that was left
 };
 
 } // namespace rm
