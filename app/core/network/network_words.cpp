@@ -268,12 +268,19 @@ private:
         return nullptr;
     }
 
-    /// The address that it sends from; its name where that is not known.
+    /// The address that it sends from, of several one to which the routes of the other lead; its
+    /// name where that is not known.
     std::string sourceOf(const WayThere& way) const {
-        for (const InterfaceReport& own : m_from.addresses)
-            if (own.name == way.interface && isSix(own.address) == isSix(way.at.address))
+        std::string first;
+        for (const InterfaceReport& own : m_from.addresses) {
+            if (own.name != way.interface || isSix(own.address) != isSix(way.at.address))
+                continue;
+            if (!ownRouteOf(m_toIndex, m_fromIndex, own.address))
                 return own.address;
-        return m_from.name;
+            if (first.empty())
+                first = own.address;
+        }
+        return first.empty() ? m_from.name : first;
     }
 
     std::string range() const {

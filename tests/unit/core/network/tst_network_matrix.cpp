@@ -69,6 +69,7 @@ private Q_SLOTS:
     void oneBlockedDirectionIsNamed();
     void whereAFirewallIsFollowsFromWhoReachesWhom();
     void aMissingRouteBackIsNoFirewall();
+    void ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheSource();
     void whoAnsweredByIcmpIsNamed();
     void aCardOfAnotherNetworkDoesNotHideAFirewall();
     void portsThatAreBlockedAreNamedWithTheRange();
@@ -251,6 +252,17 @@ void TestNetworkMatrix::aMissingRouteBackIsNoFirewall() {
 }
 
 void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
+void TestNetworkMatrix::ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheSource() {
+    NetworkMatrix matrix =
+        wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.5")}),
+                      networkNode("node-b", {at("ens5", "10.60.0.6"), at("ens5", "10.0.0.6")})});
+    setAnswer(matrix, 0, "10.60.0.6", answered(Reach::kNoRoute, ""));
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
+    const std::string why = whyBlocked(matrix, 1, 0);
+    VERIFY_HAS(why, "dropped by a firewall on node-b");
+    VERIFY_HAS(why, "let TCP from 10.0.0.6 to ports");
+}
+
     NetworkMatrix matrix = oneNetwork();
     DialAnswer rejected = answered(Reach::kRejected, "ens5");
     rejected.error = "administratively prohibited";
