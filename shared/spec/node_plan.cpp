@@ -28,6 +28,7 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"master_addr", &plan.masterAddr},
         {"master_port", &plan.masterPort},
         {"interface", &plan.interface},
+        {"address", &plan.address},
         {"device", &plan.device},
         {"bundle", &plan.bundle},
         {"runtime", &plan.runtime},
@@ -88,6 +89,7 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
     demand(plan.masterAddr != "0.0.0.0" && plan.masterAddr != "::",
            "master_addr must be one address, not all of the node's");
     demand(isWord(plan.interface), "interface must be a name");
+    demand(isWord(plan.address), "address must be an address");
     demand(plan.device == "cpu" || plan.device == "cuda", "device must be \"cpu\" or \"cuda\"");
     demand(isWord(plan.runtime), "runtime must be a name");
     demand(isPath(plan.bundle), "bundle must be an absolute path");
@@ -115,6 +117,21 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
 std::string nameOfNode(const NodePlan& plan, int64_t index) {
     return std::cmp_less(index, plan.nodeNames.size()) ? plan.nodeNames[static_cast<size_t>(index)]
                                                        : "node " + std::to_string(index);
+}
+
+std::vector<std::string> interfaceVariables(const NodePlan& plan) {
+    if (plan.interface.empty())
+        return {};
+    std::vector<std::string> all = {"NCCL_SOCKET_IFNAME=" + plan.interface,
+                                    "GLOO_SOCKET_IFNAME=" + plan.interface};
+    // A person's own interface may have addresses of the other family alone.
+    const bool isOwn = std::ranges::any_of(plan.environment, [](const std::string& entry) {
+        return entry.starts_with("NCCL_SOCKET_IFNAME=");
+    });
+    if (!plan.address.empty() && !isOwn)
+        all.push_back(plan.address.find(':') == std::string::npos ? "NCCL_SOCKET_FAMILY=AF_INET"
+                                                                  : "NCCL_SOCKET_FAMILY=AF_INET6");
+    return all;
 }
 
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source) {

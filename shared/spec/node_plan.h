@@ -24,6 +24,8 @@ struct NodePlan {
     std::string masterAddr = "127.0.0.1";
     int64_t masterPort = 0;
     std::string interface;      ///< NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME here; empty: not set
+    std::string address;        ///< of that interface, at which the others reach this node; empty:
+                                ///< the one towards masterAddr
     std::string device = "cpu"; ///< "cpu" | "cuda"
     std::string bundle;         ///< folder with bin/ and lib/ of the trainer
     /// For a job of Slurm on GPUs: which Runtime the bundle is, as that was chosen before anybody
@@ -56,6 +58,10 @@ struct NodePlan {
 
 /// What people call the planned node of that index: "node 1" if the plan does not tell.
 std::string nameOfNode(const NodePlan& plan, int64_t index);
+
+/// "NAME=value" of what tells NCCL and Gloo the interface. Both take the first address of it that
+/// they find, NCCL the first of the family of NodePlan::address; Gloo is given the address itself.
+std::vector<std::string> interfaceVariables(const NodePlan& plan);
 
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source);
 std::string toToml(const NodePlan& plan);

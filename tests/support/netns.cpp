@@ -315,6 +315,13 @@ Result<void> NetworkLab::addAddress(int index, const QString& interface, const Q
     return ip("-n " + node(index) + " addr add " + address + " dev " + interface + kind);
 }
 
+Result<void> NetworkLab::setDataAddresses(int index, const QStringList& addresses) {
+    RM_RETURN_IF_ERROR(ip("-n " + node(index) + " -4 addr flush dev data0"));
+    for (const QString& address : addresses)
+        RM_RETURN_IF_ERROR(addAddress(index, "data0", address));
+    return {};
+}
+
 /// The table of the node's own addresses comes behind such rules, else they would not be asked.
 Result<void> NetworkLab::setDropRule(int index, const QString& what, bool drops) {
     const QString rule = "pref 10 iif data0 ipproto tcp " + what + " blackhole";

@@ -71,6 +71,10 @@ public:
     /// Another address of an interface, IPv4 or IPv6.
     Result<void> addAddress(int index, const QString& interface, const QString& address);
 
+    /// Where there are two nodes: the IPv4 addresses of data0, in this order, in the place of those
+    /// that it has.
+    Result<void> setDataAddresses(int index, const QStringList& addresses);
+
     /// Where there are two nodes: what the other one begins is dropped by this one without a word,
     /// as by a firewall that lets in what belongs to its own connections.
     Result<void> dropConnectionsTo(int index, bool drops);

@@ -509,12 +509,16 @@ DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& ca
 std::string DirectLauncher::meeting() const {
     if (m_nodes.size() < 2)
         return {};
-    std::vector<std::string> names;
-    for (size_t i = 0; i < m_nodes.size(); ++i)
+    std::vector<std::string> names, interfaces;
+    for (size_t i = 0; i < m_nodes.size(); ++i) {
         names.push_back(nodeName(i));
-    return "ranks meet at " + m_rendezvous.masterAddr + ":" +
-           std::to_string(m_rendezvous.masterPort) + ", by " +
-           byInterface(m_rendezvous.interfaces, names) +
+        interfaces.push_back(m_rendezvous.addresses[i].name);
+    }
+    const std::string elsewhere = m_target.device == "cuda" ? m_rendezvous.ncclElsewhere : "";
+    const std::string& host = m_rendezvous.masterAddr;
+    return "ranks meet at " + (isSix(host) ? '[' + host + ']' : host) + ":" +
+           std::to_string(m_rendezvous.masterPort) + ", by " + byInterface(interfaces, names) +
+           (elsewhere.empty() ? "" : "; " + elsewhere) +
            (m_target.idleGpus.empty() ? "" : "; " + m_target.idleGpus);
 }
 

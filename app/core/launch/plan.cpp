@@ -211,7 +211,10 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         plan.worldSize = worldSize;
         plan.masterAddr = rendezvous.masterAddr;
         plan.masterPort = rendezvous.masterPort;
-        plan.interface = i < rendezvous.interfaces.size() ? rendezvous.interfaces[i] : "";
+        if (i < rendezvous.addresses.size()) {
+            plan.interface = rendezvous.addresses[i].name;
+            plan.address = rendezvous.addresses[i].address;
+        }
         plan.device = device;
         plan.bundle = bundles[i];
         plan.startFrom = request.startFrom;

@@ -35,8 +35,9 @@ struct PlacedNode {
 struct Rendezvous {
     std::string masterAddr = "127.0.0.1";
     int64_t masterPort = 0;
-    std::vector<std::string> interfaces; ///< per node, empty: do not set
-    int64_t agentPort = 0; ///< where the agents of several nodes meet, at the same address
+    std::vector<InterfaceReport> addresses = {}; ///< per node; without a name: its system chooses
+    int64_t agentPort = 0;          ///< where the agents of several nodes meet, at the same address
+    std::string ncclElsewhere = {}; ///< see rm::ncclElsewhere()
     bool operator==(const Rendezvous&) const = default;
 };
 

@@ -122,15 +122,15 @@ Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
 }
 
 Result<Rendezvous> chooseRendezvous(const NetworkMatrix& matrix) {
-    const auto choice = chooseNetwork(matrix);
+    auto choice = chooseNetwork(matrix);
     if (!choice)
         return fail(ErrorCode::kUnavailable, kAttempt + whyNoNetwork(matrix));
     Rendezvous rendezvous;
     rendezvous.masterAddr = choice->addresses.front().address;
     rendezvous.masterPort = matrix.nodes.front().ports.port;
     rendezvous.agentPort = matrix.nodes.front().ports.next;
-    for (const InterfaceReport& chosen : choice->addresses)
-        rendezvous.interfaces.push_back(chosen.name);
+    rendezvous.ncclElsewhere = ncclElsewhere(matrix, *choice);
+    rendezvous.addresses = std::move(choice->addresses);
     return rendezvous;
 }
 
@@ -164,7 +164,7 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
         if (!ports)
             return tl::unexpected(ports.error());
     if (isOneNode)
-        return Rendezvous{"127.0.0.1", opened.front()->port, {""}};
+        return Rendezvous{"127.0.0.1", opened.front()->port};
     for (size_t i = 0; i < nodes.size(); ++i)
         matrix.nodes[i].ports = *opened[i];
     // What seems to be blocked is tried once more, with patience: machines that are starting ranks

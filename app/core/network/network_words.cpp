@@ -353,6 +353,15 @@ CheckRow finding(const char* id, CheckRow::State state, std::string title, Told 
             std::move(told.fix)};
 }
 
+/// "found: cause; fix".
+std::string inWords(const std::string& found, const std::string& cause, const std::string& fix) {
+    return found + (cause.empty() ? "" : ": ") + cause + (fix.empty() ? "" : "; ") + fix;
+}
+
+std::string inWords(const CheckRow& row) {
+    return inWords(row.evidence, row.cause, row.fix);
+}
+
 /// As many findings as people read, and how many more there would be, which are not made: among 64
 /// nodes there are 4032 pairs.
 class FirstFindings {
@@ -501,6 +510,42 @@ std::string byInterface(const std::vector<std::string>& interfaces,
     return listed(parts);
 }
 
+namespace {
+
+/// Where NCCL listens on the node.
+const InterfaceReport& firstOfCard(const NetworkNode& node, const InterfaceReport& chosen) {
+    const auto first = std::ranges::find_if(node.addresses, [&chosen](const auto& each) {
+        return each.name == chosen.name && isSix(each.address) == isSix(chosen.address);
+    });
+    return first == node.addresses.end() ? chosen : *first;
+}
+
+CheckRow ncclFinding(const NetworkMatrix& matrix, const NetworkChoice& choice) {
+    std::vector<std::string> places;
+    for (size_t i = 0; i < choice.addresses.size(); ++i) {
+        const InterfaceReport& chosen = choice.addresses[i];
+        const InterfaceReport& first = firstOfCard(matrix.nodes[i], chosen);
+        if (first.address != chosen.address)
+            places.push_back(placeOf(first) + " on " + matrix.nodes[i].name + ", not at " +
+                             chosen.address);
+    }
+    if (places.size() > kFewNodes)
+        places = {places.front(), std::to_string(places.size() - 1) + " more nodes alike"};
+    if (places.empty())
+        return {};
+    return finding("nccl", CheckRow::State::kWarning, "NCCL",
+                   {"On GPUs, NCCL listens at " + listed(places),
+                    "it takes the first address of a card, whichever leads to the others",
+                    "make the chosen one the first there, or put it on a card of its own"});
+}
+
+} // namespace
+
+std::string ncclElsewhere(const NetworkMatrix& matrix, const NetworkChoice& choice) {
+    const CheckRow row = ncclFinding(matrix, choice);
+    return row.id.empty() ? std::string() : inWords(row);
+}
+
 std::string cellWords(const WayThere& way) {
     switch (way.way) {
     case Way::kUnknown:
@@ -535,15 +580,6 @@ std::string wayInWords(const WayThere& way) {
 }
 
 namespace {
-
-/// "found: cause; fix".
-std::string inWords(const std::string& found, const std::string& cause, const std::string& fix) {
-    return found + (cause.empty() ? "" : ": ") + cause + (fix.empty() ? "" : "; ") + fix;
-}
-
-std::string inWords(const CheckRow& row) {
-    return inWords(row.evidence, row.cause, row.fix);
-}
 
 CheckRow blockedWay(const NetworkWays& ways, int from, int to) {
     const NetworkMatrix& matrix = ways.matrix();
@@ -648,6 +684,8 @@ std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
             findings.push_back(finding("node", CheckRow::State::kBad, node.name,
                                        {node.name + " took no part", node.problem, {}}));
     findings.push_back(choiceFinding(matrix, choice, isUnknown)); // behind whom it leaves out
+    if (auto nccl = choice ? ncclFinding(matrix, *choice) : CheckRow(); !nccl.id.empty())
+        findings.push_back(std::move(nccl));
     add(blocked.empty() ? halfWays(ways) : blocked);
     add(untried);
     add(blockedPortFindings(ways));

@@ -39,6 +39,7 @@ private Q_SLOTS:
         f.setVariable("LD_LIBRARY_PATH", "/nowhere");
         f.setVariable("RANK", "77");
         f.setVariable("RINGMASTER_STORE_NONCE", "77");
+        f.setVariable("RINGMASTER_ADDRESS", "10.7.7.7");
         f.useTrainer("#!/bin/sh\nenv\nshift 0\necho \"args: $*\"\npwd\n");
         NodePlan plan = f.plan(2);
         plan.firstRank = 2;
@@ -46,6 +47,7 @@ private Q_SLOTS:
         plan.nodeIndex = 0;
         plan.nodeCount = 2;
         plan.interface = "eth7";
+        plan.address = "fd00::7";
         plan.startFrom = "/some/step-000000100";
         plan.environment = {"NCCL_DEBUG=INFO"};
         plan.storeNonce = "c0ffee";
@@ -56,8 +58,10 @@ private Q_SLOTS:
              {"RANK=3\n", "LOCAL_RANK=1\n", "WORLD_SIZE=4\n", "LOCAL_WORLD_SIZE=2\n",
               "GROUP_RANK=0\n", "MASTER_ADDR=127.0.0.1\n", "MASTER_PORT=29500\n",
               "TORCHELASTIC_RESTART_COUNT=0\n", "TORCHELASTIC_RUN_ID=r1\n", "NCCL_DEBUG=INFO\n",
-              "NCCL_SOCKET_IFNAME=eth7\n", "GLOO_SOCKET_IFNAME=eth7\n", "OMP_NUM_THREADS=3\n",
-              "PATH=/usr/local/bin:/usr/bin:/bin\n", "RINGMASTER_STORE_NONCE=c0ffee\n"})
+              "NCCL_SOCKET_IFNAME=eth7\n", "GLOO_SOCKET_IFNAME=eth7\n",
+              "NCCL_SOCKET_FAMILY=AF_INET6\n", "RINGMASTER_ADDRESS=fd00::7\n",
+              "OMP_NUM_THREADS=3\n", "PATH=/usr/local/bin:/usr/bin:/bin\n",
+              "RINGMASTER_STORE_NONCE=c0ffee\n"})
             QVERIFY2(log.contains(line), line);
         QVERIFY(!log.contains("LD_LIBRARY_PATH"));
         const QByteArray dir = f.runDir().toUtf8();

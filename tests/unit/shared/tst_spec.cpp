@@ -503,12 +503,33 @@ private Q_SLOTS:
         QCOMPARE(read->validation.prompt, spec.validation.prompt);
     }
 
-    void aNonceSurvives() {
+    void whatLaterPlansHaveBesidesSurvives() {
         NodePlan plan = example::plan();
         plan.storeNonce = "00ff";
+        plan.address = "fd00::7";
         const auto read = parseNodePlan(toToml(plan), "plan.toml");
         RM_OK(read);
-        QCOMPARE(read->storeNonce, plan.storeNonce);
+        QCOMPARE(*read, plan);
+    }
+
+    void anInterfaceIsNamedWithTheFamilyOfItsAddress() {
+        NodePlan plan = example::plan();
+        using List = std::vector<std::string>;
+        const List names = {"NCCL_SOCKET_IFNAME=eth0", "GLOO_SOCKET_IFNAME=eth0"};
+        const auto with = [&names](const char* family) {
+            List all = names;
+            all.emplace_back(family);
+            return all;
+        };
+        QCOMPARE(interfaceVariables(plan), names); // as an older plan
+        plan.address = "10.0.0.1";
+        QCOMPARE(interfaceVariables(plan), with("NCCL_SOCKET_FAMILY=AF_INET"));
+        plan.address = "fd00::7";
+        QCOMPARE(interfaceVariables(plan), with("NCCL_SOCKET_FAMILY=AF_INET6"));
+        plan.environment = {"NCCL_SOCKET_IFNAME=ib0"}; // which may lack that family
+        QCOMPARE(interfaceVariables(plan), names);
+        plan.interface.clear();
+        QCOMPARE(interfaceVariables(plan), List());
     }
 
     void impossiblePlansAreRefused_data() {
@@ -535,6 +556,7 @@ private Q_SLOTS:
         row("master_addr = \"0.0.0.0\"", "master_addr must be one address");
         row("master_addr = \"::\"", "master_addr must be one address");
         row("interface = \"a\\nb\"", "interface");
+        row("address = \"a b\"", "address must be");
         row("device = \"auto\"", "device");
         row("bundle = \"relative\"", "bundle");
         row("start_from = \"/a\\nb\"", "start_from");

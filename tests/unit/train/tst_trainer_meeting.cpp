@@ -4,9 +4,12 @@
 #include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 
+#include <QDir>
 #include <QFile>
 #include <QObject>
 #include <QTest>
+
+#include <vector>
 
 using namespace rm;
 using namespace rm::test;
@@ -21,21 +24,48 @@ RunSpec endlessSpec() {
     return spec;
 }
 
-/// Addresses, as /proc/net writes them, at which something listens on this port.
-QStringList listeningAt(int port) {
-    constexpr int kLocal = 1, kState = 3;
-    const QString suffix = QString::asprintf(":%04X", port);
-    QStringList addresses;
+/// A socket that listens, as /proc/net writes it.
+struct Listener {
+    QString address;
+    QString port;
+    QString inode;
+};
+
+std::vector<Listener> listeners() {
+    constexpr int kLocal = 1, kState = 3, kInode = 9;
+    std::vector<Listener> all;
     for (const char* name : {"/proc/net/tcp", "/proc/net/tcp6"}) {
         QFile table(name);
         if (!table.open(QIODevice::ReadOnly))
             continue;
         for (const QString& line : QString::fromLatin1(table.readAll()).split('\n')) {
             const QStringList words = line.simplified().split(' ');
-            if (words.size() > kState && words[kState] == "0A" && words[kLocal].endsWith(suffix))
-                addresses << words[kLocal].chopped(suffix.size());
+            if (words.size() > kInode && words[kState] == "0A")
+                all.push_back({words[kLocal].section(':', 0, 0), words[kLocal].section(':', 1),
+                               words[kInode]});
         }
     }
+    return all;
+}
+
+QStringList listeningAt(int port) {
+    QStringList addresses;
+    for (const Listener& each : listeners())
+        if (each.port == QString::asprintf("%04X", port))
+            addresses << each.address;
+    return addresses;
+}
+
+/// Where a process listens; each address once.
+QStringList listeningOf(qint64 pid) {
+    QStringList own, addresses;
+    const QString folder = QString("/proc/%1/fd/").arg(pid);
+    for (const QString& name : QDir(folder).entryList(QDir::System | QDir::Files))
+        own << QFile::symLinkTarget(folder + name).section('/', -1);
+    for (const Listener& each : listeners())
+        if (own.contains("socket:[" + each.inode + ']'))
+            addresses << each.address;
+    addresses.removeDuplicates();
     return addresses;
 }
 
@@ -63,6 +93,17 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 1, kLongMs);
         QCOMPARE(listeningAt(port), addresses);
         QVERIFY2(!run.output(0).contains("warning"), qPrintable(run.output(0)));
+    }
+
+    /// Which is not the first address of the interface.
+    void glooListensAtTheRanksOwnAddressAlone() {
+        TrainerRun run;
+        run.setVariable("GLOO_SOCKET_IFNAME", "lo");
+        run.setVariable("RINGMASTER_ADDRESS", "::1");
+        run.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 1, kLongMs);
+        QCOMPARE(listeningOf(run.rank(1).processId()),
+                 QStringList{"00000000000000000000000001000000"});
     }
 
     void severalInterfacesCarrySums() {

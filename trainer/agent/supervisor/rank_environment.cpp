@@ -33,6 +33,7 @@ void addTorchrun(Environment& environment, const NodePlan& plan, int localRank) 
     environment["TORCHELASTIC_RESTART_COUNT"] = std::to_string(plan.attempt - 1);
     environment["TORCHELASTIC_RUN_ID"] = plan.runId;
     environment["RINGMASTER_STORE_NONCE"] = plan.storeNonce; // a login's is another run's
+    environment["RINGMASTER_ADDRESS"] = plan.address;        // likewise
 }
 
 } // namespace
@@ -54,15 +55,12 @@ Environment nodeEnvironment(const Environment& inherited, const NodePlan& plan) 
     for (const auto& [name, value] : inherited)
         if (isInherited(name))
             environment[name] = value;
-    if (!plan.interface.empty()) {
-        environment["NCCL_SOCKET_IFNAME"] = plan.interface;
-        environment["GLOO_SOCKET_IFNAME"] = plan.interface;
-    }
-    for (const std::string& entry : plan.environment) {
-        const size_t equals = entry.find('=');
-        if (equals != std::string::npos)
-            environment[entry.substr(0, equals)] = entry.substr(equals + 1);
-    }
+    for (const auto& variables : {interfaceVariables(plan), plan.environment})
+        for (const std::string& entry : variables) {
+            const size_t equals = entry.find('=');
+            if (equals != std::string::npos)
+                environment[entry.substr(0, equals)] = entry.substr(equals + 1);
+        }
     return environment;
 }
 

@@ -4,7 +4,9 @@
 // through them.
 #include "trainer/train/dist/gloo.h"
 
+#include <ifaddrs.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <unistd.h>
@@ -12,6 +14,9 @@
 #include <cstdlib>
 #include <memory>
 #include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace rm {
 namespace {
@@ -19,7 +24,41 @@ namespace {
 /// Simultaneous collectives: while one waits for its peer, others can use the network.
 constexpr int kThreads = 4;
 
-/// The address from which this machine would talk to `host`; empty when it cannot.
+std::string textOf(const sockaddr* address, socklen_t size) {
+    char text[NI_MAXHOST] = {};
+    return getnameinfo(address, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0
+               ? text
+               : std::string();
+}
+
+/// The interface that has the address; empty: none does.
+std::string interfaceOf(const std::string& address) {
+    ifaddrs* list = nullptr;
+    if (getifaddrs(&list) != 0)
+        return {};
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, &freeifaddrs);
+    for (const ifaddrs* each = list; each; each = each->ifa_next) {
+        const int family = each->ifa_addr ? each->ifa_addr->sa_family : AF_UNSPEC;
+        if ((family == AF_INET || family == AF_INET6) &&
+            textOf(each->ifa_addr,
+                   family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)) == address)
+            return each->ifa_name;
+    }
+    return {};
+}
+
+/// Several, as PyTorch's init_process_group() takes them.
+std::vector<std::string> namedInterfaces() {
+    const char* names = std::getenv("GLOO_SOCKET_IFNAME");
+    std::istringstream list(names ? names : "");
+    std::vector<std::string> all;
+    for (std::string name; std::getline(list, name, ',');)
+        all.push_back(name);
+    return all;
+}
+
+} // namespace
+
 std::string addressTowards(const std::string& host) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_DGRAM;
@@ -33,32 +72,39 @@ std::string addressTowards(const std::string& host) {
     sockaddr_storage own{};
     socklen_t size = sizeof own;
     auto* address = reinterpret_cast<sockaddr*>(&own);
-    char text[NI_MAXHOST] = {};
+    std::string text;
     // Connecting a datagram socket sends nothing; it only asks the routing table.
     if (connect(fd, found->ai_addr, found->ai_addrlen) == 0 && getsockname(fd, address, &size) == 0)
-        getnameinfo(address, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+        text = textOf(address, size);
     close(fd);
     return text;
 }
 
-} // namespace
-
 c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>& store, int rank,
-                                           int worldSize, const std::string& masterAddr,
+                                           int worldSize, const std::string& address,
                                            std::chrono::milliseconds timeout) {
     using c10d::ProcessGroupGloo;
     auto options = ProcessGroupGloo::Options::create(timeout);
-    const char* interfaces = std::getenv("GLOO_SOCKET_IFNAME");
-    const std::string own = addressTowards(masterAddr);
-    if (interfaces && *interfaces) { // several, as PyTorch's init_process_group() takes them
-        std::istringstream list(interfaces);
-        for (std::string name; std::getline(list, name, ',');)
-            options->devices.push_back(ProcessGroupGloo::createDeviceForInterface(name));
-    } else if (!own.empty()) {
-        options->devices.push_back(ProcessGroupGloo::createDeviceForHostname(own));
-    } else {
-        options->devices.push_back(ProcessGroupGloo::createDefaultDevice());
-    }
+    const std::string own = interfaceOf(address);
+    const auto names = namedInterfaces();
+    std::string places;
+    const auto listen = [&](const std::string& place, auto device) {
+        places += (places.empty() ? "" : " and ") + place;
+        options->devices.push_back(std::move(device));
+    };
+    const auto listenAtAddress = [&] {
+        listen(address + (own.empty() ? "" : " (" + own + ')'),
+               ProcessGroupGloo::createDeviceForHostname(address));
+    };
+    for (const std::string& name : names)
+        if (name == own) // of which Gloo would take the first address
+            listenAtAddress();
+        else
+            listen(name, ProcessGroupGloo::createDeviceForInterface(name));
+    if (names.empty() && !address.empty())
+        listenAtAddress();
+    else if (names.empty())
+        listen("an address of its own choice", ProcessGroupGloo::createDefaultDevice());
     options->threads = kThreads;
     return c10::make_intrusive<ProcessGroupGloo>(store, rank, worldSize, options);
 }

@@ -65,6 +65,7 @@ Result<TorchrunEnvironment> torchrunEnvironmentFrom(const char* (*get)(const cha
     environment.runId = env.text("TORCHELASTIC_RUN_ID");
     environment.launcherHasStore = env.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     environment.storeNonce = env.text("RINGMASTER_STORE_NONCE");
+    environment.ownAddress = env.text("RINGMASTER_ADDRESS");
     if (!env.problem().empty())
         return fail(ErrorCode::kInvalid, env.problem());
     if (environment.worldSize > 1 &&

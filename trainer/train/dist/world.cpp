@@ -76,7 +76,8 @@ Result<World> World::join(const TorchrunEnvironment& environment, const Device& 
     world.m_rank = environment.rank;
     world.m_size = environment.worldSize;
     world.m_localRank = environment.localRank;
-    world.m_masterAddr = environment.masterAddr;
+    world.m_address = environment.ownAddress.empty() ? addressTowards(environment.masterAddr)
+                                                     : environment.ownAddress;
     if (world.isAlone())
         return world;
     const QuietMeeting quiet;
@@ -94,7 +95,7 @@ World World::among(const std::vector<int>& ranks, const Device& device) const {
     }
     part.m_size = static_cast<int>(ranks.size());
     part.m_localRank = m_localRank;
-    part.m_masterAddr = m_masterAddr;
+    part.m_address = m_address;
     if (part.isAlone())
         return part;
     part.m_store = subStore(name.c_str(), m_store);
@@ -111,7 +112,7 @@ void World::connect(const Device& device, Board* board) {
     };
     const auto gloo = [&](const char* name, CollectiveGroup group) {
         return counted(
-            makeGloo(subStore(name, m_store), m_rank, m_size, m_masterAddr, kCollectiveTimeout),
+            makeGloo(subStore(name, m_store), m_rank, m_size, m_address, kCollectiveTimeout),
             group);
     };
     using Group = c10d::ProcessGroup;

@@ -18,7 +18,7 @@ namespace rm {
 class Board;
 struct Device;
 
-/// torchrun's variables and one of Ringmaster's own, the only environment that the trainer needs.
+/// torchrun's variables and two of Ringmaster's own, the only environment that the trainer needs.
 /// Where srun started it and torchrun's are absent, Slurm's stand for them (slurm_environment.h).
 struct TorchrunEnvironment {
     int rank = 0;
@@ -31,6 +31,9 @@ struct TorchrunEnvironment {
     std::string runId;
     bool launcherHasStore = false; ///< torchrun serves the store itself
     std::string storeNonce;        ///< RINGMASTER_STORE_NONCE; empty: not started by an agent
+    /// RINGMASTER_ADDRESS: of this machine, at which the other ranks reach it; empty: the one from
+    /// which it would talk to masterAddr.
+    std::string ownAddress;
 
     bool operator==(const TorchrunEnvironment&) const = default;
 };
@@ -91,7 +94,7 @@ private:
     int m_rank = 0;
     int m_size = 1;
     int m_localRank = 0;
-    std::string m_masterAddr;
+    std::string m_address; ///< of this machine, at which Gloo listens
     c10::intrusive_ptr<c10d::Store> m_store;
     c10::intrusive_ptr<c10d::ProcessGroup> m_group;
     c10::intrusive_ptr<c10d::Backend> m_side;

@@ -41,20 +41,16 @@ TorchrunEnvironment environmentOf(const NodePlan& plan, int localRank) {
     environment.masterPort = static_cast<int>(plan.masterPort);
     environment.runId = plan.runId;
     environment.storeNonce = plan.storeNonce;
+    environment.ownAddress = plan.address;
     return environment;
 }
 
 void setVariables(const NodePlan& plan) {
-    const auto set = [](const std::string& name, const std::string& value) {
-        ::setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
-    };
-    if (!plan.interface.empty()) {
-        set("NCCL_SOCKET_IFNAME", plan.interface);
-        set("GLOO_SOCKET_IFNAME", plan.interface);
-    }
-    for (const std::string& entry : plan.environment)
-        if (const size_t equals = entry.find('='); equals != std::string::npos)
-            set(entry.substr(0, equals), entry.substr(equals + 1));
+    for (const auto& variables : {interfaceVariables(plan), plan.environment})
+        for (const std::string& entry : variables)
+            if (const size_t equals = entry.find('='); equals != std::string::npos)
+                ::setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(),
+                         /*overwrite=*/1);
 }
 
 /// By rank, as all ranks tell each other.

@@ -23,7 +23,7 @@ class TestPlan : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void ranksAreNumberedNodeByNode();
-    void everyNodeGetsTheSameRendezvousAndItsOwnInterface();
+    void everyNodeGetsTheSameRendezvousAndItsOwnAddress();
     void nodesOfAnAttemptShareANonceOfItsOwn();
     void theEnvironmentOfANodeIsItsRanksAndTheSpecsWins();
     void chosenGpusAreSeenInTheirOrderAndByUuid();
@@ -41,8 +41,8 @@ private Q_SLOTS:
 
 void TestPlan::ranksAreNumberedNodeByNode() {
     const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 2), placed("b", 4, 0, 3)};
-    const auto plans = makePlans({}, nodes, {2, 3}, "cpu", {"10.0.0.1", 29500, {"ens5", "ens6"}},
-                                 {"/a", "/b"}, {"run-1", "run", 2, "/ckpt", true});
+    const auto plans = makePlans({}, nodes, {2, 3}, "cpu", {"10.0.0.1", 29500}, {"/a", "/b"},
+                                 {"run-1", "run", 2, "/ckpt", true});
     QCOMPARE(plans.size(), size_t(2));
     QCOMPARE(plans[0].firstRank, 0);
     QCOMPARE(plans[1].firstRank, 2);
@@ -54,21 +54,27 @@ void TestPlan::ranksAreNumberedNodeByNode() {
     QVERIFY(plans[1].startFromIsExact);
 }
 
-void TestPlan::everyNodeGetsTheSameRendezvousAndItsOwnInterface() {
+void TestPlan::everyNodeGetsTheSameRendezvousAndItsOwnAddress() {
     const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 1), placed("b", 4, 0, 1)};
-    const auto plans = makePlans({}, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500, {"ens5", "eth9"}},
-                                 {"/a", "/b"}, {"run-1", "run", 1, ""});
+    const auto plans =
+        makePlans({}, nodes, {1, 1}, "cpu",
+                  {"10.0.0.1",
+                   29500,
+                   {{"ens5", "10.0.0.1", 24, true, -1}, {"eth9", "10.0.0.2", 24, true, -1}}},
+                  {"/a", "/b"}, {"run-1", "run", 1, ""});
     QCOMPARE(plans[1].masterAddr, plans[0].masterAddr);
     QCOMPARE(plans[1].masterPort, 29500);
     QCOMPARE(plans[0].interface, std::string("ens5"));
     QCOMPARE(plans[1].interface, std::string("eth9"));
+    QCOMPARE(plans[0].address, std::string("10.0.0.1"));
+    QCOMPARE(plans[1].address, std::string("10.0.0.2"));
     QCOMPARE(plans[1].bundle, std::string("/b"));
 }
 
 void TestPlan::nodesOfAnAttemptShareANonceOfItsOwn() {
     const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 1), placed("b", 4, 0, 1)};
     const auto planned = [&] {
-        return makePlans({}, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500, {}}, {"/a", "/b"},
+        return makePlans({}, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500}, {"/a", "/b"},
                          {"run-1", "run", 1, ""});
     };
     const auto first = planned(), second = planned();
@@ -83,7 +89,7 @@ void TestPlan::theEnvironmentOfANodeIsItsRanksAndTheSpecsWins() {
     nodes[1].node.environment = {"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=3"};
     RunSpec spec;
     spec.launch.environment = {"NCCL_DEBUG=WARN"};
-    const auto plans = makePlans(spec, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500, {}}, {"/a", "/b"},
+    const auto plans = makePlans(spec, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500}, {"/a", "/b"},
                                  {"run-1", "run", 1, ""});
     QCOMPARE(plans[0].environment, std::vector<std::string>{"NCCL_DEBUG=WARN"});
     QCOMPARE(plans[1].environment,

@@ -78,7 +78,8 @@ void TestRendezvous::ranksMeetAtTheChosenAddressOfTheFirstNode() {
     QCOMPARE(chosen->masterAddr, std::string("10.0.0.4"));
     QCOMPARE(chosen->masterPort, 29500);
     QCOMPARE(chosen->agentPort, 29501);
-    QCOMPARE(chosen->interfaces, (std::vector<std::string>{"ens5", "ens6"}));
+    QCOMPARE(chosen->addresses, (std::vector{at("ens5", "10.0.0.4"), at("ens6", "10.0.0.5")}));
+    QVERIFY(chosen->ncclElsewhere.empty());
 }
 
 void TestRendezvous::whenNoneIsReachedThePairIsNamed() {

@@ -85,6 +85,7 @@ private Q_SLOTS:
     void anAddressOfBothIsCalledSo();
     void sixtyFourNodesAreChosenForAndNamedBriefly();
     void theNetworkBetweenSomeIsAsIfTheOthersHadNotBeenAsked();
+    void whereNcclTakesAnotherAddressOfTheCardIsTold();
     void whatIsKeptIsReadAgain();
     void aFileOfVersion1IsRead();
     void brokenFilesAreErrors_data();
@@ -251,7 +252,6 @@ void TestNetworkMatrix::aMissingRouteBackIsNoFirewall() {
     QVERIFY2(why.find("firewall") == std::string::npos, why.c_str());
 }
 
-void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
 void TestNetworkMatrix::ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheSource() {
     NetworkMatrix matrix =
         wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.5")}),
@@ -263,6 +263,7 @@ void TestNetworkMatrix::ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheS
     VERIFY_HAS(why, "let TCP from 10.0.0.6 to ports");
 }
 
+void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
     NetworkMatrix matrix = oneNetwork();
     DialAnswer rejected = answered(Reach::kRejected, "ens5");
     rejected.error = "administratively prohibited";
@@ -476,6 +477,23 @@ void TestNetworkMatrix::theNetworkBetweenSomeIsAsIfTheOthersHadNotBeenAsked() {
     QVERIFY(without("2") == networkOf({"1", "3"}));
     QVERIFY(without("4") == whole);
     QVERIFY(between(whole, [](const std::string&) { return false; }).trials.empty());
+}
+
+void TestNetworkMatrix::whereNcclTakesAnotherAddressOfTheCardIsTold() {
+    NetworkMatrix matrix =
+        wholeNetwork({networkNode("node-a", {at("ens5", "11.0.0.5"), at("ens5", "10.0.0.5")}),
+                      networkNode("node-b", {at("ens5", "fd00::6"), at("ens5", "10.0.0.6")})});
+    QCOMPARE(interfacesOf(matrix), std::string("ens5=10.0.0.5 ens5=10.0.0.6"));
+    const std::string words = ncclElsewhere(matrix, *chooseNetwork(matrix));
+    QCOMPARE(words, std::string("On GPUs, NCCL listens at 11.0.0.5 (ens5) on node-a, not at "
+                                "10.0.0.5: it takes the first address of a card, whichever leads "
+                                "to the others; make the chosen one the first there, or put it on "
+                                "a card of its own"));
+    QCOMPARE(sentencesOf(matrix)[1], words + ".");
+    QCOMPARE(networkFindings(matrix)[1].state, CheckRow::State::kWarning);
+    std::swap(matrix.nodes[0].addresses[0], matrix.nodes[0].addresses[1]);
+    QCOMPARE(ncclElsewhere(matrix, *chooseNetwork(matrix)), std::string());
+    QCOMPARE(networkFindings(matrix).size(), size_t(1));
 }
 
 void TestNetworkMatrix::whatIsKeptIsReadAgain() {
