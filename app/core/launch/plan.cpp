@@ -93,6 +93,16 @@ std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>&
     return {};
 }
 
+/// What a spec may name in the place of its launch.runtime, which does not run on all; empty: none
+/// does.
+std::string othersThatRun(const std::vector<PlacedNode>& nodes) {
+    std::string names;
+    for (const Runtime& runtime : gpuRuntimes())
+        if (obstacleOnAny(runtime, nodes).empty())
+            names += " or \"" + runtime.name + '"';
+    return names.empty() ? names : "set launch.runtime to \"auto\"" + names + ", ";
+}
+
 using PlacedAt = std::vector<PlacedNode>::const_iterator;
 
 std::string onCpus(const std::string& why) {
@@ -168,7 +178,8 @@ Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& 
                              ", which packaging/run --" + chosen->name + " sets up")};
     if (!chosen)
         return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes: " + obstacles +
-                                             "; leave that node out, or set launch.device to "
+                                             "; " + othersThatRun(nodes) +
+                                             "leave that node out, or set launch.device to "
                                              "\"cpu\"");
     return Target{"cuda", chosen->name};
 }

@@ -205,6 +205,7 @@ void tst_runtimes::whatNoRuntimeServesIsRefusedByName() {
              words);
     QVERIFY2(words.contains("sm_75; cuda12 does not run on node-2, as its NVIDIA B200 is sm_100"),
              words);
+    QVERIFY2(!words.contains("launch.runtime"), words);
 }
 
 void tst_runtimes::aSpecMayNameTheRuntime() {
@@ -215,6 +216,10 @@ void tst_runtimes::aSpecMayNameTheRuntime() {
     const auto refused = chooseTarget(spec, nodesWith({kV100}));
     QVERIFY(!refused);
     QVERIFY(refused.error().message.find("cuda13 does not run on node-1") != std::string::npos);
+    QVERIFY2(
+        refused.error().message.ends_with("; set launch.runtime to \"auto\" or \"cuda12\", leave "
+                                          "that node out, or set launch.device to \"cpu\""),
+        refused.error().message.c_str());
     spec.launch.device = "cpu";
     QCOMPARE(chooseTarget(spec, nodesWith({kV100}))->runtime, std::string("cpu"));
 }
