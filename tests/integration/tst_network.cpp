@@ -59,6 +59,7 @@ private Q_SLOTS:
     void trainingRunsWhereOneOfSeveralAddressesRoutes();
     void noSumCrossesAPublicAddressWhereAPrivateOneRoutes();
     void trainingRunsWhereIPv6AloneRoutes();
+    void aRankWithoutAWayToAnotherSaysWhereItListens();
     void aPortThatIsDroppedIsNamedAndRunsDoWithoutIt();
     void oneBlockedDirectionIsNamed();
     void aNodeThatCannotBeReachedIsNamedAndTheOthersAreMeasured();
@@ -209,6 +210,26 @@ void tst_network::trainingRunsWhereIPv6AloneRoutes() {
     const QString plan = planOn(1, newestRun(cli().database()).value_or(RunSummary()).id);
     for (const char* part : {"master_addr = \"fd00:232::1\"", "address = \"fd00:232::2\""})
         QVERIFY2(plan.contains(part), qPrintable(plan));
+}
+
+/// Here by a variable of a person, who names an interface besides that leads nowhere.
+void tst_network::aRankWithoutAWayToAnotherSaysWhereItListens() {
+    SmallSpec spec;
+    spec.steps = 20;
+    const CliResult ran =
+        cli().run(QStringList{"run", m_bed->writeSpec("nowhere", spec), "--wait", "--set",
+                              "launch.max_restarts=0", "--set",
+                              "launch.environment=[\"GLOO_SOCKET_IFNAME=data0,mgmt0\"]"} +
+                      kBothNodes,
+                  kLimitMs);
+    QCOMPARE(ran.exitCode, static_cast<int>(ExitCode::kRunFailed));
+    const QByteArray said = ran.whole();
+    for (const char* part :
+         {"this rank has no way to another: Gloo, which listens at 10.232.0.",
+          " (data0) and mgmt0 here: ", "Network is unreachable",
+          "`ringmaster nodes network` finds an interface by which the nodes reach each other"})
+        QVERIFY2(said.contains(part), said);
+    QVERIFY2(!said.contains("another rank went away"), said);
 }
 
 void tst_network::aPortThatIsDroppedIsNamedAndRunsDoWithoutIt() {

@@ -106,7 +106,16 @@ c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>
     else if (names.empty())
         listen("an address of its own choice", ProcessGroupGloo::createDefaultDevice());
     options->threads = kThreads;
-    return c10::make_intrusive<ProcessGroupGloo>(store, rank, worldSize, options);
+    try {
+        return c10::make_intrusive<ProcessGroupGloo>(store, rank, worldSize, options);
+    } catch (const c10::Error&) { // the store's: what kept another rank from coming
+        throw;
+    } catch (const std::exception& error) {
+        // By this machine's own routes; any other failure may come of a rank that went away.
+        if (std::string_view(error.what()).find("Network is unreachable") == std::string_view::npos)
+            throw;
+        throw NoWayToRank("Gloo, which listens at " + places + " here: " + error.what());
+    }
 }
 
 } // namespace rm

@@ -10,6 +10,11 @@
 
 namespace rm {
 
+/// No route of this machine leads to where another rank listens. Says where this one does.
+class NoWayToRank : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 /// The address from which this machine would talk to `host`; empty when it cannot.
 std::string addressTowards(const std::string& host);
 

@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "trainer/train/dist/agree.h"
+#include "trainer/train/dist/gloo.h"
 #include "trainer/train/session/cause.h"
 #include "trainer/train/session/session.h"
 
@@ -30,6 +31,13 @@ Ending endingOf(const std::exception& error) {
     if (isOutOfMemory(error))
         return {ExitCode::kExhausted, "train: out of memory: " + causeOf(error) +
                                           "; a smaller train.batch_size needs less"};
+    if (dynamic_cast<const NoWayToRank*>(&error))
+        return {
+            ExitCode::kUnavailable,
+            "train: this rank has no way to another: " + causeOf(error) +
+                "; `ringmaster nodes network` finds an interface by which the nodes reach each "
+                "other: name it as launch.interface, and remove a GLOO_SOCKET_IFNAME that names "
+                "others"};
     if (isPeerLost(error))
         return {ExitCode::kPeerLost,
                 "train: a collective failed, another rank went away: " + causeOf(error)};
