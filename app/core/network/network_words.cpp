@@ -146,13 +146,14 @@ private:
                     "a firewall answers in its place, or another machine has that address",
                     {}};
         case Reach::kNoRoute:
-            return {"its own routes do not lead to " + place, failure.error, {}};
+            return {"its own routes do not lead to " + place, failure.error,
+                    "give both an address in one network, or " + m_from.name + " a route there"};
         case Reach::kNoNeighbour:
             return {place + " cannot be found",
                     failure.error +
                         ", so the cards of the two are in different networks (switch or VLAN), or "
                         "a link is down",
-                    {}};
+                    "put both cards into one network, or see to that link"};
         case Reach::kRejected:
             return {whose(failure) + " rejects connections to " + place + " by ICMP (" +
                         failure.error + ")",
@@ -161,7 +162,7 @@ private:
         case Reach::kUnreachable:
             return {whose(failure) + " answers that " + place + " cannot be reached by it",
                     failure.error,
-                    {}};
+                    "give that router a way there, or both an address in one network"};
         case Reach::kStranger:
             return {"at " + place + " " + failure.error, {}, {}};
         case Reach::kSilent:
@@ -598,7 +599,7 @@ CheckRow blockedWay(const NetworkWays& ways, int from, int to) {
     std::vector<std::string> causes, fixes;
     for (const Told& part : parts) {
         causes.push_back(inWords(part.found, part.cause, {}));
-        if (!part.fix.empty())
+        if (!part.fix.empty() && std::ranges::find(fixes, part.fix) == fixes.end())
             fixes.push_back(part.fix);
     }
     if (causes.empty())

@@ -70,6 +70,7 @@ private Q_SLOTS:
     void whereAFirewallIsFollowsFromWhoReachesWhom();
     void aMissingRouteBackIsNoFirewall();
     void ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheSource();
+    void whereNoRouteLeadsIsToldWithAWayOut();
     void whoAnsweredByIcmpIsNamed();
     void aCardOfAnotherNetworkDoesNotHideAFirewall();
     void portsThatAreBlockedAreNamedWithTheRange();
@@ -264,6 +265,17 @@ void TestNetworkMatrix::ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheS
 }
 
 void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
+void TestNetworkMatrix::whereNoRouteLeadsIsToldWithAWayOut() {
+    NetworkMatrix matrix = twoNetworks();
+    for (const char* address : {"10.0.0.5", "10.1.0.5"})
+        setAnswer(matrix, 1, address, answered(Reach::kNoRoute, ""));
+    const std::string why = whyNoNetwork(matrix);
+    VERIFY_HAS(why, "its own routes do not lead to 10.1.0.5 (ib0)");
+    QVERIFY2(why.ends_with("the other direction works; give both an address in one network, or "
+                           "node-b a route there"),
+             why.c_str());
+}
+
     NetworkMatrix matrix = oneNetwork();
     DialAnswer rejected = answered(Reach::kRejected, "ens5");
     rejected.error = "administratively prohibited";
