@@ -309,9 +309,17 @@ void tst_network::aPathThatLosesLargePacketsIsNamed() {
     const auto lost = (*bed)->lab().loseLargePacketsTo(1);
     QVERIFY2(lost, lost ? "" : lost.error().message.c_str());
     const Network network = measure(laptop, {"node-a", "node-b", "node-3"});
+    const CliResult refused = laptop.run(
+        QStringList{"run", (*bed)->writeSpec("large", SmallSpec()), "--wait"} + kBothNodes,
+        kLimitMs);
     QVERIFY2(network.exitCode != 0, network.whole);
-    QVERIFY2(network.sentences().contains("packets of full size are lost on the way there"),
-             qPrintable(network.sentences()));
+    for (const char* part :
+         {"node-a cannot reach node-b: ", "packets of full size are lost on the way there",
+          "set a smaller MTU on data0 of node-a and data0 of node-b"}) {
+        QVERIFY2(network.sentences().contains(part), qPrintable(network.sentences()));
+        QVERIFY2(refused.err.contains(part), refused.whole());
+    }
+    QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kUnavailable));
     QVERIFY(!network.sentences().contains("node-3 cannot reach node-a"));
 }
 
