@@ -3,6 +3,7 @@
 
 #include "app/core/amounts.h"
 #include "app/core/network/address_kind.h"
+#include "app/core/network/network_words.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/counted.h"
 #include "shared/io/elf_versions.h"
@@ -295,29 +296,21 @@ CheckRow networkRow(const NodeReport& report) {
 }
 
 /// PyTorch's store, Gloo and NCCL take connections of anybody.
-CheckRow publicRow(const NodeReport& report) {
+CheckRow publicRow(const NodeReport& report, const CheckContext& context) {
     std::string open;
-    std::string closed;
-    for (const InterfaceReport& interface : report.interfaces) {
-        if (!isForOthers(interface))
-            continue;
-        if (isPublic(interface.address))
+    for (const InterfaceReport& interface : report.interfaces)
+        if (isForOthers(interface) && isPublic(interface.address))
             open += (open.empty() ? "" : ", ") + interface.address + " (" + interface.name + ')';
-        else if (closed.empty())
-            closed = interface.name;
-    }
     if (open.empty())
         return goodRow("public-address", "Public address", "none: all its addresses are private");
-    CheckRow row{"public-address",
-                 State::kWarning,
-                 "Public address",
-                 open,
-                 "while ranks of several nodes meet there, anybody who reaches the address can "
-                 "connect: PyTorch's rendezvous, Gloo and NCCL know no password",
-                 "let a firewall admit the other nodes alone"};
-    if (!closed.empty())
-        row.fix += ", or keep to a private network: launch.interface = \"" + closed + '"';
-    return row;
+    return {"public-address",
+            State::kWarning,
+            "Public address",
+            open,
+            "while ranks of several nodes meet there, anybody who reaches the address can "
+            "connect: PyTorch's rendezvous, Gloo and NCCL know no password",
+            publicAddressFix(context.lastNetwork ? context.lastNetwork() : std::nullopt,
+                             context.node.name, report.interfaces)};
 }
 
 /// A node's own word may become a part of a command line only if no shell reads more into it.
@@ -675,7 +668,7 @@ std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& contex
         rows.push_back(std::move(*row));
     for (CheckRow& row :
          std::vector<CheckRow>{logoutRow(report), limitsRow(report), leftoversRow(report, context),
-                               clockRow(context), networkRow(report), publicRow(report)})
+                               clockRow(context), networkRow(report), publicRow(report, context)})
         rows.push_back(std::move(row));
     return rows;
 }

@@ -4,6 +4,7 @@
 #include "app/core/deploy/needed_versions.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/fleet/fleet.h"
+#include "app/core/network/network_matrix.h"
 #include "shared/wire/slurm_report.h"
 
 #include <functional>
@@ -21,6 +22,8 @@ struct CheckContext {
     std::optional<NeededVersions> needed = {}; ///< nullopt: of the trainer that is installed here
     Node node = {}; ///< by its settings: its name, and the GPUs that are used
     std::function<bool(const Runtime&)> isHere = isInstalled;
+    /// Asked of a node with a public address; empty: the network was not measured.
+    std::function<std::optional<NetworkMatrix>()> lastNetwork = {};
 };
 
 /// Judges what a probe found, a row for each subject; of GPUs those alone that the node's settings

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/fleet/check_rows.h"
+#include "app/core/network/network_file.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/io/clock.h"
 
@@ -119,8 +120,13 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
         check.rows.push_back(std::move(*others));
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
-    auto rows =
-        rowsOf(*report, {report->wallNs - middle, (after - before) / 2, order.runs, {}, node});
+    auto rows = rowsOf(*report, {report->wallNs - middle,
+                                 (after - before) / 2,
+                                 order.runs,
+                                 {},
+                                 node,
+                                 isInstalled,
+                                 lastNetwork});
     if (node.isSlurm) // nothing computes on a login node, or ends when someone logs out there
         std::erase_if(rows,
                       [](const CheckRow& row) { return row.id == "gpus" || row.id == "logout"; });

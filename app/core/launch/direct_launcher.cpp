@@ -7,6 +7,7 @@
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
 #include "app/core/network/address_kind.h"
+#include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
@@ -278,6 +279,7 @@ Result<std::vector<CheckRow>> DirectLauncher::rows() {
     if (!facts)
         return tl::unexpected(facts.error());
     facts->nodes.front().saving().problem = left.problem;
+    facts->lastNetwork = lastNetwork();
     return launchRows(m_request.spec, *facts);
 }
 

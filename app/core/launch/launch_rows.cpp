@@ -6,6 +6,7 @@
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/network/address_kind.h"
+#include "app/core/network/network_words.h"
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
@@ -289,12 +290,9 @@ std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts
     if (const auto candidates = rendezvousCandidates(placed, spec); !candidates)
         return nowhereToMeet(candidates.error());
     std::string open;
-    std::string closed;
     for (const InterfaceReport& each : meetingAddresses(placed.front(), spec))
         if (isPublic(each.address))
             open += (open.empty() ? "" : ", ") + each.address + " (" + each.name + ')';
-        else if (closed.empty())
-            closed = each.name;
     CheckRow row =
         goodRow("launch-address", "Where ranks meet", "at a private address of " + first.node.name);
     if (open.empty())
@@ -302,9 +300,7 @@ std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts
     row.evidence = "perhaps at " + open + " of " + first.node.name + ", which is public";
     warn(row, State::kWarning,
          "anybody who reaches it can connect: PyTorch's rendezvous, Gloo and NCCL know no password",
-         closed.empty() ? "let a firewall admit the other nodes alone"
-                        : "set launch.interface = \"" + closed +
-                              "\", or let a firewall admit the other nodes alone");
+         publicAddressFix(facts.lastNetwork, first.node.name, first.report.interfaces));
     return row;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/network/network_matrix.h"
 #include "app/core/node/check_row.h"
 #include "shared/spec/run_spec.h"
 
@@ -28,6 +29,7 @@ struct LaunchFacts {
         bool operator==(const OnNode&) const = default;
     };
     std::vector<OnNode> nodes;
+    std::optional<NetworkMatrix> lastNetwork = {}; ///< nullopt: it was not measured
 };
 
 /// Judges what no single node can say: room on the disks after all that a launch adds, who finds

@@ -547,6 +547,36 @@ std::string ncclElsewhere(const NetworkMatrix& matrix, const NetworkChoice& choi
     return row.id.empty() ? std::string() : inWords(row);
 }
 
+namespace {
+
+/// By which interface runs reach that node by a private network; empty: that is not known.
+std::string privateInterface(const NetworkMatrix& last, const std::string& node,
+                             const std::vector<InterfaceReport>& now) {
+    const auto choice = chooseNetwork(last);
+    const auto at = std::ranges::find(last.nodes, node, &NetworkNode::name);
+    if (!choice || at == last.nodes.end())
+        return {};
+    const InterfaceReport& chosen = choice->addresses[static_cast<size_t>(at - last.nodes.begin())];
+    const bool isThere = std::ranges::any_of(now, [&chosen](const InterfaceReport& each) {
+        return isForOthers(each) && each.name == chosen.name && each.address == chosen.address;
+    });
+    const bool hasPublic = std::ranges::any_of(now, [&chosen](const InterfaceReport& each) {
+        return each.name == chosen.name && isPublic(each.address);
+    });
+    return isThere && !hasPublic && !isVirtualInterface(chosen.name) ? chosen.name : std::string();
+}
+
+} // namespace
+
+std::string publicAddressFix(const std::optional<NetworkMatrix>& last, const std::string& node,
+                             const std::vector<InterfaceReport>& now) {
+    const std::string closed = last ? privateInterface(*last, node, now) : std::string();
+    return "let a firewall admit the other nodes alone" +
+           (closed.empty()
+                ? std::string()
+                : ", or keep to a private network: launch.interface = \"" + closed + '"');
+}
+
 std::string cellWords(const WayThere& way) {
     switch (way.way) {
     case Way::kUnknown:

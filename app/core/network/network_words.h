@@ -33,6 +33,12 @@ std::string byInterface(const std::vector<std::string>& interfaces,
 /// that is another one, and what to do. Empty: on none.
 std::string ncclElsewhere(const NetworkMatrix& matrix, const NetworkChoice& choice);
 
+/// What to do where ranks of a node may meet at a public address: a firewall, or launch.interface,
+/// if by the `last` measurement runs take a private address of it, and it has that one `now`, on a
+/// card without a public one.
+std::string publicAddressFix(const std::optional<NetworkMatrix>& last, const std::string& node,
+                             const std::vector<InterfaceReport>& now);
+
 /// What a person is to know. First ("choice") which network runs take: bad if they would be
 /// refused, and where ncclElsewhere() ("nccl", a warning). Then nodes that took no part ("node",
 /// bad), and pairs between which nothing works

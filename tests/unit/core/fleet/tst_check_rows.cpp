@@ -3,6 +3,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "tests/unit/core/fleet/sound_report.h"
+#include "tests/unit/core/network/network_examples.h"
 
 #include <QTest>
 
@@ -580,12 +581,21 @@ void CheckRowsTest::runsThereAreLiveLeftOverOrForeign() {
 void CheckRowsTest::aPublicAddressIsAWarningWithAWayOut() {
     NodeReport report = soundReport();
     report.interfaces.push_back({"eth0", "8.8.4.4", 24, true, 1000});
+    const std::string firewall = "let a firewall admit the other nodes alone";
     QCOMPARE(rowOf(report, "public-address"),
              warning("public-address", "Public address", "8.8.4.4 (eth0)",
                      "while ranks of several nodes meet there, anybody who reaches the address can "
                      "connect: PyTorch's rendezvous, Gloo and NCCL know no password",
-                     "let a firewall admit the other nodes alone, or keep to a private network: "
-                     "launch.interface = \"ens5\""));
+                     firewall));
+    CheckContext measured;
+    measured.node.name = "a";
+    measured.lastNetwork = [&report] {
+        return example::wholeNetwork(
+            {example::networkNode("a", report.interfaces),
+             example::networkNode("b", {example::at("ens5", "10.0.0.9")})});
+    };
+    QCOMPARE(rowOf(report, "public-address", measured).fix,
+             firewall + ", or keep to a private network: launch.interface = \"ens5\"");
     report.interfaces.back().up = false;
     QVERIFY(rowOf(report, "public-address").state == State::kGood);
 }

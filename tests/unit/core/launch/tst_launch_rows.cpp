@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launch_rows.h"
+#include "app/core/network/network_words.h"
+#include "tests/unit/core/network/network_examples.h"
 
 #include <QTest>
 
@@ -227,7 +229,12 @@ void LaunchRowsTest::aPublicAddressIsTold() {
     const CheckRow row = rowOf(spec(), facts, "launch-address");
     QVERIFY(row.state == State::kWarning);
     QCOMPARE(row.evidence, std::string("perhaps at 8.8.4.4 (eth0) of a, which is public"));
-    QVERIFY2(row.fix.starts_with("set launch.interface = \"ens5\""), row.fix.c_str());
+    QCOMPARE(row.fix, publicAddressFix({}, "a", {}));
+    facts.lastNetwork =
+        example::wholeNetwork({example::networkNode("a", facts.nodes[0].report.interfaces),
+                               example::networkNode("b", {example::at("ens5", "10.0.0.9")})});
+    const std::string fix = rowOf(spec(), facts, "launch-address").fix;
+    QVERIFY2(fix.ends_with("launch.interface = \"ens5\""), fix.c_str());
     RunSpec chosen = spec();
     chosen.launch.interface = "ens5";
     QVERIFY(rowOf(chosen, facts, "launch-address").state == State::kGood);

@@ -87,6 +87,7 @@ private Q_SLOTS:
     void sixtyFourNodesAreChosenForAndNamedBriefly();
     void theNetworkBetweenSomeIsAsIfTheOthersHadNotBeenAsked();
     void whereNcclTakesAnotherAddressOfTheCardIsTold();
+    void thePrivateNetworkOfTheLastTestIsAdvisedAgainstAPublicAddress();
     void whatIsKeptIsReadAgain();
     void aFileOfVersion1IsRead();
     void brokenFilesAreErrors_data();
@@ -264,7 +265,6 @@ void TestNetworkMatrix::ofSeveralAddressesOfACardTheOneThatTheOtherReachesIsTheS
     VERIFY_HAS(why, "let TCP from 10.0.0.6 to ports");
 }
 
-void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
 void TestNetworkMatrix::whereNoRouteLeadsIsToldWithAWayOut() {
     NetworkMatrix matrix = twoNetworks();
     for (const char* address : {"10.0.0.5", "10.1.0.5"})
@@ -276,6 +276,7 @@ void TestNetworkMatrix::whereNoRouteLeadsIsToldWithAWayOut() {
              why.c_str());
 }
 
+void TestNetworkMatrix::whoAnsweredByIcmpIsNamed() {
     NetworkMatrix matrix = oneNetwork();
     DialAnswer rejected = answered(Reach::kRejected, "ens5");
     rejected.error = "administratively prohibited";
@@ -506,6 +507,32 @@ void TestNetworkMatrix::whereNcclTakesAnotherAddressOfTheCardIsTold() {
     std::swap(matrix.nodes[0].addresses[0], matrix.nodes[0].addresses[1]);
     QCOMPARE(ncclElsewhere(matrix, *chooseNetwork(matrix)), std::string());
     QCOMPARE(networkFindings(matrix).size(), size_t(1));
+}
+
+void TestNetworkMatrix::thePrivateNetworkOfTheLastTestIsAdvisedAgainstAPublicAddress() {
+    const std::vector<InterfaceReport> now = {at("docker0", "172.17.0.1"), at("mgmt0", "10.9.0.5"),
+                                              at("eth0", "8.8.4.4"), at("ens5", "10.0.0.5")};
+    const std::string firewall = "let a firewall admit the other nodes alone";
+    QCOMPARE(publicAddressFix({}, "node-a", now), firewall);
+    NetworkMatrix last =
+        wholeNetwork({networkNode("node-a", now),
+                      networkNode("node-b", {at("docker0", "172.17.0.1"), at("mgmt0", "10.8.0.5"),
+                                             at("eth0", "8.8.4.5"), at("ens5", "10.0.0.6")})});
+    for (const int from : {0, 1})
+        for (const char* address : {"172.17.0.1", "10.9.0.5", "10.8.0.5"})
+            setAnswer(last, from, address, answered(Reach::kNoRoute, ""));
+    const std::string advised =
+        firewall + ", or keep to a private network: launch.interface = \"ens5\"";
+    QCOMPARE(publicAddressFix(last, "node-a", now), advised);
+    QCOMPARE(publicAddressFix(last, "node-c", now), firewall); // took no part
+    std::vector<InterfaceReport> later = now;
+    later.push_back(at("ens5", "8.8.4.9"));
+    QCOMPARE(publicAddressFix(last, "node-a", later), firewall);
+    later.resize(3); // it lacks that interface now
+    QCOMPARE(publicAddressFix(last, "node-a", later), firewall);
+    setAnswer(last, 1, "10.0.0.5", kSilent); // by a public address alone
+    QCOMPARE(interfacesOf(last), std::string("eth0=8.8.4.4 eth0=8.8.4.5"));
+    QCOMPARE(publicAddressFix(last, "node-a", now), firewall);
 }
 
 void TestNetworkMatrix::whatIsKeptIsReadAgain() {
