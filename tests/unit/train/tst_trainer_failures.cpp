@@ -254,6 +254,34 @@ private Q_SLOTS:
         QCOMPARE(saved->front().manifest.step, int64_t{400});
     }
 
+    void aPauseWithoutRoomIsRefusedWithWhatItWants() {
+        TrainerRun run;
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        RunSpec spec = tinySpec();
+        spec.model.width = 16; // so that the disk could hold it
+        spec.checkpoint.directory = disk.path() + "/checkpoints";
+        spec.train.steps = 1000000;
+        run.start(spec, 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 3, 30000);
+        disk.fill();
+        QVERIFY(run.post({"full", CommandKind::kPause, {}}));
+        const auto answers = [&] { return run.recordsOf<CommandApplied>(0); };
+        QTRY_COMPARE_WITH_TIMEOUT(answers().size(), size_t(1), 60000);
+        const CommandApplied refused = answers().front();
+        QVERIFY(!refused.ok);
+        for (const char* words :
+             {"/checkpoints", "; it takes ", " are free there: make room", "; it trains on"})
+            QVERIFY2(refused.message.find(words) != std::string::npos, refused.message.c_str());
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > refused.step + 3, 30000);
+        disk.empty();
+        QVERIFY(run.post({"room", CommandKind::kPause, {}}));
+        QCOMPARE(run.finish(60000), both(ExitCode::kPaused));
+        const auto saved = listCheckpoints(spec.checkpoint.directory);
+        QVERIFY(saved && saved->size() == 1);
+        QVERIFY(verifyCheckpoint(saved->front().path));
+    }
+
     void aFullStateDiskIsShownAndTrainingGoesOn() {
         TrainerRun run;
         const SmallDisk disk;

@@ -8,6 +8,7 @@
 #include "shared/spec/live_settings.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/validator.h"
+#include "trainer/train/memory/batch_search.h"
 
 #include <algorithm>
 #include <chrono>
@@ -49,15 +50,31 @@ bool hasSpareCore(const Session& session) {
     return !session.device.isCpu() || static_cast<int>(std::thread::hardware_concurrency()) > busy;
 }
 
-/// Whether the file system is large enough for it, were it empty.
-bool couldHold(const std::string& folder, const CheckpointContent& content) {
-    uint64_t needed = 0;
+uint64_t bytesOf(const CheckpointContent& content) {
+    uint64_t bytes = 0;
     for (const auto& file : content.tensorFiles)
         for (const NamedTensor& one : file.tensors)
-            needed += one.tensor.nbytes();
+            bytes += one.tensor.nbytes();
+    return bytes;
+}
+
+/// Whether the file system is large enough for it, were it empty.
+bool couldHold(const std::string& folder, const CheckpointContent& content) {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
-    return !error && space.capacity > needed;
+    return !error && space.capacity > bytesOf(content);
+}
+
+/// With how much room it wants where that is more than there is.
+Error withRoom(const Error& error, const std::string& folder, const CheckpointContent& content) {
+    std::error_code unknown;
+    const auto space = std::filesystem::space(folder, unknown);
+    const uint64_t needed = bytesOf(content);
+    if (error.code != ErrorCode::kExhausted || unknown || space.available > needed)
+        return error;
+    return {error.code, error.message + "; it takes " + bytesText(static_cast<int64_t>(needed)) +
+                            ", and " + bytesText(static_cast<int64_t>(space.available)) +
+                            " are free there: make room"};
 }
 
 Result<TrainState> agreeOnState(const World& world, const std::string& dir,
@@ -329,15 +346,18 @@ bool Checkpointer::noteSaving() {
 /// drops.
 Result<void> Checkpointer::publish(const CheckpointContent& content) {
     const int64_t began = monotonicNowNs();
-    RM_ASSIGN_OR_RETURN(const auto path, saveCheckpoint(m_session.checkpointDir(), content));
-    m_newest = path;
-    const auto written = readManifest(path);
+    const std::string folder = m_session.checkpointDir();
+    const auto path = saveCheckpoint(folder, content);
+    if (!path)
+        return tl::unexpected(withRoom(path.error(), folder, content));
+    m_newest = *path;
+    const auto written = readManifest(*path);
     const Manifest& manifest = written ? *written : content.manifest;
     const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
     m_session.telemetry->append(CheckpointSaved{
-        manifest.step, wallNowNs(), std::filesystem::absolute(path).string(), manifest.bytes(), ms,
+        manifest.step, wallNowNs(), std::filesystem::absolute(*path).string(), manifest.bytes(), ms,
         manifest.reason, manifest.validationLoss, manifest.best});
-    std::printf("checkpoint %s (%s, %.0f ms)\n", path.c_str(), manifest.reason.c_str(), ms);
+    std::printf("checkpoint %s (%s, %.0f ms)\n", path->c_str(), manifest.reason.c_str(), ms);
     std::fflush(stdout);
     removeOldCheckpoints(manifest);
     return {};

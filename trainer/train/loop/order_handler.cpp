@@ -86,9 +86,12 @@ Result<std::optional<Ending>> OrderHandler::obey(const Order& order) {
 /// A checkpoint that cannot be written refuses a pause, but not a preemption: the node goes away.
 Result<std::optional<Ending>> OrderHandler::saveAndEnd(const char* reason, ExitCode code) {
     const auto saved = m_checkpointer.saveAndWait(reason);
-    m_control.report(m_training.step, saved.has_value(), saved ? "" : saved.error().message);
-    if (!saved && code == ExitCode::kPaused) {
-        m_training.event(Severity::kWarning, "pause-failed", saved.error().message);
+    const std::string why = saved ? "" : saved.error().message;
+    const bool goesOn = !saved && code == ExitCode::kPaused;
+    m_control.report(m_training.step, saved.has_value(),
+                     goesOn ? why + (isHeld() ? "; it stays held" : "; it trains on") : why);
+    if (goesOn) {
+        m_training.event(Severity::kWarning, "pause-failed", why);
         return std::nullopt;
     }
     if (!saved)
