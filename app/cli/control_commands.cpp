@@ -92,7 +92,8 @@ Result<CommandState> sendAndWait(CommandContext& context, const QString& run, Co
         wait();
     if (answer.isFinished())
         return answer.result();
-    const std::string who = whoIsBehind(context.engine().live(run));
+    const auto full = journalProblems(context.engine().live(run));
+    const std::string who = full.empty() ? whoIsBehind(context.engine().live(run)) : full.front();
     return failAs(std::string(commandKindName(kind)) + " " + run.toStdString(),
                   problem().value_or(Error{ErrorCode::kUnavailable,
                                            "no answer in 5 min" + (who.empty() ? "" : ": " + who) +
@@ -161,8 +162,10 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
         return (state.message.empty() ? "it was told" : state.message) +
                ", but its end cannot be read here: " + why;
     const auto unseen = unseenNodes(live);
-    if (unseen.empty())
-        return "the ranks have not ended yet";
+    if (unseen.empty()) {
+        const auto full = journalProblems(live);
+        return "the ranks have not ended yet" + (full.empty() ? "" : ": " + full.front());
+    }
     const bool isKill = kind == CommandKind::kKill; // which each agent does for its own ranks
     if (isKill && state.message.find(unseen.front().node) != std::string::npos)
         return state.message;

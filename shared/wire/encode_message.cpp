@@ -56,7 +56,8 @@ Body build(Builder& b, const RunState& m) {
                                             r.exitCode, r.signal, r.isStopped, r.journalProblem,
                                             r.droppedRecords, r.isWaiting));
     return fb::CreateRunState(b, m.attempt, m.supervised, m.ended, m.outcome, m.wallNs,
-                              b.CreateVector(ranks), m.hasNoRoom, flatText(b, m.waitsFor))
+                              b.CreateVector(ranks), m.hasNoRoom, flatText(b, m.waitsFor),
+                              flatText(b, m.noRoom))
         .Union();
 }
 

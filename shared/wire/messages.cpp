@@ -89,8 +89,9 @@ Result<Message> read(const fb::CommandState& m) {
 Result<Message> read(const fb::RunState& m) {
     if (sizeOf(m.ranks()) > kMaxTables)
         return corrupt("too many ranks");
-    RunState state{m.attempt(),     m.supervised(),       m.ended(), m.outcome(), m.wall_ns(), {},
-                   m.has_no_room(), textOf(m.waits_for())};
+    RunState state{m.attempt(),     m.supervised(),        m.ended(),
+                   m.outcome(),     m.wall_ns(),           {},
+                   m.has_no_room(), textOf(m.waits_for()), textOf(m.no_room())};
     for (size_t i = 0; i < sizeOf(m.ranks()); ++i) {
         const auto* r = m.ranks()->Get(flatbuffers::uoffset_t(i));
         state.ranks.push_back({r->rank(), r->pid(), r->step(), r->phase(), r->since_ms(),

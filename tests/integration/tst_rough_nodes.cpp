@@ -47,6 +47,7 @@ private Q_SLOTS:
     void lostNodeIsWrittenDownUntilItIsBack();
     void addressWithoutARouteIsSaid();
     void folderOfRunsWithoutRoomIsNotReady();
+    void aPauseIsRefusedWhileTheDiskOfANodeIsFull();
     void aFullDiskOfThisComputerBlamesNoNode();
 
 private:
@@ -247,6 +248,52 @@ void tst_rough_nodes::folderOfRunsWithoutRoomIsNotReady() {
     QVERIFY2(check.out.contains("Folders: write in "), check.whole());
     QVERIFY2(check.out.contains("No space left on device"), check.whole());
     QVERIFY2(check.out.contains("XDG_STATE_HOME"), check.whole());
+}
+
+void tst_rough_nodes::aPauseIsRefusedWhileTheDiskOfANodeIsFull() {
+    SshServer& server = m_bed->server(1);
+    {
+        const SmallDisk disk(server.home() + "/state", "16m");
+        QVERIFY(disk.isMounted());
+        QVERIFY(server.restart()); // its namespace sees mounts from before its start
+        const QString spec = m_bed->writeSpec("full", {.steps = 1000000, .checkpointEvery = 0});
+        const auto app = cli().start(QStringList{"run", spec, "--wait"} + kBothNodes);
+        const auto isThere = [&] {
+            const auto run = newestRun(cli().database());
+            return run && run->name == "full" && run->step >= 5;
+        };
+        QVERIFY2(QTest::qWaitFor(isThere, 60000), app->readAllStandardError());
+        const QString run = newestRun(cli().database())->id;
+        disk.fill();
+        CliResult shown;
+        const auto isTold = [&] {
+            shown = cli().run({"show", run});
+            return shown.whole().contains("the disk of the run's folder on node-b is full");
+        };
+        const bool wasTold = QTest::qWaitFor(isTold, 60000);
+        const CliResult full = cli().run({"pause", run});
+        const int64_t step = summary(run).step;
+        const bool goesOn = waitForStep(run, step + 50);
+        disk.empty();
+        const auto hasRoom = [&] {
+            shown = cli().run({"show", run});
+            return !shown.whole().contains("is full");
+        };
+        const bool hadRoom = QTest::qWaitFor(hasRoom, 60000);
+        const CliResult paused = cli().run({"pause", run});
+        const bool isOver = app->waitForFinished(60000);
+        server.stop();
+        QVERIFY2(wasTold && hadRoom, shown.whole());
+        QVERIFY2(full.exitCode == static_cast<int>(ExitCode::kExhausted), full.whole());
+        for (const char* words : {"on node-b is full (", "/node-00001 has 0 kB", "make room"})
+            QVERIFY2(full.err.contains(words), full.whole());
+        QVERIFY(goesOn && isOver);
+        QVERIFY2(paused.exitCode == 0, paused.whole());
+        const int64_t last = summary(run).step;
+        QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, last),
+                 QByteArray());
+    }
+    QVERIFY(server.restart());
 }
 
 void tst_rough_nodes::aFullDiskOfThisComputerBlamesNoNode() {

@@ -181,8 +181,9 @@ auto membersOf(T& value) {
 
 template <Like<RunState> T>
 auto membersOf(T& value) {
-    auto& [attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom, waitsFor] = value;
-    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom, waitsFor);
+    auto& [attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom, waitsFor, noRoom] = value;
+    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom, waitsFor,
+                    noRoom);
 }
 
 template <Like<LiveState::NodeLink> T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/followed_run.h"
 
+#include "app/core/run/standstill.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
@@ -159,8 +160,16 @@ QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t 
                               AskedState::kLapsed);
         return QtFuture::makeReadyFuture(unanswered(m_run, command.kind, why));
     }
-    if (!m_inFlight.contains(command.id))
+    if (!m_inFlight.contains(command.id)) {
+        if (const std::string full = whyNoCheckpoint(m_live, command.kind); !full.empty()) {
+            Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, full},
+                                  AskedState::kRefused);
+            return QtFuture::makeReadyFuture(Result<CommandState>(
+                failAs(std::string(commandKindName(command.kind)) + " " + m_run.toStdString(),
+                       Error{ErrorCode::kExhausted, full})));
+        }
         begin({command, askedNs});
+    }
     auto& asker = m_inFlight.at(command.id).askers.emplace_back();
     asker.start();
     auto answer = asker.future();
@@ -303,7 +312,10 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
         m_live.pending.reset();
     Q_EMIT commandChanged(kind, state, isRefused ? AskedState::kRefused : AskedState::kApplied);
     Q_EMIT liveChanged();
-    answer(inFlight, state);
+    CommandState told = state;
+    if (isRefused) // by what is on that node, such as its disk
+        told.message = m_parts[node].name + ": " + state.message;
+    answer(inFlight, told);
 }
 
 void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandState& state) {

@@ -131,14 +131,41 @@ std::string whoIsBehind(const LiveState& live) {
     return words + (count > 1 ? " are behind: " : " is behind: ") + placeOf(last->state);
 }
 
+namespace {
+
+/// "the disk of the run's folder on node-a is full (DIR has 0 kB, and 64 kB are needed)"
+std::string fullDisk(const LiveState::NodeLink& node) {
+    const std::string& why = node.state->noRoom;
+    return "the disk of the run's folder on " + node.node + " is full" +
+           (why.empty() ? "" : " (" + why + ")");
+}
+
+bool writesACheckpoint(CommandKind kind) {
+    return kind == CommandKind::kPause || kind == CommandKind::kCheckpoint ||
+           kind == CommandKind::kSet;
+}
+
+} // namespace
+
+std::string whyNoCheckpoint(const LiveState& live, CommandKind kind) {
+    if (!writesACheckpoint(kind) || ranksOf(live).empty())
+        return {};
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.link == LiveState::Link::kLive && node.state && node.state->hasNoRoom)
+            return fullDisk(node) +
+                   ", so neither a checkpoint nor what the ranks have measured since could be kept "
+                   "there: make room on it and ask again; the run goes on as before";
+    return {};
+}
+
 std::vector<std::string> journalProblems(const LiveState& live) {
     constexpr uint8_t kNoRoom = 1 + static_cast<uint8_t>(ErrorCode::kExhausted);
     std::vector<std::string> lines;
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.state && node.state->hasNoRoom)
-            lines.push_back("the disk of the run's folder on " + node.node +
-                            " is full: no attempt begins there, and no end is written, until "
-                            "there is room");
+            lines.push_back(fullDisk(node) +
+                            ": no attempt begins there, and no end is written, until there is "
+                            "room");
     for (const SeenRank& rank : ranksOf(live)) {
         const RankState& state = rank.state;
         if (state.journalProblem == 0 && state.droppedRecords == 0)

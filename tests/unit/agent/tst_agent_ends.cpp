@@ -235,7 +235,10 @@ private Q_SLOTS:
             return !states.empty() && states.back().progress == CommandProgress::kRefused;
         };
         QTRY_VERIFY_WITH_TIMEOUT(isAnswered(), kLongMs);
-        QVERIFY(client.all<RunState>().back().hasNoRoom);
+        const RunState told = client.all<RunState>().back();
+        QVERIFY(told.hasNoRoom);
+        QVERIFY2(told.noRoom.ends_with(" kB, and 64 kB are needed"), told.noRoom.c_str());
+        QVERIFY2(told.noRoom.starts_with(disk.path()), told.noRoom.c_str());
         QVERIFY(!f.agentState()["ended"].toBool() && processRuns(supervisor));
         disk.empty();
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);

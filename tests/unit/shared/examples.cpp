@@ -149,6 +149,8 @@ Command command() {
 std::vector<Message> messages() {
     const RankState running{3, 4242, 501, 2, 17, 0, 0};
     const RankState gone{4, 0, 500, 9, 18, -1, 9};
+    RunState waiting{1, true, false, 0, 1700000000000000014, {}, true, "job 12 waits"};
+    waiting.noRoom = "/s/\u00e9 has 0 kB, and 64 kB are needed";
     return {
         Hello{kWireVersion, "0.1.0", "gpt-tiny-1", 1},
         Attach{{{"journal/rank-00003.rmj", 4096}, {"log/rank-00003.log", 0}}},
@@ -159,7 +161,7 @@ std::vector<Message> messages() {
         RunState{2, true, true, 4, 1700000000000000013, {running, gone}, false, ""},
         Heartbeat{123456789, 987654321},
         Refusal{uint8_t(ErrorCode::kNotFound), "no run gpt-tiny-2 on this node"},
-        RunState{1, true, false, 0, 1700000000000000014, {}, true, "job 12 waits"},
+        waiting,
     };
 }
 

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace rm {
 
@@ -31,11 +32,18 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
     state.isWaiting = seenRank(state.rank, status, false).isWaiting().value_or(false);
 }
 
-/// Less than what a supervisor wants to begin an attempt.
-bool hasNoRoom(const std::string& runDir) {
+/// RunState::noRoom where there is less than what a supervisor wants to begin an attempt.
+std::string noRoomIn(const std::string& runDir) {
     struct statvfs disk = {};
-    return ::statvfs(runDir.c_str(), &disk) == 0 && disk.f_blocks > 0 &&
-           uint64_t{disk.f_bavail} * disk.f_frsize < kNeededRoom;
+    if (::statvfs(runDir.c_str(), &disk) != 0 || disk.f_blocks == 0)
+        return {};
+    const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
+    if (free >= kNeededRoom)
+        return {};
+    std::error_code ignored;
+    return std::filesystem::canonical(runDir, ignored).string() + " has " +
+           std::to_string(free >> 10) + " kB, and " + std::to_string(kNeededRoom >> 10) +
+           " kB are needed";
 }
 
 // Phases of an ordinary step count as the same.
@@ -56,7 +64,8 @@ uint8_t visiblePhase(uint8_t phase) {
 RunState readRunState(const std::string& runDir) {
     RunState state;
     state.wallNs = wallNowNs();
-    state.hasNoRoom = hasNoRoom(runDir);
+    state.noRoom = noRoomIn(runDir);
+    state.hasNoRoom = !state.noRoom.empty();
     state.supervised = RunLock::isHeld(runDir);
     const Result<AgentState> agent = loadAgentState(runDir);
     if (!agent)

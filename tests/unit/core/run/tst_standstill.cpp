@@ -53,6 +53,7 @@ private Q_SLOTS:
     void ranksThatGetOnAreNotNamed();
     void noKillIsAdvisedWhileANodeIsSilent();
     void aFullDiskIsWhyNothingIsAnswered();
+    void whatWritesACheckpointIsNotSentToAFullDisk();
     void aFullDiskOfThisComputerBlamesNoNode();
     void nobodyIsBlamedBeforeAllAreHeardOf();
     void nothingIsToldWithoutACommand();
@@ -246,6 +247,32 @@ void TestStandstill::aFullDiskIsWhyNothingIsAnswered() {
     const DelayAdvice advice = delayAdvice(state, kWallNs);
     QVERIFY2(!advice.isKill && advice.words.find("free some room") != std::string::npos,
              advice.words.c_str());
+}
+
+void TestStandstill::whatWritesACheckpointIsNotSentToAFullDisk() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5)});
+    for (const CommandKind kind :
+         {CommandKind::kPause, CommandKind::kCheckpoint, CommandKind::kSet})
+        QCOMPARE(whyNoCheckpoint(state, kind), std::string());
+    state.nodes[1].state->hasNoRoom = true; // not the node that gets the command
+    state.nodes[1].state->noRoom = "/s/x has 0 kB, and 64 kB are needed";
+    for (const CommandKind kind :
+         {CommandKind::kPause, CommandKind::kCheckpoint, CommandKind::kSet}) {
+        const std::string why = whyNoCheckpoint(state, kind);
+        QVERIFY2(
+            why.starts_with("the disk of the run's folder on n1 is full (/s/x has 0 kB, and 64 "
+                            "kB are needed)"),
+            why.c_str());
+    }
+    for (const CommandKind kind : {CommandKind::kStop, CommandKind::kKill, CommandKind::kHold})
+        QCOMPARE(whyNoCheckpoint(state, kind), std::string());
+    state.nodes[1].link = LiveState::Link::kLost; // what it said is old
+    QCOMPARE(whyNoCheckpoint(state, CommandKind::kPause), std::string());
+    state.nodes[1].link = LiveState::Link::kLive;
+    for (LiveState::NodeLink& node : state.nodes)
+        node.state->ranks[0].pid = 0; // a pause ends the wait for the next attempt
+    QCOMPARE(whyNoCheckpoint(state, CommandKind::kPause), std::string());
 }
 
 void TestStandstill::aFullDiskOfThisComputerBlamesNoNode() {
