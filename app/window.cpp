@@ -53,8 +53,8 @@ int runWindow(int argc, char** argv) {
     if (const auto prepared = paths.prepare(); !prepared)
         return refuse(prepared.error());
     Fleet fleet(paths.config, paths.state);
-    if (const auto loaded = fleet.load(); !loaded)
-        return refuse(loaded.error());
+    if (const auto loaded = fleet.load(); !loaded) // the page Nodes shows it
+        std::cerr << "ringmaster: " << loaded.error().message << std::endl;
     SharedEngine engine(paths, fleet, face::Kind::kWindow);
     if (const auto opened = await(engine.open()); !opened)
         return refuse(opened.error());

@@ -54,6 +54,7 @@ struct Arguments {
     int64_t steps = 1;
     bool wait = false;
     bool asNew = false;
+    bool needsNodes = false; ///< more of them than a run has
     std::function<int(CommandContext&)> action;
 };
 
@@ -106,6 +107,11 @@ CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const cha
     command->add_flag("--json", a.json, "Answer in JSON on standard output");
     command->callback([&a, action = std::move(action)] { a.action = action; });
     return command;
+}
+
+/// For what reads or changes the list of nodes.
+void needNodes(CLI::App& command, Arguments& a) {
+    command.preparse_callback([&a](size_t) { a.needsNodes = true; });
 }
 
 CLI::App* addRunCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
@@ -178,6 +184,9 @@ void addLaunching(CLI::App& parser, Arguments& a) {
                       "Agree to later steps and checkpoints being retired; a script has to");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
     restore->add_flag("--anyway", a.run.anyway, kAnyway);
+
+    for (CLI::App* command : {run, forecast, resume, restore})
+        needNodes(*command, a);
 
     auto* attach = addRunCommand(parser, a, "attach", "Follow a run until it ends",
                                  [&a](CommandContext& s) { return runAttach(s, a.id); });
@@ -266,6 +275,7 @@ void addLists(CLI::App& parser, Arguments& a) {
             return runPushCheckpoint(s, a.id, a.checkpoint, a.node.name, a.output);
         });
     push->add_option("CHECKPOINT", a.checkpoint, kCheckpointOrNewest);
+    needNodes(*push, a);
     push->add_option("--node", a.node.name, "The node that gets it")->required();
     push->add_option("--from", a.output,
                      "The folder of a checkpoint on this computer, in place of CHECKPOINT");
@@ -324,6 +334,7 @@ void addKeeping(CLI::App& parser, Arguments& a) {
             return a.id.empty() ? runCleanNodes(s, {a.names, a.preview, a.recent, a.yes, a.agents})
                                 : runClean(s, {a.id, a.preview, a.yes});
         });
+    needNodes(*clean, a);
     auto* run = clean->add_option("RUN", a.id, "Id, start of an id, or name of a run");
     clean->add_option("--node", a.names, "Without a run: only these nodes or @GROUPs; default: all")
         ->excludes(run);
@@ -382,6 +393,7 @@ std::array<CLI::Option*, 2> addSlurm(CLI::App& command, Arguments& a) {
 void addNodes(CLI::App& parser, Arguments& a) {
     CLI::App* nodes = parser.add_subcommand("nodes", "The machines that can train");
     nodes->require_subcommand(1);
+    needNodes(*nodes, a);
     auto* add = addCommand(*nodes, a, "add", "Add a machine that SSH reaches",
                            [&a](CommandContext& s) { return runNodesAdd(s, a.node); });
     add->add_option("NAME", a.node.name, "What to call it")->required();
@@ -524,7 +536,7 @@ int runTerminalCommand(int argc, char** argv) {
         return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
     }
     CommandContext context(arguments.json);
-    if (const auto opened = context.open(); !opened)
+    if (const auto opened = context.open(arguments.needsNodes); !opened)
         return printError(context, opened.error());
     const int code = arguments.action(context);
     context.finish();

@@ -68,12 +68,16 @@ CommandContext::CommandContext(bool json)
 
 CommandContext::~CommandContext() = default;
 
-Result<void> CommandContext::open() {
+Result<void> CommandContext::open(bool needsNodes) {
     if (const auto prepared = m_paths.prepare(); !prepared)
         return failAs("prepare Ringmaster's folders", prepared.error());
     m_fleet = std::make_unique<Fleet>(m_paths.config, m_paths.state);
-    if (const auto loaded = m_fleet->load(); !loaded)
-        return loaded;
+    if (const auto loaded = m_fleet->load(); !loaded) {
+        if (needsNodes)
+            return loaded;
+        std::cerr << "ringmaster: " << oneLine(loaded.error().message)
+                  << "; until that is mended only this computer is known as a node" << std::endl;
+    }
     m_engine = std::make_unique<SharedEngine>(m_paths, *m_fleet, face::Kind::kTerminal);
     // A failure that names no run concerns every command.
     QObject::connect(m_engine.get(), &Engine::failed, m_engine.get(),

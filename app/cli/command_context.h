@@ -25,8 +25,9 @@ public:
     ~CommandContext();
 
     /// Opens fleet and engine: this process then holds the database, or is served by the one that
-    /// does.
-    Result<void> open();
+    /// does. A nodes.toml that cannot be read is an error where the command `needsNodes`, else it
+    /// is told on stderr.
+    Result<void> open(bool needsNodes);
     /// Keeps the process running while it starts ranks for other terminals.
     void finish();
 

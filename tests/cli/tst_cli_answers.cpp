@@ -30,6 +30,7 @@ private Q_SLOTS:
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
     void thisComputerIsNotRemoved();
+    void aBrokenListOfNodesStopsWhatNeedsItAlone();
     void aClusterIsEditedAsItWasAdded();
     void severalNodesAreImportedOrNone();
     void oneNodeThatIsGoneKeepsNoOtherFromBeingAsked();
@@ -149,6 +150,34 @@ void TestCliAnswers::thisComputerIsNotRemoved() {
         QVERIFY2(refused.err.contains("this computer always is one") && refused.out.isEmpty(),
                  refused.whole());
     }
+}
+
+void TestCliAnswers::aBrokenListOfNodesStopsWhatNeedsItAlone() {
+    const QString path = m_own.path("config/ringmaster/nodes.toml");
+    QVERIFY(QDir().mkpath(m_own.path("config/ringmaster")));
+    const QByteArray text = "[[node]]\nname = \"a\"\nhost = h\n";
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+    file.close();
+    const auto isTold = [&](const Answer& answer) {
+        return answer.err.contains("nodes.toml") && answer.err.contains("line 3");
+    };
+    const Answer runs = m_own.run({"runs", "--json"});
+    QVERIFY2(runs.exitCode == 0 && isTold(runs), runs.whole());
+    QCOMPARE(runs.json().array().size(), 0);
+    const Answer show = m_own.run({"show", "nope"});
+    QVERIFY2(show.exitCode == static_cast<int>(ExitCode::kNotFound) && isTold(show), show.whole());
+    for (const QStringList& words :
+         {QStringList{"nodes", "list"},
+          QStringList{"nodes", "add", "b", "--ssh", "b", "--no-check"},
+          QStringList{"run", "gpt-tiny", "--node", "a"}, QStringList{"clean"}}) {
+        const Answer needed = m_own.run(words);
+        QVERIFY2(needed.exitCode == static_cast<int>(ExitCode::kUsage), needed.whole());
+        QVERIFY2(isTold(needed) && needed.err.count('\n') == 1, needed.whole());
+    }
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(file.readAll(), text);
+    QVERIFY(file.remove());
 }
 
 void TestCliAnswers::aClusterIsEditedAsItWasAdded() {

@@ -485,7 +485,7 @@ void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
     storeRun("unseen-000001", RunStateKind::kRunning);
     QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}));
     FollowedRun followed(
-        stored("unseen-000001"), {{kLocalNodeName, m_fleet->find(kLocalNodeName)}}, nullptr,
+        stored("unseen-000001"), {{kLocalNodeName, m_fleet->find(kLocalNodeName), {}}}, nullptr,
         std::make_shared<HostPool>([](const Node&) { return Credentials{}; }), m_paths.database());
     followed.start();
     auto known = followed.send({"known", CommandKind::kPause, {}}, wallNowNs());

@@ -58,6 +58,7 @@ private Q_SLOTS:
     void cleanup() { m_demo.reset(); }
 
     void aPortThatIsNotGivenIsAPlaceholder();
+    void aBrokenListOfNodesIsShownAndReadAgain();
     void aNodeIsEditedUnderItsName();
     void aHostThatIsNoneIsCalledSo();
     void thisComputerIsToldHowToBeUsedAndNotHowToBeReached();
@@ -144,6 +145,23 @@ void TestNodesPage::aPortThatIsNotGivenIsAPlaceholder() {
     click("addNodeConfirm");
     QVERIFY(find<QLabel>("addNodeProblem")->text().contains("99999"));
     QVERIFY(find<QLabel>("addNodeProblem")->text().contains("65535"));
+}
+
+void TestNodesPage::aBrokenListOfNodesIsShownAndReadAgain() {
+    const std::string path = m_demo->paths().config.toStdString() + "/nodes.toml";
+    QVERIFY(writeFileAtomically(path, "[[node]]\nname = \"box\"\nhost = h\n"));
+    QVERIFY(!m_demo->fleet().load());
+    const auto* banner = find<QFrame>("nodesFileBanner");
+    QVERIFY(banner->isVisible());
+    QVERIFY2(banner->accessibleName().contains("nodes.toml") &&
+                 banner->accessibleName().contains("line 3"),
+             qPrintable(banner->accessibleName()));
+    click("readNodesAgain");
+    QVERIFY(banner->isVisible()); // it is as it was
+    QVERIFY(writeFileAtomically(path, "[[node]]\nname = \"box\"\nhost = \"h\"\n"));
+    click("readNodesAgain");
+    QVERIFY(banner->isHidden());
+    QVERIFY(m_demo->fleet().find("box"));
 }
 
 void TestNodesPage::aNodeIsEditedUnderItsName() {

@@ -41,6 +41,7 @@ struct Fleet::Impl {
     std::vector<Node> nodes;           ///< the local one first, then by name
     std::vector<std::string> warnings; ///< not told yet
     std::set<std::string> told;        ///< all that were met
+    std::optional<Error> problem;      ///< of the file
     Checker checker;
     std::map<QString, NodeCheck> checks;
     std::function<KnownRuns()> knownRuns;
@@ -106,6 +107,7 @@ Result<NodesFile> Fleet::Impl::read() const {
 }
 
 void Fleet::Impl::takeOver(NodesFile file) {
+    problem.reset();
     nodes = std::move(file.nodes);
     localIn(nodes);
     order(nodes);
@@ -199,11 +201,23 @@ Fleet::~Fleet() {
 }
 
 Result<void> Fleet::load() {
-    RM_ASSIGN_OR_RETURN(auto file, m_impl->read());
+    auto file = m_impl->read();
+    if (!file) {
+        const bool isNew = !m_impl->problem;
+        m_impl->problem = file.error();
+        if (isNew)
+            Q_EMIT nodesChanged();
+        return tl::unexpected(file.error());
+    }
+    const bool wasBroken = m_impl->problem.has_value();
     const std::vector<Node> earlier = m_impl->nodes;
-    m_impl->takeOver(std::move(file));
-    const bool isNews = earlier != m_impl->nodes;
+    m_impl->takeOver(std::move(*file));
+    const bool isNews = wasBroken || earlier != m_impl->nodes;
     std::vector<std::string> edited;
+    if (wasBroken)
+        for (const Node& now : m_impl->nodes)
+            if (std::ranges::find(earlier, now.name, &Node::name) == earlier.end())
+                edited.push_back(now.name);
     for (const Node& before : earlier)
         if (const auto now = find(QString::fromStdString(before.name));
             !now || !areReachedAlike(*now, before)) {
@@ -217,6 +231,10 @@ Result<void> Fleet::load() {
     for (const std::string& name : edited)
         Q_EMIT nodeEdited(QString::fromStdString(name));
     return {};
+}
+
+std::optional<Error> Fleet::problem() const {
+    return m_impl->problem;
 }
 
 std::vector<std::string> Fleet::takeWarnings() {

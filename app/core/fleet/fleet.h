@@ -71,6 +71,10 @@ public:
     /// changed. Called again, it takes over what another process wrote.
     Result<void> load();
 
+    /// Why the last load() could not read nodes.toml: until it can, nodes that are not known here
+    /// may stand there, and none is added, changed or removed.
+    std::optional<Error> problem() const;
+
     /// What nodes.toml has that only a later release understands, a sentence each; each is told
     /// once.
     std::vector<std::string> takeWarnings();

@@ -67,7 +67,7 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Part> parts,
         link.node = part.name;
         link.link = part.node ? LiveState::Link::kConnecting : LiveState::Link::kLost;
         if (!part.node) {
-            link.why = tr("it was removed from the list of nodes");
+            link.why = QString::fromStdString(part.whyUnknown);
             link.lostSinceNs = wallNowNs();
         }
         m_live.nodes.push_back(std::move(link));
@@ -96,7 +96,7 @@ FollowedRun::~FollowedRun() {
 
 void FollowedRun::start() {
     for (size_t i = 0; i < m_parts.size(); ++i) {
-        const auto& [name, node] = m_parts[i];
+        const auto& [name, node, whyUnknown] = m_parts[i];
         const bool wasLost =
             std::ranges::find(m_lostNodes, name, &LostNode::nodeName) != m_lostNodes.end();
         m_followers.push_back(node ? std::make_unique<NodeFollower>(
@@ -148,9 +148,10 @@ void FollowedRun::retry(const std::string& node) {
 std::string FollowedRun::whyNotSent(CommandKind kind) const {
     if (kind == CommandKind::kKill || (m_followers.front() && !m_nodeEnded.front()))
         return {};
-    return m_parts.front().name + ", the node of rank 0, " +
-           (m_nodeEnded.front() ? "has ended its ranks" : "was removed from the list of nodes") +
-           "; kill the run";
+    const auto& [name, node, whyUnknown] = m_parts.front();
+    return name + ", the node of rank 0" +
+           (m_nodeEnded.front() ? ", has ended its ranks; kill the run"
+                                : " cannot be reached: " + whyUnknown);
 }
 
 QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t askedNs) {

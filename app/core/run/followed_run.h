@@ -40,7 +40,8 @@ public:
     /// One of the run's nodes.
     struct Part {
         std::string name;
-        std::optional<Node> node; ///< nullopt: it was removed from the fleet, so that it is lost
+        std::optional<Node> node; ///< nullopt: it is not in the fleet, so that it is lost
+        std::string whyUnknown;   ///< in that case
     };
 
     /// `parts` in the order of the run's nodes. `writer` null: nothing is ingested.

@@ -258,9 +258,12 @@ LocalEngine::place(const std::vector<Placement>& placements) const {
 
 Result<Node> LocalEngine::find(const QString& node) const {
     const auto found = m_impl->fleet->find(node);
-    return found ? Result<Node>(*found)
-                 : fail(ErrorCode::kNotFound, "find node " + node.toStdString() +
-                                                  ": it is not in the list; add it first");
+    if (found)
+        return *found;
+    const std::string attempt = "find node " + node.toStdString();
+    if (const auto problem = m_impl->fleet->problem())
+        return failAs(attempt, *problem);
+    return fail(ErrorCode::kNotFound, attempt + ": it is not in the list; add it first");
 }
 
 Result<std::vector<PlacedParty>> LocalEngine::placeOf(const RunSummary& run) const {
@@ -738,6 +741,8 @@ Result<PlacesToClean> LocalEngine::placesToClean(const QString& run) const {
         const auto node = m_impl->fleet->find(QString::fromStdString(place.nodeName));
         if (!isListed && node)
             places.nodes.push_back({*node, place.ranks});
+        else if (const auto problem = m_impl->fleet->problem(); !isListed && problem)
+            return failAs("find node " + place.nodeName, *problem);
         else if (!isListed)
             places.forgotten.push_back(place.nodeName);
     }
@@ -1122,10 +1127,11 @@ Result<void> LocalEngine::follow(const QString& run) {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));
     if (found.nodes.empty())
         return fail(ErrorCode::kInvalid, "follow " + run.toStdString() + ": it is on no node");
+    const auto problem = m_impl->fleet->problem();
     std::vector<FollowedRun::Part> parts;
     for (const RunNode& part : found.nodes)
-        parts.push_back(
-            {part.nodeName, m_impl->fleet->find(QString::fromStdString(part.nodeName))});
+        parts.push_back({part.nodeName, m_impl->fleet->find(QString::fromStdString(part.nodeName)),
+                         problem ? problem->message : "it was removed from the list of nodes"});
     auto followed = std::make_unique<FollowedRun>(found, std::move(parts), m_impl->writer,
                                                   m_impl->hosts, m_impl->database);
     wireFollowed(run, *followed);

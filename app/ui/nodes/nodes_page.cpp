@@ -20,6 +20,7 @@
 #include "app/ui/nodes/differences_card.h"
 #include "app/ui/nodes/network_card.h"
 #include "app/ui/nodes/node_card.h"
+#include "app/ui/widgets/banner.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
@@ -116,6 +117,14 @@ void NodesPage::buildUi() {
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
+    m_fileBanner = new Banner("nodesFileBanner");
+    auto* again = makeButton(tr("Read again"), "", "readNodesAgain");
+    connect(again, &QPushButton::clicked, this, [this] {
+        (void)m_context.fleet.load();
+        showFileProblem();
+    });
+    m_fileBanner->addAction(again);
+    column->addWidget(m_fileBanner);
     column->addWidget(buildCards());
     auto* content = new QWidget;
     auto* inner = new QVBoxLayout(content);
@@ -269,6 +278,7 @@ void NodesPage::rebuildCards() {
     }
     setTabOrder(before, m_selfTest);
     tellWarnings();
+    showFileProblem();
     select(m_context.fleet.find(m_selected) ? m_selected : QString(kLocalNodeName));
 }
 
@@ -277,8 +287,22 @@ void NodesPage::tellWarnings() {
     QStringList warnings;
     for (const std::string& warning : m_context.fleet.takeWarnings())
         warnings << QString::fromStdString(warning);
+    if (const auto problem = m_context.fleet.problem())
+        warnings << tr("The list of nodes cannot be read: %1")
+                        .arg(QString::fromStdString(problem->message));
     if (!warnings.isEmpty())
         m_context.toast.say(warnings.join('\n'));
+}
+
+/// Why nodes are missing here that a person has added.
+void NodesPage::showFileProblem() {
+    const auto problem = m_context.fleet.problem();
+    m_fileBanner->show(
+        Tone::kBad, problem ? tr("The list of nodes cannot be read") : QString(),
+        problem ? tr("%1\nNothing is written to it meanwhile. Mend it with an editor and read it "
+                     "again.")
+                      .arg(QString::fromStdString(problem->message))
+                : QString());
 }
 
 void NodesPage::refresh(const QString& name) {

@@ -19,6 +19,7 @@ class QVBoxLayout;
 
 namespace rm {
 
+class Banner;
 class DifferencesCard;
 class ElidedLabel;
 class NetworkCard;
@@ -52,6 +53,7 @@ private:
     void rebuildCards();
     void moveSelection(int key); ///< to the card that an arrow, Home or End leads to
     void tellWarnings();
+    void showFileProblem();
     void refresh(const QString& name);
     void refreshHeader();
     void refreshDifferences();
@@ -81,6 +83,7 @@ private:
     QPushButton* m_links;
     QPushButton* m_add;
     QPushButton* m_import;
+    Banner* m_fileBanner; ///< why nodes.toml cannot be read
     QPushButton* m_checkAll;
     QScrollArea* m_cardsArea;
     ReflowGrid* m_grid;

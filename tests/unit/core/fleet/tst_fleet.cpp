@@ -790,6 +790,18 @@ void FleetTest::brokenFileIsLeftAsItIs() {
     QVERIFY(!fleet.add(sample("a")));
     QVERIFY(readFile(file) == std::string("[[node]\n"));
     QCOMPARE(fleet.nodes().size(), size_t{1});
+    QVERIFY(fleet.problem() && fleet.problem()->message.find("line 1") != std::string::npos);
+    QSignalSpy changed(&fleet, &Fleet::nodesChanged);
+    QSignalSpy edited(&fleet, &Fleet::nodeEdited); // its runs are followed from then on
+    QVERIFY(writeFileAtomically(file, "[[node]]\nname = \"a\"\nhost = \"h\"\n"));
+    QVERIFY(fleet.load());
+    QVERIFY(!fleet.problem());
+    QCOMPARE(changed.size(), 1);
+    QCOMPARE(edited.size(), 1);
+    QVERIFY(writeFileAtomically(file, "[[node]\n"));
+    QVERIFY(!fleet.load());
+    QVERIFY(fleet.find("a")); // as it was
+    QCOMPARE(changed.size(), 2);
 }
 
 void FleetTest::twoFleetsDoNotLoseEachOthersNodes() {
