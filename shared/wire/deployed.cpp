@@ -74,7 +74,8 @@ std::string toJson(const DeployedReport& report) {
                      {"state_id", report.stateId},
                      {"state", report.stateDir},
                      {"items", items},
-                     {"in_the_way", report.inTheWay}});
+                     {"in_the_way", report.inTheWay},
+                     {"failure", report.failure}});
 }
 
 Result<DeployedReport> parseDeployedReport(std::string_view text) {
@@ -88,7 +89,8 @@ Result<DeployedReport> parseDeployedReport(std::string_view text) {
                           plainLine(textAt(json, "in_the_way").value_or("")),
                           textAt(json, "home_id").value_or(""),
                           textAt(json, "state_id").value_or(""),
-                          textAt(json, "state").value_or("")};
+                          textAt(json, "state").value_or(""),
+                          plainLine(textAt(json, "failure").value_or(""))};
     if (report.stateDir.size() > kLongestHome)
         return fail(ErrorCode::kCorrupt, "read what is deployed: a path is too long");
     if (report.homeId.size() > kLongestId || report.stateId.size() > kLongestId)

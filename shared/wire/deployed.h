@@ -40,6 +40,8 @@ struct DeployedReport {
     std::string homeId = {};
     std::string stateId = {};
     std::string stateDir = {}; ///< where its runs lie, in `runs`; empty: an agent that tells none
+    /// Why an uninstall ended in the middle: `items` are those of the runs that are gone then.
+    std::string failure = {};
     bool operator==(const DeployedReport&) const = default;
 };
 

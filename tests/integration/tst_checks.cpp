@@ -41,6 +41,7 @@ private Q_SLOTS:
     void anAgentOfAnotherReleaseIsToldAndRemovedAlone();
     void aLaunchIsCheckedBeforeItIsMade();
     void aFolderThatNodesHaveInCommonIsFound();
+    void aRemovalThatEndsInTheMiddleNotesWhatIsGone();
     void aNodeThatIsRidOfItsRunsHasNoCheckpoint();
 
 private:
@@ -262,6 +263,28 @@ void tst_checks::aFolderThatNodesHaveInCommonIsFound() {
     QVERIFY(wordsFor({}).contains("which the other nodes do not have"));
     const auto all = QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot;
     QVERIFY(QDir(m_bed->driveFolder()).entryList(all).isEmpty()); // nothing was left there
+}
+
+void tst_checks::aRemovalThatEndsInTheMiddleNotesWhatIsGone() {
+    const QString spec = m_bed->writeSpec("half", {.steps = 10, .checkpointEvery = 5});
+    const CliResult run =
+        cli().run({"run", spec, "--wait", "--json", "--node", "node-b:1"}, kLimitMs);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    const auto checkpoints = [&] {
+        return cli().run({"checkpoints", "half", "--json"}, kLimitMs).json().array().size();
+    };
+    QVERIFY2(checkpoints() > 0, run.whole());
+    // Another run, later in the order, that cannot be locked.
+    const QDir runs(m_bed->server(1).home() + "/state/ringmaster/runs");
+    QVERIFY(runs.mkpath("zz2/node-00000/agent.pid"));
+    QVERIFY(writeFileAtomically(runs.filePath("zz2/node-00000/plan.toml").toStdString(), "x"));
+    const CliResult removal =
+        cli().run({"nodes", "remove", "node-b", "--from-node", "--runs", "--yes"}, kLimitMs);
+    QVERIFY(QDir(runs.filePath("zz2")).removeRecursively());
+    QVERIFY2(removal.exitCode != 0 && removal.whole().contains("gone already: run "),
+             removal.whole());
+    QCOMPARE(checkpoints(), 0);
+    QCOMPARE(cli().run({"nodes", "check", "node-b"}, kLimitMs).exitCode, 0); // still in the list
 }
 
 /// What is deleted with a node is not offered to go on from.

@@ -126,8 +126,12 @@ void appendOthers(const Folders& folders, DeployedReport& report) {
 Result<void> removeRuns(const Folders& folders, const std::vector<std::string>& runs,
                         std::vector<std::string>& gone) {
     for (const std::string& id : runs) {
-        RM_RETURN_IF_ERROR(removeRun(folders, id, false).map([](const auto&) {}));
-        gone.push_back(id);
+        const auto removed = removeRun(folders, id, false);
+        std::error_code error;
+        if (removed || !fs::exists(folders.stateDir + "/runs/" + id, error)) // it was moved aside
+            gone.push_back(id);
+        if (!removed)
+            return tl::unexpected(removed.error());
     }
     return {};
 }
@@ -190,8 +194,14 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
     all.preview = false;
     if (done)
         done = pruneClosed(folders, all).map([](const auto&) {});
-    if (!done)
-        return fail(done.error().code, done.error().message + goneWords(gone));
+    if (!done) {
+        std::erase_if(report.items, [&](const DeployedItem& item) {
+            const bool isOfRun = item.kind == "runs" || item.kind == "checkpoints";
+            return !isOfRun || std::ranges::find(gone, item.name) == gone.end();
+        });
+        report.failure = done.error().message + goneWords(gone);
+        return report;
+    }
     removeRest(folders);
     return report;
 }

@@ -15,7 +15,7 @@ struct UninstallOrder {
 /// trainers, staged data, blobs and its own small files, and folders that are empty then. Items
 /// that stay say why; what Ringmaster did not put there is listed and stays. kUnavailable, naming
 /// it: something runs, or files are being received. A preview says that in `inTheWay`. All that is
-/// checked before anything goes; an error after that says which runs are gone.
+/// checked before anything goes; an error after that is the report's `failure`.
 Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& order);
 
 } // namespace rm

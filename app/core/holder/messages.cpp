@@ -536,8 +536,8 @@ auto membersOf(T& value) {
 
 template <Like<DeployedReport> T>
 auto membersOf(T& value) {
-    auto& [home, items, inTheWay, homeId, stateId, stateDir] = value;
-    return std::tie(home, items, inTheWay, homeId, stateId, stateDir);
+    auto& [home, items, inTheWay, homeId, stateId, stateDir, failure] = value;
+    return std::tie(home, items, inTheWay, homeId, stateId, stateDir, failure);
 }
 
 template <Like<MeasureNetworkRequest> T>

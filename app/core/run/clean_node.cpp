@@ -58,13 +58,28 @@ Result<void> noteNamedRemoved(StoreWriter& writer, const DeployedReport& report,
     return {};
 }
 
+/// Those that were gone when an uninstall ended in the middle.
+Result<void> noteItemsRemoved(StoreWriter& writer, const DeployedReport& report,
+                              const std::string& node) {
+    for (const DeployedItem& item : report.items) {
+        if (item.kind != "runs")
+            continue;
+        const auto noted = writer.setFolderRemoved(QString::fromStdString(item.name), node,
+                                                   report.stateDir + "/runs/" + item.name);
+        if (!noted && noted.error().code != ErrorCode::kNotFound) // another Ringmaster's run
+            return noted;
+    }
+    return {};
+}
+
 } // namespace
 
 Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedReport& report,
                              const std::vector<std::string>& nodes) {
     const auto noted = context.writer->call([&](StoreWriter& writer) -> Result<void> {
         for (const std::string& node : nodes) {
-            RM_RETURN_IF_ERROR(writer.setRunsRemoved(node, report.stateDir));
+            RM_RETURN_IF_ERROR(report.failure.empty() ? writer.setRunsRemoved(node, report.stateDir)
+                                                      : noteItemsRemoved(writer, report, node));
             RM_RETURN_IF_ERROR(noteNamedRemoved(writer, report, node));
         }
         return {};

@@ -18,7 +18,7 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
                                  std::stop_token unwanted);
 
 /// Notes that no run has a folder on these nodes any more, as they have lost the one that `report`
-/// names.
+/// names; after an uninstall that ended in the middle, that those which went have none.
 Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedReport& report,
                              const std::vector<std::string>& nodes);
 

@@ -808,9 +808,12 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
         &m_impl->pool, [node = *node, cleaning, losers, loses = leaves && cleaning.withRuns,
                         context = closingContext(), stop = m_impl->closing.get_token()] {
             const auto report = rm::cleanNode(*context.hosts, node, cleaning, stop);
-            if (!report || !loses)
-                return report;
-            return noteRunsRemoved(context, *report, losers).map([&] { return *report; });
+            const auto noted =
+                report && loses ? noteRunsRemoved(context, *report, losers) : Result<void>();
+            if (report && !report->failure.empty())
+                return Result<DeployedReport>(
+                    fail(ErrorCode::kUnavailable, "clean " + node.name + ": " + report->failure));
+            return noted ? report : tl::unexpected(noted.error());
         });
     return passOn(cleaned, this, [this, leaves, name](const Result<DeployedReport>&) {
         if (leaves)

@@ -3,6 +3,7 @@
 
 #include "shared/return_if_error.h"
 
+#include <algorithm>
 #include <map>
 
 namespace rm {
@@ -102,6 +103,21 @@ Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, c
     return folders;
 }
 
+namespace {
+
+/// What is no more there, of a removal that ended in the middle.
+Result<void> noteGone(StoreWriter& writer, const QString& run, const std::string& node,
+                      const RunFolder& before, const RunFolder& now) {
+    for (const NamedFolder& named : before.named)
+        if (std::ranges::find(now.named, named.path, &NamedFolder::path) == now.named.end())
+            RM_RETURN_IF_ERROR(writer.setFolderRemoved(run, node, named.path));
+    if (now.bytes == 0 && now.checkpoints == 0)
+        return writer.setFolderRemoved(run, node, before.path);
+    return {};
+}
+
+} // namespace
+
 Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
                               const PlacesToClean& places, std::stop_token unwanted) {
     Result<void> done;
@@ -114,8 +130,16 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
             removing.push_back(nodes[at]);
     std::map<std::string, Result<RunFolder>> removed;
     const auto answers = order(context, run, removing, FolderOrder::kRemove, unwanted);
-    for (size_t at = 0; at < answers.size(); ++at)
+    std::vector<PlacedParty> failed;
+    for (size_t at = 0; at < answers.size(); ++at) {
         removed.emplace(removing[at].node.name, answers[at]);
+        if (!answers[at])
+            failed.push_back(removing[at]);
+    }
+    std::map<std::string, RunFolder> left; // where a removal ended in the middle
+    for (const auto& now : order(context, run, failed, FolderOrder::kPreview, unwanted))
+        if (now)
+            left.emplace(now->node, *now);
     for (size_t at = 0; at < nodes.size(); ++at) {
         const std::string& name = nodes[at].node.name;
         const bool isShared = there[at] && !there[at]->sameAs.empty();
@@ -128,6 +152,11 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
                     return writer.setFolderRemoved(run, name,
                                                    isShared ? there[at]->path : folder.path);
                 });
+            });
+        const auto rest = left.find(isShared ? there[at]->sameAs : name);
+        if (rest != left.end() && there[at])
+            (void)context.writer->call([&](StoreWriter& writer) {
+                return noteGone(writer, run, name, *there[at], rest->second);
             });
         if (!noted && !isShared)
             note(done, failAs("clean " + name, noted.error()).value());

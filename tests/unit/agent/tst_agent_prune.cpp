@@ -634,8 +634,12 @@ private Q_SLOTS:
         write(runs + "/a1/node-00000/log/x", "x");
         write(runs + "/b2/node-00000/plan.toml", "x");
         QVERIFY(QDir().mkpath(runs + "/b2/node-00000/agent.pid")); // which cannot be locked
-        const auto failed = f.agent({"uninstall", "--runs"});
-        QVERIFY2(failed.exitCode != 0 && failed.err.contains("gone already: run a1"), failed.err);
+        const auto report = reportOf(f.agent({"uninstall", "--runs"}));
+        QVERIFY2(report.failure.find("remove b2: ") != std::string::npos &&
+                     report.failure.ends_with("; gone already: run a1"),
+                 report.failure.c_str());
+        QCOMPARE(report.items.size(), size_t(1));
+        QCOMPARE(itemOf(report, "runs", "a1").keptFor, std::string());
         QVERIFY(!QFile::exists(runs + "/a1") && QFile::exists(runs + "/b2/node-00000/plan.toml"));
     }
 

@@ -151,7 +151,8 @@ inline std::vector<face::Message> faceMessages() {
                                                       "run x-1 runs",
                                                       "0f",
                                                       "9a",
-                                                      "/s"})},
+                                                      "/s",
+                                                      "remove b2: no"})},
         face::Answer{11,
                      Result<ResumeOutlook>(ResumeOutlook{
                          60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}, {70}})},
