@@ -271,12 +271,17 @@ struct WholeStart {
     std::vector<std::pair<StoredCheckpoint, Error>> passedOver; ///< newer ones, and why
 };
 
+/// Whether the launch can go on from it, before it is copied.
+using MayStart = std::function<Result<void>(const StoredCheckpoint&, const CheckpointWay&)>;
+
 Result<WholeStart> bringWhole(const ProcedureContext& context, const QString& started,
                               const QString& run, const StoredCheckpoint& checkpoint, bool isNamed,
-                              const Node& first) {
+                              const Node& first, const MayStart& mayStart) {
     context.progress(started, {QStringLiteral("Look for the checkpoint")});
     RM_ASSIGN_OR_RETURN(const auto way,
                         wayTo(context, run, checkpoint, first, context.permit->stop()));
+    if (way.from)
+        RM_RETURN_IF_ERROR(mayStart(checkpoint, way));
     RM_ASSIGN_OR_RETURN(const auto brought,
                         bringCheckpoint(context, started, run, checkpoint, way, first));
     RM_RETURN_IF_ERROR((isNamed ? refuseDamaged : verifyBrought)(context, started, first, brought));
@@ -284,13 +289,21 @@ Result<WholeStart> bringWhole(const ProcedureContext& context, const QString& st
 }
 
 Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& reader,
-                              const QString& started, const BranchPointOf& from,
-                              const Node& first) {
+                              const QString& started, const BranchPointOf& from, const Node& first,
+                              const MayStart& mayStart) {
     RM_ASSIGN_OR_RETURN(auto checkpoint, findCheckpoint(reader, from.parent, from.checkpoint));
     const bool isNamed = !from.checkpoint.empty();
     std::vector<std::pair<StoredCheckpoint, Error>> passedOver;
+    bool isRefused = false;
+    const MayStart noted = [&](const StoredCheckpoint& which, const CheckpointWay& way) {
+        auto may = mayStart(which, way);
+        isRefused = !may;
+        return may;
+    };
     while (true) {
-        auto start = bringWhole(context, started, from.parent, checkpoint, isNamed, first);
+        auto start = bringWhole(context, started, from.parent, checkpoint, isNamed, first, noted);
+        if (isRefused)
+            return start;
         if (start) {
             start->passedOver = std::move(passedOver);
             return start;
@@ -328,10 +341,23 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                           const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
                           IfTooLarge ifTooLarge) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto specAt = [&](const StoredCheckpoint& checkpoint) {
+        return from.spec ? Result<CheckedSpec>(*from.spec)
+                         : specOfBranch(*reader, from.parent, checkpoint).and_then(check);
+    };
+    const MayStart mayStart = [&](const StoredCheckpoint& checkpoint,
+                                  const CheckpointWay& way) -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto spec, specAt(checkpoint));
+        if (const auto left = stepsLeft(*spec, checkpoint.saved.step); !left)
+            return failAs("branch from " + from.parent.toStdString(), left.error());
+        const auto launcher =
+            launcherOf(context, *spec, nodes,
+                       {id.toStdString(), spec->name, 1, checkpoint.saved.path, true, way.steps});
+        return launcher->check().map([](const auto&) {});
+    };
     RM_ASSIGN_OR_RETURN(const auto start,
-                        wholeStart(context, *reader, id, from, nodes.front().node));
-    auto checked = from.spec ? Result<CheckedSpec>(*from.spec)
-                             : specOfBranch(*reader, from.parent, start.checkpoint).and_then(check);
+                        wholeStart(context, *reader, id, from, nodes.front().node, mayStart));
+    const auto checked = specAt(start.checkpoint);
     if (!checked)
         return tl::unexpected(checked.error());
     const Origin origin{from.parent, start.checkpoint.saved.step, start.folder, true, start.steps};
