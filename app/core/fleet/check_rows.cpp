@@ -25,6 +25,7 @@ using State = CheckRow::State;
 
 constexpr int64_t kGiB = 1024 * 1024 * 1024;
 constexpr int64_t kMiB = 1024 * 1024;
+constexpr int64_t kRoomForTrainer = kGiB;
 constexpr const char* kGpusRow = "gpus"; ///< a warning where the node trains on its CPU
 
 std::string decimal(double value) {
@@ -42,14 +43,6 @@ double roundedUp(double value) {
 
 CheckRow systemRow(const NodeReport& report) {
     return goodRow("system", "Operating system", report.os + ", kernel " + report.kernel);
-}
-
-/// The newest runtime whose trainer a launch there would send.
-std::string runtimeFor(const NodeReport& report, const CheckContext& context) {
-    for (const Runtime& runtime : gpuRuntimes())
-        if (!report.gpus.empty() && obstacleTo(runtime, report).empty() && context.isHere(runtime))
-            return runtime.name;
-    return "cpu";
 }
 
 CheckRow glibcRow(const NodeReport& report, const NeededVersions& needed) {
@@ -196,8 +189,8 @@ const DiskReport* diskOf(const NodeReport& report, const std::string& folder) {
 }
 
 /// The disk of the node's home; a launch counts what it adds.
-CheckRow diskRow(const NodeReport& report) {
-    constexpr int64_t kNeeded = kGiB;
+CheckRow diskRow(const NodeReport& report, const std::optional<int64_t>& toSend) {
+    constexpr int64_t kForJournals = 32 * kMiB;
     constexpr int64_t kComfortable = 5 * kGiB;
     CheckRow row = goodRow("disk", "Disk", {});
     const auto room = roomOfHome(report);
@@ -213,10 +206,13 @@ CheckRow diskRow(const NodeReport& report) {
                    (room->fileSystem.empty() ? std::string() : " (" + room->fileSystem + ')');
     if (room->freeBytes >= kComfortable)
         return row;
-    const bool isTooLittle = room->freeBytes < kNeeded;
+    const int64_t needed = toSend ? *toSend + kForJournals : kRoomForTrainer;
+    const bool isTooLittle = room->freeBytes < needed;
+    const bool isTrainerThere = toSend == 0;
     row.state = isTooLittle ? State::kBad : State::kWarning;
-    row.cause =
-        isTooLittle ? "too little for the trainer and checkpoints" : "little for checkpoints";
+    row.cause = !isTooLittle     ? "little for checkpoints"
+                : isTrainerThere ? "too little for journals and checkpoints"
+                                 : "too little for the trainer and checkpoints";
     row.fix = "make room there (Clean up removes what no run needs), or name a larger folder as "
               "RINGMASTER_HOME in that machine's /etc/environment";
     return row;
@@ -470,6 +466,18 @@ std::optional<HomeRoom> roomOfHome(const NodeReport& report) {
     return std::nullopt;
 }
 
+bool isTight(const NodeReport& report) {
+    const auto room = roomOfHome(report);
+    return room && room->freeBytes < kRoomForTrainer;
+}
+
+std::string runtimeFor(const NodeReport& report, const CheckContext& context) {
+    for (const Runtime& runtime : gpuRuntimes())
+        if (!report.gpus.empty() && obstacleTo(runtime, report).empty() && context.isHere(runtime))
+            return runtime.name;
+    return "cpu";
+}
+
 bool isReadyOnItsCpu(const NodeCheck& check) {
     return check.ready && std::ranges::any_of(check.rows, [](const CheckRow& row) {
                return row.id == kGpusRow && row.state == State::kWarning;
@@ -663,7 +671,7 @@ std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& contex
                                   gpuRow(whole, report, context)};
     for (CheckRow& row : gpuHealthRows(whole, context.node, runtimeFor(report, context)))
         rows.push_back(std::move(row));
-    rows.push_back(diskRow(report));
+    rows.push_back(diskRow(report, context.toSend));
     if (auto row = foldersRow(report))
         rows.push_back(std::move(*row));
     for (CheckRow& row :

@@ -24,7 +24,14 @@ struct CheckContext {
     std::function<bool(const Runtime&)> isHere = isInstalled;
     /// Asked of a node with a public address; empty: the network was not measured.
     std::function<std::optional<NetworkMatrix>()> lastNetwork = {};
+    std::optional<int64_t> toSend = {}; ///< what the node lacks of the trainer; nullopt: not known
 };
+
+/// Whether so little is free that it matters how much of the trainer is there already.
+bool isTight(const NodeReport& report);
+
+/// The newest runtime whose trainer a launch there would send, "cpu" or a Runtime's name.
+std::string runtimeFor(const NodeReport& report, const CheckContext& context);
 
 /// Judges what a probe found, a row for each subject; of GPUs those alone that the node's settings
 /// choose.

@@ -98,6 +98,14 @@ void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const st
     check.rows.insert(check.rows.end(), rows.begin(), rows.end());
 }
 
+/// What it lacks of the trainer; nullopt: it does not fit there, or is not known.
+std::optional<int64_t> trainerToSend(HostSession& session, const std::string& agent,
+                                     const std::string& runtime, const std::stop_token& stop) {
+    const auto missing = trainerBundle(runtime).and_then(
+        [&](const LocalTree& tree) { return missingBytes(session, agent, tree, stop); });
+    return missing ? std::optional(*missing) : std::nullopt;
+}
+
 /// Fills the check from a session; false ends it.
 bool probe(NodeCheck& check, HostSession& session, const Node& node, const CheckOrder& order,
            const std::stop_token& stop) {
@@ -120,13 +128,11 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
         check.rows.push_back(std::move(*others));
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
-    auto rows = rowsOf(*report, {report->wallNs - middle,
-                                 (after - before) / 2,
-                                 order.runs,
-                                 {},
-                                 node,
-                                 isInstalled,
-                                 lastNetwork});
+    CheckContext context{report->wallNs - middle, (after - before) / 2, order.runs, {}, node};
+    context.lastNetwork = lastNetwork;
+    if (isTight(*report))
+        context.toSend = trainerToSend(session, *agent, runtimeFor(*report, context), stop);
+    auto rows = rowsOf(*report, context);
     if (node.isSlurm) // nothing computes on a login node, or ends when someone logs out there
         std::erase_if(rows,
                       [](const CheckRow& row) { return row.id == "gpus" || row.id == "logout"; });

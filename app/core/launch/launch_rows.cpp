@@ -48,7 +48,9 @@ struct Room {
     int64_t checkpoints = 0; ///< at most
     std::string folder;
 
-    bool isTooLittleForSent() const { return freeBytes >= 0 && sent + forTheRun > freeBytes; }
+    bool isTooLittleForSent() const {
+        return freeBytes >= 0 && sent > 0 && sent + forTheRun > freeBytes;
+    }
     bool isTooLittle() const {
         return freeBytes >= 0 && sent + forTheRun + checkpoints > freeBytes;
     }

@@ -219,7 +219,23 @@ void CheckRowsTest::diskOfTheHomeIsJudged() {
                        "too little for the trainer and checkpoints",
                        "make room there (Clean up removes what no run needs), or name a larger "
                        "folder as RINGMASTER_HOME in that machine's /etc/environment"}));
+    QVERIFY(isTight(report));
+    // Only what would be added counts: the trainer may be there.
+    const auto stateWith = [&report](int64_t toSend) {
+        CheckContext context;
+        context.toSend = toSend;
+        for (const CheckRow& row : rowsOf(report, context))
+            if (row.id == "disk")
+                return row.state;
+        return State::kGood;
+    };
+    QVERIFY(stateWith(0) == State::kWarning);
+    QVERIFY(stateWith(60LL << 20) == State::kWarning);
+    QVERIFY(stateWith(90LL << 20) == State::kBad);
+    report.disks.back().freeBytes = 1 << 20;
+    QVERIFY(stateWith(0) == State::kBad);
     report.disks = {{"/hom", "xfs", 1, 0}, {"/", "ext4", 100LL << 30, 50LL << 30}};
+    QVERIFY(!isTight(report));
     QVERIFY(rowOf(report, "disk").state == State::kGood);
     // A home that is bind-mounted from elsewhere: what the agent asked for itself counts.
     report.disks = {{"/", "ext4", 100LL << 30, 100LL << 20}};

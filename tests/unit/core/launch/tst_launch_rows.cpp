@@ -116,6 +116,14 @@ void LaunchRowsTest::whatIsSentMustFit() {
     QCOMPARE(row.cause, std::string("what is sent does not fit there"));
     QCOMPARE(row.fix, std::string("make room on b (ringmaster clean --node b removes what no run "
                                   "needs)"));
+    facts.nodes[1].bytesToSend = 0; // it is there
+    const CheckRow there = rowOf(spec(), facts, "launch-room");
+    QVERIFY(there.state == State::kGood);
+    facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 8;
+    const CheckRow little = rowOf(spec(), facts, "launch-room");
+    QVERIFY(little.state == State::kWarning);
+    QVERIFY2(little.cause.starts_with("the disk may fill up while it trains"),
+             little.cause.c_str());
 }
 
 void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
