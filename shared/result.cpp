@@ -9,6 +9,8 @@ namespace rm {
 namespace {
 
 ErrorCode codeOfErrno(int errnoValue) {
+    if (isDiskFull(errnoValue))
+        return ErrorCode::kExhausted;
     switch (errnoValue) {
     case ENOENT:
     case ENOTDIR:
@@ -18,8 +20,6 @@ ErrorCode codeOfErrno(int errnoValue) {
     case EPERM:
     case EROFS:
         return ErrorCode::kDenied;
-    case ENOSPC:
-    case EDQUOT:
     case ENOMEM:
     case EMFILE:
     case ENFILE:
@@ -48,6 +48,10 @@ ErrorCode codeOfErrno(int errnoValue) {
 
 tl::unexpected<Error> failErrno(const std::string& attempt, int errnoValue) {
     return fail(codeOfErrno(errnoValue), attempt + ": " + std::strerror(errnoValue));
+}
+
+bool isDiskFull(int errnoValue) {
+    return errnoValue == ENOSPC || errnoValue == EDQUOT;
 }
 
 const char* errorCodeName(ErrorCode code) {

@@ -47,6 +47,9 @@ inline tl::unexpected<Error> failAs(const std::string& attempt, const Error& cau
 /// Maps an errno value; the one place that does. `attempt` is "open /x".
 tl::unexpected<Error> failErrno(const std::string& attempt, int errnoValue);
 
+/// Whether an errno value says that a disk has no room, be it full or the user's quota on it.
+bool isDiskFull(int errnoValue);
+
 /// Short lower-case name of a code ("not-found"), as `--json` prints it.
 const char* errorCodeName(ErrorCode code);
 

@@ -154,6 +154,21 @@ Result<void> makeFolders(const std::string& path) {
     return {};
 }
 
+int whyNotWritten(const std::string& folder, size_t bytes) {
+    // Of several that try at once each has a name of its own.
+    std::string path = folder + "/.ringmaster-XXXXXX";
+    Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
+    if (!file)
+        return errno;
+    const std::string block(bytes, '\0');
+    const ssize_t written = ::write(file.get(), block.data(), block.size());
+    int error = written == static_cast<ssize_t>(block.size()) ? 0 : written < 0 ? errno : ENOSPC;
+    if (::close(file.release()) != 0 && error == 0) // NFS tells here of a quota
+        error = errno;
+    ::unlink(path.c_str());
+    return error;
+}
+
 Result<void> syncFile(const std::string& path) {
     return syncPath(path, O_RDONLY);
 }

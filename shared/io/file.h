@@ -25,6 +25,10 @@ Result<void> writeFileAtomically(const std::string& path, std::string_view text)
 /// mkdir -p with mode 0700.
 Result<void> makeFolders(const std::string& path);
 
+/// Why a new file of so many bytes cannot be written in `folder`, an errno value; 0: it can. Tried,
+/// as permissions, room and quota do not say it all; the file is gone then.
+int whyNotWritten(const std::string& folder, size_t bytes);
+
 Result<void> syncFile(const std::string& path);
 Result<void> syncFolder(const std::string& path);
 

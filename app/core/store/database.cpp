@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/database.h"
 
+#include "shared/io/file.h"
+
 #include <sqlite3.h>
-#include <sys/statvfs.h>
 
 #include <filesystem>
 
@@ -45,13 +46,10 @@ Error diskFull(const std::string& attempt, const std::string& file) {
             attempt + ": this computer's disk is full: make room at " + folderOf(file)};
 }
 
-/// Whether the least that SQLite adds, a block of its -shm, does not fit any more, or no new file.
-bool isDiskFull(const std::string& file) {
-    constexpr uint64_t kLeast = 32 * 1024;
-    struct statvfs room = {};
-    return ::statvfs(folderOf(file).c_str(), &room) == 0 &&
-           (uint64_t{room.f_bavail} * room.f_frsize < kLeast ||
-            (room.f_files > 0 && room.f_favail == 0));
+/// Whether the least that SQLite adds, a block of its -shm, does not fit any more.
+bool isFullAt(const std::string& file) {
+    constexpr size_t kLeast = 32 * 1024;
+    return isDiskFull(whyNotWritten(folderOf(file), kLeast));
 }
 
 } // namespace
@@ -111,7 +109,7 @@ ReadScope::~ReadScope() {
 }
 
 Error orDiskFull(const std::string& attempt, const std::string& file, const Error& error) {
-    return isDiskFull(file) ? diskFull(attempt, file) : error;
+    return isFullAt(file) ? diskFull(attempt, file) : error;
 }
 
 Error errorOf(const std::string& attempt, const std::string& file,
@@ -120,8 +118,8 @@ Error errorOf(const std::string& attempt, const std::string& file,
     const Error error{codeOf(kind), attempt + ": " + exception.what()};
     if (kind == SQLITE_FULL)
         return diskFull(attempt, file);
-    // Where there is no room for its -shm, SQLite calls that an I/O error or a file that does not
-    // open.
+    // Where there is no room for its -shm, or a quota is used up, SQLite calls that an I/O error or
+    // a file that does not open.
     const bool mayBeFull = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN;
     return mayBeFull ? orDiskFull(attempt, file, error) : error;
 }

@@ -92,6 +92,29 @@ private Q_SLOTS:
                  (QStringList{"file", "filler"}));
     }
 
+    void aQuotaIsAFullDisk() {
+        QVERIFY(isDiskFull(ENOSPC) && isDiskFull(EDQUOT));
+        QVERIFY(!isDiskFull(EMFILE) && !isDiskFull(EACCES) && !isDiskFull(0));
+        for (const int full : {ENOSPC, EDQUOT})
+            QCOMPARE(failErrno("write /x", full).value().code, ErrorCode::kExhausted);
+    }
+
+    void whetherAFileFitsIsTried() {
+        const std::string folder = m_folder->path().toStdString();
+        QCOMPARE(whyNotWritten(folder, 4096), 0);
+        QVERIFY(QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden).isEmpty());
+        QCOMPARE(whyNotWritten(folder + "/gone", 1), ENOENT);
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        QCOMPARE(whyNotWritten(disk.path(), 64 << 10), 0);
+        QCOMPARE(whyNotWritten(disk.path(), 512 << 10), ENOSPC); // the disk is smaller
+        QVERIFY(QDir(QString::fromStdString(disk.path()))
+                    .entryList(QDir::Files | QDir::Hidden)
+                    .isEmpty());
+        disk.fill();
+        QCOMPARE(whyNotWritten(disk.path(), 4096), ENOSPC);
+    }
+
     void foldersAreMadeAsDeepAsNeeded() {
         const std::string deep = m_folder->filePath("a/b/c").toStdString();
         RM_OK(makeFolders(deep));

@@ -2,6 +2,7 @@
 #include "trainer/agent/probe/folder.h"
 
 #include "shared/io/descriptor.h"
+#include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 
@@ -11,9 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 
 namespace rm {
@@ -50,19 +49,7 @@ std::string leave(const std::string& mark) {
 
 std::string whyNotWritable(const std::string& folder) {
     const std::string at = nearestFolder(folder);
-    // Nodes that share the folder are checked at once: each has a name of its own.
-    std::string path = at + "/.ringmaster-XXXXXX";
-    Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
-    int error = file ? 0 : errno;
-    if (file) {
-        const std::array<char, 4096> block = {};
-        const ssize_t written = ::write(file.get(), block.data(), block.size());
-        if (written != static_cast<ssize_t>(block.size()))
-            error = written < 0 ? errno : ENOSPC;
-        if (::close(file.release()) != 0 && error == 0) // NFS tells here of a quota
-            error = errno;
-        ::unlink(path.c_str());
-    }
+    const int error = whyNotWritten(at, 4096);
     return error == 0 ? std::string() : failErrno("write in " + at, error).value().message;
 }
 
