@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 namespace rm {
@@ -43,14 +42,6 @@ TorchrunEnvironment environmentOf(const NodePlan& plan, int localRank) {
     environment.storeNonce = plan.storeNonce;
     environment.ownAddress = plan.address;
     return environment;
-}
-
-void setVariables(const NodePlan& plan) {
-    for (const auto& variables : {interfaceVariables(plan), plan.environment})
-        for (const std::string& entry : variables)
-            if (const size_t equals = entry.find('='); equals != std::string::npos)
-                ::setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(),
-                         /*overwrite=*/1);
 }
 
 /// By rank, as all ranks tell each other.
@@ -104,7 +95,6 @@ Result<void> allReduceSubcommand(int argc, char** argv) {
     if (!goesOn || !*goesOn)
         return goesOn.map([](bool) {});
     RM_ASSIGN_OR_RETURN(const auto plan, planFromInput());
-    setVariables(plan);
     RM_ASSIGN_OR_RETURN(const auto localRank, becomeRanks(plan.localRanks));
     endWithReader();
     const auto report = measure(plan, localRank, seconds);
