@@ -81,6 +81,20 @@ Node clusterHere() {
     return cluster;
 }
 
+/// The form of a window that has that cluster, once it shows this text, whose name is "mine".
+/// nullptr: it does not.
+NewRunPage* formForCluster(WindowFixture& own, const QString& text) {
+    if (const auto added = own.fleet().add(clusterHere()); !added) {
+        qWarning("%s", added.error().message.c_str());
+        return nullptr;
+    }
+    own.window().showNewRun();
+    NewRunPage& page = own.window().newRunPage();
+    page.findChild<QPlainTextEdit*>("specToml")->setPlainText(text);
+    const auto* name = page.findChild<QLineEdit*>("field.name");
+    return QTest::qWaitFor([name] { return name->text() == "mine"; }) ? &page : nullptr;
+}
+
 } // namespace
 
 /// The form and the text of a new run.
@@ -480,16 +494,12 @@ void TestNewRun::aNameThatARunHasAlreadyIsTold() {
 void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
     const FakeSinfo sinfo("main*|up|infinite|4|idle|8|16000|(null)");
     WindowFixture own(WindowFixture::Content::kEmpty);
-    const auto added = own.fleet().add(clusterHere());
-    QVERIFY2(added, added ? "" : added.error().message.c_str());
-    own.window().showNewRun();
-    NewRunPage& page = own.window().newRunPage();
-    auto* spec = page.findChild<QPlainTextEdit*>("specToml");
-    spec->setPlainText(kText);
-    QTRY_COMPARE(page.findChild<QLineEdit*>("field.name")->text(), QString("mine"));
-    auto* button = page.findChild<QPushButton*>("jobScriptButton");
+    NewRunPage* page = formForCluster(own, kText);
+    QVERIFY(page);
+    auto* spec = page->findChild<QPlainTextEdit*>("specToml");
+    auto* button = page->findChild<QPushButton*>("jobScriptButton");
     QVERIFY(!button->isVisible());
-    page.prepare({}, {{"cluster", 4}});
+    page->prepare({}, {{"cluster", 4}});
     QTRY_VERIFY_WITH_TIMEOUT(button->isVisible() && button->isEnabled(), 20'000);
     button->click();
     auto* dialog = own.window().findChild<QDialog*>("jobScriptDialog");
@@ -532,32 +542,28 @@ void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
 void TestNewRun::aClusterIsJudgedByItsPartition() {
     const FakeSinfo sinfo("main*|up|infinite|4|idle|8|16000|gpu:a100:4");
     WindowFixture own(WindowFixture::Content::kEmpty);
-    const auto added = own.fleet().add(clusterHere());
-    QVERIFY2(added, added ? "" : added.error().message.c_str());
-    own.window().showNewRun();
-    NewRunPage& page = own.window().newRunPage();
-    auto* spec = page.findChild<QPlainTextEdit*>("specToml");
-    auto* button = page.findChild<QPushButton*>("jobScriptButton");
-    const auto* forecast = page.findChild<QLabel*>("forecast");
-    spec->setPlainText(kText + "[launch]\ndevice = \"cpu\"\nranks = 8\n");
-    QTRY_COMPARE(page.findChild<QLineEdit*>("field.name")->text(), QString("mine"));
-    page.prepare({}, {{"cluster", 32}});
+    NewRunPage* page = formForCluster(own, kText + "[launch]\ndevice = \"cpu\"\nranks = 8\n");
+    QVERIFY(page);
+    auto* spec = page->findChild<QPlainTextEdit*>("specToml");
+    auto* button = page->findChild<QPushButton*>("jobScriptButton");
+    const auto* forecast = page->findChild<QLabel*>("forecast");
+    page->prepare({}, {{"cluster", 32}});
     QTRY_VERIFY2_WITH_TIMEOUT(forecast->text().contains("32 ranks on cluster"),
                               qPrintable(forecast->text()), 20'000);
     QVERIFY(button->isEnabled());
-    page.prepare({}, {{"cluster", 33}});
+    page->prepare({}, {{"cluster", 33}});
     QTRY_VERIFY2_WITH_TIMEOUT(
         forecast->text().contains("that is 5 nodes, and its partition main has 4"),
         qPrintable(forecast->text()), 20'000);
     spec->setPlainText(kText + "[launch]\ndevice = \"cuda\"\n");
-    page.prepare({}, {{"cluster", 8}});
+    page->prepare({}, {{"cluster", 8}});
     // Whether or not this build has a runtime for them: that is another matter.
-    const auto hasAnswered = [&page] {
-        const QString lines = linesOf(page).join('\n');
+    const auto hasAnswered = [page] {
+        const QString lines = linesOf(*page).join('\n');
         return lines.contains("the data is there") || lines.contains("find the trainer for GPUs");
     };
     QTRY_VERIFY2_WITH_TIMEOUT(hasAnswered() && button->isEnabled(),
-                              qPrintable(linesOf(page).join('\n') + forecast->text()), 20'000);
+                              qPrintable(linesOf(*page).join('\n') + forecast->text()), 20'000);
     button->click();
     const auto* script = own.window().findChild<QPlainTextEdit*>("jobScript");
     QVERIFY(script);
