@@ -8,6 +8,9 @@
 #include <QFile>
 #include <QJsonArray>
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
+
 namespace rm::test {
 
 namespace {
@@ -53,6 +56,11 @@ AgentFixture::Answer AgentFixture::agent(const QStringList& arguments,
 std::unique_ptr<QProcess> AgentFixture::spawn(const QStringList& arguments) const {
     auto process = std::make_unique<QProcess>();
     process->setProcessEnvironment(m_environment);
+    if (m_obeysPermissions)
+        process->setChildProcessModifier([] {
+            for (const int capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH})
+                ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+        });
     process->start(binary("ringmaster-agent"), arguments);
     process->waitForStarted();
     return process;

@@ -41,6 +41,9 @@ public:
     void setVariable(const QString& name, const QString& value) {
         m_environment.insert(name, value);
     }
+    /// Agents from now on are refused what another user's folders do not let one see, as root is
+    /// not.
+    void obeyPermissions() { m_obeysPermissions = true; }
     NodePlan plan(int ranks) const;
     Answer start(const NodePlan& plan, const std::string& spec = "[launch]\nmax_restarts = 0\n");
     void useTrainer(const QByteArray& shellScript);
@@ -69,6 +72,7 @@ public:
 private:
     QTemporaryDir m_dir;
     QProcessEnvironment m_environment;
+    bool m_obeysPermissions = false;
 };
 
 bool processRuns(qint64 pid); ///< a zombie does not

@@ -5,6 +5,7 @@
 #include "shared/io/file.h"
 #include "shared/journal/segment.h"
 #include "shared/wire/receive.h"
+#include "tests/support/requirement.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QDir>
@@ -14,6 +15,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -164,6 +166,40 @@ private Q_SLOTS:
         QCOMPARE(answer.err.count('\n'), 1);
         QVERIFY(!QFile::exists(f.runDir() + "/agent.json"));
         QVERIFY(f.nodeRecords<RankStarted>().empty());
+    }
+
+    void aRunFolderOfAnotherUserIsAClearError_data() {
+        QTest::addColumn<QString>("folder");
+        QTest::newRow("all runs") << "..";
+        QTest::newRow("the run") << ".";
+        QTest::newRow("a part of it") << "node-00000";
+    }
+    void aRunFolderOfAnotherUserIsAClearError() {
+        QFETCH(QString, folder);
+        RM_NEEDS("root", ::geteuid() == 0, QStringLiteral("another user's folder takes root"));
+        AgentFixture f;
+        f.script(0, "finish@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        const QString path = QDir::cleanPath(f.runFolder() + '/' + folder);
+        constexpr uid_t kNobody = 65534;
+        QCOMPARE(::chown(qPrintable(path), kNobody, kNobody), 0);
+        QCOMPARE(::chmod(qPrintable(path), 0700), 0);
+        f.obeyPermissions();
+        std::vector<AgentFixture::Answer> answers;
+        for (const QStringList& words :
+             {QStringList{"state", "r1"}, QStringList{"stop", "r1"}, QStringList{"remove", "r1"},
+              QStringList{"remove", "r1", "--preview"}})
+            answers.push_back(f.agent(words));
+        answers.push_back(f.start(f.plan(1)));
+        for (const auto& answer : answers) {
+            QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kDenied), answer.err);
+            QVERIFY2(answer.err.contains("Permission denied") &&
+                         answer.err.contains(f.runFolder().toUtf8()),
+                     answer.err);
+            QCOMPARE(answer.err.count('\n'), 1);
+        }
+        QVERIFY(QFile::exists(f.runDir() + "/plan.toml")); // nothing went
     }
 
     void badOrdersAreRefused_data() {

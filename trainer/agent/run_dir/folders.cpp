@@ -20,6 +20,18 @@ bool holdsPlan(const std::string& dir) {
     return fs::exists(dir + "/plan.toml", error);
 }
 
+/// kDenied: it is, or lies in, another user's folder that does not let one look.
+Result<void> checkLookable(const std::string& dir) {
+    std::error_code error;
+    (void)fs::exists(dir + "/plan.toml", error);
+    if (error != std::errc::permission_denied)
+        return {};
+    return fail(ErrorCode::kDenied,
+                "look into " + dir + ": " + error.message() +
+                    "; it is another user's (ls -ld): log in as that user, or let an administrator "
+                    "give it to this one");
+}
+
 bool isNameOfPart(const std::string& name) {
     constexpr std::string_view kBegin = "node-";
     return name.starts_with(kBegin) && name.size() > kBegin.size() &&
@@ -72,6 +84,9 @@ Result<std::string> Folders::partDir(const std::string& runId, int64_t nodeIndex
 Result<std::string> Folders::existingPartDir(const std::string& runId, int64_t nodeIndex) const {
     Result<std::string> dir = partDir(runId, nodeIndex);
     if (dir && !holdsPlan(*dir))
+        if (const auto lookable = checkLookable(*dir); !lookable)
+            return failAs("run " + runId, lookable.error());
+    if (dir && !holdsPlan(*dir))
         return fail(ErrorCode::kNotFound, "run " + runId + ": there is no " + *dir + "/plan.toml");
     return dir;
 }
@@ -81,11 +96,16 @@ Result<std::vector<std::string>> Folders::partDirs(const std::string& runId) con
     if (holdsPlan(dir))
         return std::vector{dir};
     std::vector<std::string> found;
+    Result<void> lookable = checkLookable(dir);
     std::error_code error;
     fs::directory_iterator entries(dir, error), end;
     for (; !error && entries != end; entries.increment(error))
         if (holdsPlan(entries->path().string()))
             found.push_back(entries->path().string());
+        else if (lookable)
+            lookable = checkLookable(entries->path().string());
+    if (found.empty() && !lookable)
+        return failAs("run " + runId, lookable.error());
     if (found.empty())
         return fail(ErrorCode::kNotFound, "run " + runId + ": there is nothing of it in " + dir);
     std::ranges::sort(found);

@@ -27,9 +27,10 @@ struct Folders {
     /// A node's part of it, the run directory of its agent and ranks: several nodes may share this
     /// home. Release 0.1.0 had no parts, and a run that it began stays as it is.
     Result<std::string> partDir(const std::string& runId, int64_t nodeIndex) const;
-    /// partDir() of a part that is there; kNotFound otherwise.
+    /// partDir() of a part that is there; kNotFound otherwise, and kDenied where another user's
+    /// folder does not let one look.
     Result<std::string> existingPartDir(const std::string& runId, int64_t nodeIndex) const;
-    /// All that are there. kNotFound: there is nothing of this run.
+    /// All that are there. kNotFound: there is nothing of this run; kDenied as above.
     Result<std::vector<std::string>> partDirs(const std::string& runId) const;
 };
 

@@ -127,6 +127,8 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
 
 Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt) {
     const Result<std::vector<std::string>> parts = folders.partDirs(runId);
+    if (!parts && parts.error().code == ErrorCode::kDenied)
+        return tl::unexpected(parts.error());
     if (!parts)
         return {}; // nothing ran here
     RM_RETURN_IF_ERROR(endJob(*folders.runDir(runId), true));
@@ -283,6 +285,9 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
         std::filesystem::path(*runDir).parent_path() / (".removed-" + runId);
     if (!preview)
         std::filesystem::remove_all(aside, error);
+    const auto parts = folders.partDirs(runId);
+    if (!parts && parts.error().code == ErrorCode::kDenied)
+        return failAs(attempt, parts.error());
     if (!std::filesystem::exists(*runDir, error))
         return answer(RunHolding{{named}, {}, {}}, folders);
     if (!folders.isRun(runId))
