@@ -200,13 +200,13 @@ public:
     /// Ends such trials that are under way soon: their answer is kUnavailable.
     virtual QFuture<Result<void>> stopTrial(const NodeTrial& trial) = 0;
     /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached, that of
-    /// kKill for the nodes that can be: it names the others. kStop
-    /// and kKill of a run whose ranks have not started cancel its launch: a new run is then
-    /// stopped, a resumed run stays as it was. If isAlready(), the answer is kApplied at step -1. A
-    /// command with the same `id` takes effect once; empty: an id is generated. It is stored before
-    /// it is sent (a kill: meanwhile), as asked for by `by` (nobody: the user of this process), and
-    /// one without an answer is sent by the next engine that follows the run, too, for up to
-    /// kCommandKeptNs.
+    /// kKill for the nodes that can be: it names the others. kExhausted: a node's disk is too full
+    /// for what writes a checkpoint (whyNoCheckpoint()), and nothing was sent. kStop and kKill of a
+    /// run whose ranks have not started cancel its launch: a new run is then stopped, a resumed run
+    /// stays as it was. If isAlready(), the answer is kApplied at step -1. A command with the same
+    /// `id` takes effect once; empty: an id is generated. It is stored before it is sent (a kill:
+    /// meanwhile), as asked for by `by` (nobody: the user of this process), and one without an
+    /// answer is sent by the next engine that follows the run, too, for up to kCommandKeptNs.
     virtual QFuture<Result<CommandState>>
     command(const QString& run, CommandKind kind,
             std::vector<std::pair<std::string, std::string>> args = {}, const std::string& id = {},

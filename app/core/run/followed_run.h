@@ -57,7 +57,8 @@ public:
     /// The node may accept the login now.
     void retry(const std::string& node);
 
-    /// The answer is kApplied or kRefused, or kUnavailable when the run ended before. That of a
+    /// The answer is kApplied or kRefused, kExhausted by whyNoCheckpoint(), or kUnavailable when
+    /// the run ended before. That of a
     /// kill comes when all nodes that can be reached have done it, and names the others. A command
     /// whose id is known is not sent again, but answered to all who asked.
     QFuture<Result<CommandState>> send(const Command& command, int64_t askedNs);
