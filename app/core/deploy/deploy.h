@@ -40,9 +40,10 @@ struct NodeSession {
 };
 
 /// openSessionPatiently() and deployAgent(). What the latter meets is a failure of Cause::kOther.
-tl::expected<NodeSession, ConnectFailure>
-openNode(const Node& node, const Credentials& credentials, std::stop_token stop,
-         const OnConnectPause& onPause = {}, std::chrono::milliseconds patience = kLoginPatience);
+tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Credentials& credentials,
+                                                   std::stop_token stop,
+                                                   const OnConnectPause& onPause = {},
+                                                   ConnectPatience patience = kLoginPatience);
 
 /// Carries the checkpoint in the folder `path` of one node to another (shared/wire/CHECKPOINT.md):
 /// the folder where it lies there then, whole. Nothing is carried if it lies there already. The

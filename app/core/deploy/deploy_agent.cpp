@@ -141,7 +141,7 @@ Result<std::string> deployAgent(HostSession& session, const Node& node, std::sto
 tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Credentials& credentials,
                                                    std::stop_token stop,
                                                    const OnConnectPause& onPause,
-                                                   std::chrono::milliseconds patience) {
+                                                   ConnectPatience patience) {
     RM_ASSIGN_OR_RETURN(auto session,
                         openSessionPatiently(node, credentials, stop, onPause, patience));
     auto agent = deployAgent(*session, node, std::move(stop));

@@ -72,17 +72,6 @@ std::string agentWords(const std::string& path, const NodeReport& report) {
     return "release " + report.release + ", runs as " + path;
 }
 
-/// Tries again only while the server has too many logins in progress; any other failure is the
-/// check's answer at once.
-tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
-openUnlessBusy(const Node& node, const Credentials& credentials, const std::stop_token& stop) {
-    constexpr std::chrono::seconds kPatience{10};
-    auto session = openSession(node, credentials, stop);
-    if (session || session.error().cause != ConnectFailure::Cause::kTurnedAway)
-        return session;
-    return openSessionPatiently(node, credentials, stop, {}, kPatience);
-}
-
 void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const std::string& agent,
               const std::stop_token& stop) {
     const auto slurm = slurmOnNode(session, agent, stop);
@@ -156,7 +145,7 @@ NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_toke
     check.node = node.name;
     check.checkedNs = wallNowNs();
     report(CheckStage::kConnect);
-    auto session = openUnlessBusy(node, order.credentials, stop);
+    auto session = openSessionPatiently(node, order.credentials, stop, {}, kAskedPatience);
     if (!session) {
         check.failure = session.error();
         check.rows.push_back(refusedRow(session.error()));

@@ -163,9 +163,9 @@ DirectLauncher::onNodes(const std::vector<size_t>& nodes, const std::stop_token&
     for (const size_t node : nodes)
         answers.push_back(m_workers[node]->post<T>(
             taskOf(node), unwanted, pauseTeller(), onError,
-            {purpose(), [busy, name = nodeName(node)](const std::string& behind) {
-                 busy->note(name, behind);
-             }}));
+            {purpose(), [busy, name = nodeName(node)](
+                            const std::string& behind) { busy->note(name, behind); }},
+            m_request.patience));
     std::vector<T> out;
     std::optional<Error> error;
     for (auto& answer : answers) {
@@ -217,7 +217,8 @@ Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrd
     // What was left is taken, whatever was cancelled meanwhile.
     const bool isTaken = order == MarkOrder::kTake;
     return m_workers.front()
-        ->post<FolderOnNode>(task, isTaken ? std::stop_token() : m_stop, pauseTeller())
+        ->post<FolderOnNode>(task, isTaken ? std::stop_token() : m_stop, pauseTeller(), {}, {},
+                             m_request.patience)
         .get();
 }
 

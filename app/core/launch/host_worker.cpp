@@ -110,7 +110,7 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
     const std::stop_callback onUnwanted(job.unwanted, request);
     if (either.stop_requested())
         return cancel(job);
-    if (auto open = m_login->get(m_session, either.get_token(), kLoginPatience, job.onPause); !open)
+    if (auto open = m_login->get(m_session, either.get_token(), job.patience, job.onPause); !open)
         return job.refuse(std::move(open.error().error));
     if (job.run(*m_session->session, m_session->agent, either.get_token()))
         m_login->drop(std::exchange(m_session, nullptr));

@@ -46,14 +46,14 @@ public:
 
     /// Runs `task(session, agent path, stop)` on this node's thread, after opening the session and
     /// deploying the agent; if these fail, their error is the answer. A server that refuses a
-    /// connection for the moment is tried again (openSessionPatiently()), which `onPause` reports
-    /// on this worker's thread; `onError` is told the answer if it is one. Once `unwanted` is
-    /// requested or this worker ends, these tries stop and `stop` is requested; a task that waits
-    /// behind another is refused at once. Thread-safe.
+    /// connection for the moment is tried again (openSessionPatiently()) with `patience`, which
+    /// `onPause` reports on this worker's thread; `onError` is told the answer if it is one. Once
+    /// `unwanted` is requested or this worker ends, these tries stop and `stop` is requested; a
+    /// task that waits behind another is refused at once. Thread-safe.
     template <class T>
     std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {},
                                 OnConnectPause onPause = {}, OnTaskError onError = {},
-                                InQueue queue = {}) {
+                                InQueue queue = {}, ConnectPatience patience = kLoginPatience) {
         auto promise = std::make_shared<std::promise<Result<T>>>();
         std::future<Result<T>> answer = promise->get_future();
         enqueue(Job{[promise, task = std::move(task), onError](
@@ -71,8 +71,14 @@ public:
                             onError(error);
                         promise->set_value(tl::unexpected<Error>(std::move(error)));
                     },
-                    std::move(unwanted), std::move(onPause), std::move(queue)});
+                    std::move(unwanted), std::move(onPause), std::move(queue), patience});
         return answer;
+    }
+
+    /// post() for what a person waits for while nothing has begun.
+    template <class T>
+    std::future<Result<T>> ask(Task<T> task, std::stop_token unwanted = {}) {
+        return post<T>(std::move(task), std::move(unwanted), {}, {}, {}, kAskedPatience);
     }
 
 private:
@@ -83,6 +89,7 @@ private:
         std::stop_token unwanted;
         OnConnectPause onPause;
         InQueue queue;
+        ConnectPatience patience;
         int64_t id = 0;
         bool wasToldToWait = false;
         std::unique_ptr<std::stop_callback<std::function<void()>>> onUnwanted = {};

@@ -5,6 +5,7 @@
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
 #include "app/core/node/check_row.h"
+#include "app/core/remote/host.h"
 
 #include <functional>
 #include <memory>
@@ -54,6 +55,7 @@ public:
         /// What others that want its nodes meanwhile are told that they wait for: "the self-test".
         /// Empty: the launch of its run.
         std::string purpose = {};
+        ConnectPatience patience = kLoginPatience; ///< with its nodes
     };
 
     virtual ~Launcher() = default;

@@ -80,7 +80,7 @@ std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers
                                          const std::stop_token& unwanted) {
     std::vector<std::future<Result<NodeReport>>> answers;
     for (HostWorker* worker : workers)
-        answers.push_back(worker->post<NodeReport>(&probeNode, unwanted));
+        answers.push_back(worker->ask<NodeReport>(&probeNode, unwanted));
     std::vector<Result<NodeReport>> reports;
     for (auto& answer : answers)
         reports.push_back(answer.get());
@@ -210,7 +210,6 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
     std::vector<std::shared_ptr<HostWorker>> kept;
     std::vector<HostWorker*> workers;
     NetworkMatrix matrix;
-    matrix.measuredNs = wallNowNs();
     matrix.optionalPort = kMeasuredPort;
     for (const Node& node : nodes) {
         kept.push_back(hosts.worker(node));
@@ -259,6 +258,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
     }
     if (unwanted.stop_requested())
         return cancelled;
+    matrix.measuredNs = wallNowNs(); // a login may have taken half a minute
     return matrix;
 }
 

@@ -16,7 +16,7 @@ NodeLogin::Shared NodeLogin::current() const {
 }
 
 tl::expected<void, ConnectFailure> NodeLogin::get(Shared& session, std::stop_token stop,
-                                                  std::chrono::milliseconds patience,
+                                                  ConnectPatience patience,
                                                   const OnConnectPause& onPause) {
     Shared before = std::exchange(session, nullptr); // ends out of the lock, as it may hang up
     std::unique_lock lock(m_mutex);

@@ -3,7 +3,6 @@
 
 #include "app/core/deploy/deploy.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -31,7 +30,7 @@ public:
     /// wait for that, and are told the same if it fails, so that a refused password goes out once;
     /// they try themselves where it was stopped or may pass.
     tl::expected<void, ConnectFailure> get(Shared& session, std::stop_token stop,
-                                           std::chrono::milliseconds patience = kLoginPatience,
+                                           ConnectPatience patience = kLoginPatience,
                                            const OnConnectPause& onPause = {});
 
     /// The next get() opens a new one, unless another did, as this one failed. Who holds it may go

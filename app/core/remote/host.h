@@ -138,13 +138,21 @@ struct ConnectPause {
 };
 using OnConnectPause = std::function<void(const ConnectPause&)>;
 
-/// openSession(), repeated with jittered pauses while the failure may pass, for kLoginPatience at
-/// most. Thread-safe.
-inline constexpr std::chrono::seconds kLoginPatience{30};
+/// For how long a failure that may pass is tried again.
+struct ConnectPatience {
+    std::chrono::milliseconds refused; ///< nothing listens at the port: sshd may be restarting
+    std::chrono::milliseconds busy;    ///< turned away: too many logins may be in progress
+};
+inline constexpr ConnectPatience kLoginPatience{std::chrono::seconds(30), std::chrono::seconds(30)};
+/// For what a person waits for while nothing has begun: a port that refuses is the answer at once,
+/// as it can be asked again.
+inline constexpr ConnectPatience kAskedPatience{std::chrono::seconds(0), std::chrono::seconds(10)};
+
+/// openSession(), repeated with jittered pauses while the failure may pass, for `patience` at most.
+/// Thread-safe.
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 openSessionPatiently(const Node& node, const Credentials& credentials, std::stop_token stop,
-                     const OnConnectPause& onPause = {},
-                     std::chrono::milliseconds patience = kLoginPatience);
+                     const OnConnectPause& onPause = {}, ConnectPatience patience = kLoginPatience);
 
 /// Runs a program to its end: `input` to stdin, stdout back (at most 16 MiB). Its end as in
 /// checkEnd().

@@ -35,17 +35,19 @@ openSession(const Node& node, const Credentials& credentials, std::stop_token st
 
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 openSessionPatiently(const Node& node, const Credentials& credentials, std::stop_token stop,
-                     const OnConnectPause& onPause, std::chrono::milliseconds patience) {
+                     const OnConnectPause& onPause, ConnectPatience patience) {
     using Clock = std::chrono::steady_clock;
-    const auto deadline = Clock::now() + patience;
+    const auto began = Clock::now();
     BackOff backOff(kLongestPause);
     for (;;) {
         auto session = openSession(node, credentials, stop);
         if (session || !session.error().mayPass() || stop.stop_requested())
             return session;
         const auto pause = backOff.next();
+        const auto longest =
+            session.error().cause == Cause::kRefused ? patience.refused : patience.busy;
         const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+            longest - std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
         if (pause > left)
             return session;
         if (onPause)

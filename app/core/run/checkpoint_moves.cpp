@@ -357,7 +357,7 @@ Result<void> pinCheckpoint(const ProcedureContext& context, const QString& run,
     const std::string path = checkpoint.saved.path;
     RM_RETURN_IF_ERROR(
         context.hosts->worker(node)
-            ->post<bool>(
+            ->ask<bool>(
                 [path, pinned](HostSession& session, const std::string& agent,
                                std::stop_token stop) {
                     return pinCheckpointOnNode(session, agent, path, pinned, stop).map([] {
@@ -386,7 +386,7 @@ Result<void> bringBackCheckpoint(const ProcedureContext& context, const QString&
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, found->node));
     RM_RETURN_IF_ERROR(
         context.hosts->worker(node)
-            ->post<bool>(
+            ->ask<bool>(
                 [id = run.toStdString(), name = checkpointNameOf(*found)](
                     HostSession& session, const std::string& agent, std::stop_token stop) {
                     return bringBackCheckpointOnNode(session, agent, id, name, stop).map([] {
@@ -414,7 +414,7 @@ Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, con
             RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, one.node));
             // It reads every value, which may take long.
             return context.hosts->ownWorker(node)
-                ->post<TensorComparison>(
+                ->ask<TensorComparison>(
                     [one, other](HostSession& session, const std::string& agent,
                                  std::stop_token stop) {
                         return compareCheckpointsOnNode(session, agent, one.folder, other.folder,

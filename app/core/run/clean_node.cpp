@@ -36,7 +36,7 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
             HostSession& session, const std::string& agent, std::stop_token stop) {
             return cleanOnNode(session, agent, cleaning, keep, stop);
         };
-    auto answer = hosts.ownWorker(node)->post<DeployedReport>(task, unwanted).get();
+    auto answer = hosts.ownWorker(node)->ask<DeployedReport>(task, unwanted).get();
     if (cleaning.isUninstall && !cleaning.isPreview)
         hosts.renew(node); // also after one that ended in the middle
     return answer ? answer : failAs("clean " + node.name, answer.error());
@@ -123,7 +123,7 @@ Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<s
         }
         return any;
     };
-    const auto ended = hosts.ownWorker(node)->post<bool>(task, unwanted).get();
+    const auto ended = hosts.ownWorker(node)->ask<bool>(task, unwanted).get();
     if (!ended)
         return failAs("end leftovers on " + node.name, ended.error());
     return {};

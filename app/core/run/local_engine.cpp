@@ -484,7 +484,8 @@ QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QSt
     const auto node = find(name);
     if (!node)
         return readyFuture<NodeOutlook>(tl::unexpected<Error>(node.error()));
-    const Launcher::Request request{spec, {{*node, 0}}, {}};
+    Launcher::Request request{spec, {{*node, 0}}, {}};
+    request.patience = kAskedPatience;
     return QtConcurrent::run(
         &m_impl->pool, [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
             const auto launcher = makeLauncher(
@@ -499,7 +500,8 @@ LocalEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& node
     auto parties = place(nodes);
     if (!parties)
         return readyFuture<std::vector<CheckRow>>(tl::unexpected<Error>(parties.error()));
-    const Launcher::Request request{spec, std::move(*parties), {}};
+    Launcher::Request request{spec, std::move(*parties), {}};
+    request.patience = kAskedPatience;
     return QtConcurrent::run(&m_impl->pool,
                              [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
                                  return makeLauncher(
@@ -516,6 +518,7 @@ QFuture<Result<QString>> LocalEngine::batchScript(const CheckedSpec& spec,
     Launcher::Request request{*spec, std::move(*parties), {}};
     request.attempt.runId = kRunIdInScript;
     request.purpose = "a look at the script of a job";
+    request.patience = kAskedPatience;
     return QtConcurrent::run(
         &m_impl->pool,
         [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()]() -> Result<QString> {

@@ -19,8 +19,8 @@ using Clock = AttachStream::Clock;
 
 constexpr auto kReadTimeout = 250ms;
 constexpr auto kExitTimeout = 2000ms;
-constexpr auto kNoPatience = 0ms; ///< as it comes again by itself
-constexpr auto kGather = 20ms;    ///< bytes that arrive within this time share a transaction
+constexpr ConnectPatience kNoPatience{0ms, 0ms}; ///< as it comes again by itself
+constexpr auto kGather = 20ms; ///< bytes that arrive within this time share a transaction
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kLongestPause = 10000ms;
 constexpr auto kLastCopy = 5000ms;

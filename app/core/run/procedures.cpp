@@ -226,7 +226,7 @@ Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
                           const std::string& folder) {
     // It reads every byte, which may take long.
     return context.hosts->ownWorker(node)
-        ->post<bool>(
+        ->ask<bool>(
             [folder](HostSession& session, const std::string& agent, std::stop_token stop) {
                 return verifyCheckpointOnNode(session, agent, folder, stop).map([] {
                     return true;
@@ -688,8 +688,8 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint->node));
     const auto removed =
         context.hosts->worker(node)
-            ->post<bool>([run = run.toStdString(), name](
-                             HostSession& session, const std::string& agent, std::stop_token stop) {
+            ->ask<bool>([run = run.toStdString(), name](
+                            HostSession& session, const std::string& agent, std::stop_token stop) {
                 return removeCheckpointOnNode(session, agent, run, name, stop).map([] {
                     return true;
                 });

@@ -18,7 +18,7 @@ std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QStr
     for (const PlacedParty& party : nodes)
         asked.push_back(
             context.hosts->worker(party.node)
-                ->post<RunFolder>(
+                ->ask<RunFolder>(
                     [id = run.toStdString(), what](HostSession& session, const std::string& agent,
                                                    std::stop_token stop) {
                         return runFolderOnNode(session, agent, id, what, stop);

@@ -5,6 +5,8 @@
 #include <QTcpServer>
 #include <QTest>
 
+#include <atomic>
+
 using namespace rm;
 
 namespace {
@@ -25,6 +27,7 @@ private Q_SLOTS:
     void tasksAfterAnUnwantedOneStillRun();
     void afterItIsClosedEveryTaskIsRefused();
     void whoWaitsIsToldForWhatAndIsCancelledAtOnce();
+    void whatIsAskedDoesNotWaitForAPortThatRefuses();
 
 private:
     std::future<Result<bool>> post(std::stop_token unwanted = {});
@@ -141,6 +144,27 @@ void TestHostWorker::whoWaitsIsToldForWhatAndIsCancelledAtOnce() {
     QCOMPARE(told.back(), std::string()); // it began
     // What is unwanted before it is in the queue is refused there, too.
     QVERIFY(!m_worker->post<bool>(task, wish.get_token(), {}, {}, {"the launch of c", note}).get());
+}
+
+/// A launch does, as sshd may be restarting.
+void TestHostWorker::whatIsAskedDoesNotWaitForAPortThatRefuses() {
+    m_silent.reset();
+    const HostWorker::Task<bool> task = [](HostSession&, const std::string&,
+                                           std::stop_token) -> Result<bool> { return true; };
+    std::stop_source wish;
+    std::atomic<int> pauses = 0;
+    const OnConnectPause note = [&](const ConnectPause&) {
+        ++pauses;
+        wish.request_stop();
+    };
+    const auto answer =
+        m_worker->post<bool>(task, wish.get_token(), note, {}, {}, kAskedPatience).get();
+    QVERIFY(!answer);
+    QVERIFY2(answer.error().message.find("nothing listens") != std::string::npos,
+             answer.error().message.c_str());
+    QCOMPARE(pauses.load(), 0);
+    QVERIFY(!m_worker->post<bool>(task, wish.get_token(), note).get());
+    QCOMPARE(pauses.load(), 1);
 }
 
 QTEST_GUILESS_MAIN(TestHostWorker)

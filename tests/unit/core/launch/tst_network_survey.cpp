@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/network_survey.h"
+#include "shared/io/clock.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QTest>
@@ -56,9 +57,14 @@ void TestNetworkSurvey::aNodeThatCannotBeReachedIsTriedOnce() {
     gone.name = "gone";
     gone.sshHost = "255.255.255.255"; // the kernel refuses to connect there
     std::vector<QString> stages;
-    const auto note = [&stages](const Progress& now) { stages.push_back(now.stage); };
+    int64_t notedNs = 0;
+    const auto note = [&stages, &notedNs](const Progress& now) {
+        stages.push_back(now.stage);
+        notedNs = wallNowNs();
+    };
     const auto matrix = measureNetwork(hosts, {gone}, note, {});
     QVERIFY(matrix);
+    QVERIFY(matrix->measuredNs >= notedNs); // its age is counted from the end
     QVERIFY(!matrix->nodes.front().problem.empty() && matrix->trials.empty());
     QCOMPARE(tries.load(), 1);
     QCOMPARE(stages.size(), size_t(3));

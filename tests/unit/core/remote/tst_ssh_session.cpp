@@ -230,13 +230,12 @@ void SshSessionTest::refusedPortIsAskedAgainForAWhile() {
     std::chrono::milliseconds paused{0};
     QElapsedTimer timer;
     timer.start();
-    const auto opened = openSessionPatiently(
-        there, {}, {},
-        [&](const ConnectPause& pause) {
-            ++pauses;
-            paused += pause.pause;
-        },
-        3000ms);
+    const auto opened = openSessionPatiently(there, {}, {},
+                                             [&](const ConnectPause& pause) {
+                                                 ++pauses;
+                                                 paused += pause.pause;
+                                             },
+                                             {3000ms, 0ms});
     QVERIFY(!opened);
     QCOMPARE(opened.error().cause, ConnectFailure::Cause::kRefused);
     QVERIFY2(pauses >= 2 && pauses <= 20, qPrintable(QString::number(pauses)));
