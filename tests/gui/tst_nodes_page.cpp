@@ -91,6 +91,7 @@ private Q_SLOTS:
     void anUndoneRemovalLeavesNothingOut();
     void anUnknownKeyIsTrustedFromItsRow();
     void theFocusStaysAtACheckBehindAnotherWindow();
+    void aCheckFromElsewhereMovesNeitherFocusNorPage();
     void aPasswordIsEnteredFromItsRow();
     void aChangedKeyHasNoButton();
     void dialogsOfManyNodesFitTheScreen_data();
@@ -1005,6 +1006,38 @@ void TestNodesPage::anUnknownKeyIsTrustedFromItsRow() {
     QCOMPARE(trusted, std::vector<std::string>{"none"}); // nothing happens before the answer
     click("trustKey");
     QTRY_COMPARE(trusted, (std::vector<std::string>{"none", shown}));
+}
+
+/// As a terminal makes it while somebody reads the last one.
+void TestNodesPage::aCheckFromElsewhereMovesNeitherFocusNorPage() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    NodeCheck found = checkWithGpus("box", 1);
+    for (int i = 0; i < 20; ++i)
+        found.rows.push_back({"row-" + std::to_string(i), CheckRow::State::kWarning, "Late",
+                              "by 5 s", "why", "what to do", copyCommand("date")});
+    check(found);
+    MainWindow& window = m_demo->window();
+    window.resize(1000, 700);
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    window.nodesPage().select("box");
+    auto* bar = find<QScrollArea>("nodeScroll")->verticalScrollBar();
+    int most = 0;
+    QTRY_VERIFY(std::exchange(most, bar->maximum()) == bar->maximum() && most > 0);
+    const auto isTwelfth = [](const QWidget* button) {
+        return button && button->objectName() == "checkAction" &&
+               button->parentWidget()->property("row").toString() == "row-12";
+    };
+    for (auto* button : window.nodesPage().findChildren<QPushButton*>("checkAction"))
+        if (isTwelfth(button) && button->isVisible())
+            button->setFocus();
+    QVERIFY(isTwelfth(window.focusWidget()));
+    bar->setValue(most / 2);
+    ++found.checkedNs;
+    check(found);
+    QCoreApplication::processEvents(); // the rows are placed
+    QVERIFY(isTwelfth(window.focusWidget()));
+    QCOMPARE(bar->value(), most / 2);
 }
 
 /// A window that is not active has a widget to which the focus will come.

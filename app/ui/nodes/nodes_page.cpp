@@ -137,6 +137,7 @@ void NodesPage::buildUi() {
     inner->addWidget(m_differences);
     inner->addStretch(1);
     auto* scroll = new QScrollArea;
+    scroll->setObjectName("nodeScroll");
     scroll->setFocusPolicy(Qt::NoFocus); // a stop of Tab that nobody sees
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
@@ -385,11 +386,21 @@ void NodesPage::moveSelection(int key) {
 
 /// The focus goes to the button by which a question that was closed is asked again.
 void NodesPage::offerToAnswer(const QString& name) {
-    if (name != m_selected)
-        return;
-    for (auto* button : findChildren<QPushButton*>("checkAction"))
-        if (button->isVisibleTo(this)) // rows of the last look wait for their end, hidden
-            return button->setFocus(Qt::OtherFocusReason);
+    if (name == m_selected)
+        focusAction({});
+}
+
+/// The button of the row with this id, else the first.
+void NodesPage::focusAction(const QString& row) {
+    QPushButton* found = nullptr;
+    for (auto* button : findChildren<QPushButton*>("checkAction")) {
+        if (!button->isVisibleTo(this)) // rows of the last look wait for their end, hidden
+            continue;
+        if (!found || button->parentWidget()->property("row").toString() == row)
+            found = button;
+    }
+    if (found)
+        found->setFocus(Qt::OtherFocusReason);
 }
 
 void NodesPage::clearRows() {
@@ -428,7 +439,8 @@ void NodesPage::showCheck() {
     const QWidget* focused = window()->focusWidget();
     const bool isRowFocused =
         focused && focused->objectName() == "checkAction" && isAncestorOf(focused);
-    clearRows();
+    const QString focusedRow =
+        isRowFocused ? focused->parentWidget()->property("row").toString() : QString();
     const bool checking = m_context.connector.isChecking(m_selected);
     const auto check = m_context.fleet.lastCheck(m_selected);
     m_checkTitle->setFullText(m_selected == kLocalNodeName ? tr("Check of this computer")
@@ -441,8 +453,10 @@ void NodesPage::showCheck() {
     m_remove->setVisible(m_selected != kLocalNodeName);
     QPushButton* shown = checking ? m_cancelOne : m_checkOne;
     showInsteadOf(shown, checking ? m_checkOne : m_cancelOne);
+    // Before its row goes, as Qt would pass it on to whatever is next, and scroll there.
     if (isRowFocused)
         shown->setFocus(Qt::OtherFocusReason);
+    clearRows();
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
     m_checkSummary->setText({});
     if (checking || !check) {
@@ -464,7 +478,7 @@ void NodesPage::showCheck() {
     for (const CheckRow& row : rows)
         before = addRow(row, before);
     if (isRowFocused)
-        offerToAnswer(m_selected);
+        focusAction(focusedRow);
 }
 
 /// Returns what Tab leads to last, beginning with `before`.

@@ -66,6 +66,7 @@ private:
     void endLeftovers(const QStringList& runs);
     void removeAgents(const QStringList& ids);
     void offerToAnswer(const QString& name);
+    void focusAction(const QString& row);
     void clearRows();
     void editSelected();
     void openDialog(NodeDialog* dialog);
