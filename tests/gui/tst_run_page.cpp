@@ -27,6 +27,7 @@
 #include <QCheckBox>
 #include <QDir>
 #include <QFileDialog>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -88,6 +89,7 @@ private Q_SLOTS:
     void endingARunWithoutACheckpointSaysWhatIsLost();
     void theWheelIsLeftToThePageOverAChart();
     void tablesFitASmallWindow();
+    void figuresOfRanksAreNotCutButLeftOutByName();
     void theStateOfARankIsReadToItsEnd();
     void aRunThatRestartsIsNoLaunch();
     void aRestartIsToldOnEachTabUntilItIsDismissed();
@@ -525,6 +527,31 @@ void TestRunPage::tablesFitASmallWindow() {
                      qPrintable(text));
         }
     }
+}
+
+void TestRunPage::figuresOfRanksAreNotCutButLeftOutByName() {
+    open(kRunningRun, RunPage::kRanks);
+    auto* table = find<QTableView>("ranksTable");
+    const QAbstractItemView* view = table; // whose hints are public
+    const auto* told = find<QLabel>("ranksLeftOut");
+    for (const QSize& window : {QSize(1000, 700), QSize(1280, 800)}) {
+        m_demo->window().resize(window);
+        QTRY_VERIFY(table->isVisible() && table->model()->rowCount() > 0);
+        QTRY_COMPARE(m_demo->window().size(), window);
+        for (int column = RanksModel::kStep; column < table->model()->columnCount(); ++column) {
+            const QString title = table->model()->headerData(column, Qt::Horizontal).toString();
+            const int room = table->columnWidth(column);
+            const int wanted = std::max(table->horizontalHeader()->sectionSizeHint(column),
+                                        view->sizeHintForColumn(column));
+            if (table->isColumnHidden(column))
+                QVERIFY2(told->isVisible() && told->text().contains(title), qPrintable(title));
+            else
+                QVERIFY2(room >= wanted,
+                         qPrintable(QString("%1: %2 of %3").arg(title).arg(room).arg(wanted)));
+        }
+    }
+    m_demo->window().resize(1600, 1000);
+    QTRY_VERIFY(!told->isVisible() && !table->isColumnHidden(table->model()->columnCount() - 1));
 }
 
 void TestRunPage::theSpecSaysWhatIsSetOtherwise() {

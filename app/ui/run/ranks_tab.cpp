@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/ranks_tab.h"
 
+#include "app/ui/look/theme.h"
 #include "app/ui/models/ranks_model.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
+#include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 
+#include <QLabel>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
 namespace rm {
 
-namespace {
-constexpr int kStateWidth = 210; ///< of which four fifths hold "all-reduce for 1 min 12 s"
-}
-
 RanksTab::RanksTab(QWidget* parent)
     : QWidget(parent)
     , m_model(new RanksModel(this))
     , m_table(new Table("ranksTable", tr("Ranks")))
+    , m_leftOut(makeText({}, "secondary"))
     , m_stack(new QStackedWidget) {
+    constexpr int kCellPad = 12;
     m_table->setModel(m_model);
-    m_table->setLeastLeft(kStateWidth);
+    m_table->setLeastLeft(
+        m_table->fontMetrics().horizontalAdvance(tr("all-reduce for 1 min 12 s")) + 2 * kCellPad);
     m_table->setColumnWidths({60, 130, 0, 90, 84, 90, 76, 84, 84, 90, 84, 84});
     std::vector<int> leftOut;
     for (int column = m_model->columnCount(); --column >= RanksModel::kFirstPhase;)
         leftOut.push_back(column);
     leftOut.push_back(RanksModel::kThroughput);
-    m_table->setNarrowing(leftOut, {RanksModel::kStep, RanksModel::kStepMs});
-    m_stack->addWidget(m_table);
+    std::set<int> figures; // of no use when they are cut
+    for (int column = RanksModel::kStep; column < m_model->columnCount(); ++column)
+        figures.insert(column);
+    m_table->setNarrowing(leftOut, figures);
+    auto* ranks = new QWidget;
+    auto* rows = new QVBoxLayout(ranks);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+    rows->addWidget(m_table, 1);
+    m_leftOut->setObjectName("ranksLeftOut");
+    m_leftOut->setContentsMargins(kCellPad, size::kGrid, kCellPad, 2 * size::kGrid);
+    rows->addWidget(m_leftOut);
+    m_stack->addWidget(ranks);
     m_stack->addWidget(
         new EmptyState(tr("No rank has started"),
                        tr("Ranks appear here as soon as their node has started them.")));
@@ -38,9 +51,18 @@ RanksTab::RanksTab(QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(card);
+    connect(m_table, &Table::columnsFitted, this, &RanksTab::tellLeftOut);
+    tellLeftOut();
     connect(m_table, &Table::opened, this, [this](int row) {
         Q_EMIT logAsked(m_model->index(row, RanksModel::kRank).data().toInt());
     });
+}
+
+void RanksTab::tellLeftOut() {
+    const QStringList titles = m_table->leftOutTitles();
+    m_leftOut->setText(
+        tr("No room for %1: a wider window shows them.").arg(titles.join(QStringLiteral(", "))));
+    m_leftOut->setVisible(!titles.isEmpty());
 }
 
 void RanksTab::show(const RunDetail& detail, const LiveState& live) {

@@ -6,6 +6,7 @@
 
 #include <QWidget>
 
+class QLabel;
 class QStackedWidget;
 
 namespace rm {
@@ -25,8 +26,11 @@ Q_SIGNALS:
     void logAsked(int rank);
 
 private:
+    void tellLeftOut();
+
     RanksModel* m_model;
     Table* m_table;
+    QLabel* m_leftOut; ///< columns for which the table is too narrow
     QStackedWidget* m_stack;
 };
 

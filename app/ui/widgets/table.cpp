@@ -108,11 +108,17 @@ bool Table::isKept(int column) const {
     return m_widths[static_cast<size_t>(column)] <= kFigure || m_kept.contains(column);
 }
 
+int Table::wantedWidth(int column) const {
+    const int width = m_widths[static_cast<size_t>(column)];
+    return m_kept.contains(column) ? std::max(width, horizontalHeader()->sectionSizeHint(column))
+                                   : width;
+}
+
 /// How much of its width each column can have that is not kept.
 double Table::shareOfRoom() const {
     int wanted = 0, kept = 0;
     for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
-        const int width = m_widths[static_cast<size_t>(column)];
+        const int width = wantedWidth(column);
         if (!isColumnHidden(column))
             (isKept(column) ? kept : wanted) += width == 0 ? m_leastLeft : width;
     }
@@ -127,14 +133,26 @@ void Table::leaveOut() {
             setColumnHidden(column, true);
 }
 
+QStringList Table::leftOutTitles() const {
+    QStringList titles;
+    for (int column = 0; column < static_cast<int>(m_widths.size()); ++column)
+        if (isColumnHidden(column) && !m_unwanted.contains(column))
+            titles << model()->headerData(column, Qt::Horizontal).toString();
+    return titles;
+}
+
 void Table::fitColumns() {
     const QScopedValueRollback fitting(m_isFitting, true);
     leaveOut();
-    if (m_isDrawn)
-        return;
+    if (!m_isDrawn)
+        resizeColumns();
+    Q_EMIT columnsFitted();
+}
+
+void Table::resizeColumns() {
     const double share = std::clamp(shareOfRoom(), kNarrowest, 1.0);
     for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
-        const int width = m_widths[static_cast<size_t>(column)];
+        const int width = wantedWidth(column);
         if (width != 0 && !isColumnHidden(column))
             horizontalHeader()->resizeSection(
                 column, static_cast<int>((isKept(column) ? 1 : share) * width));

@@ -20,7 +20,7 @@ public:
     void setColumnWidths(const std::vector<int>& widths);
     /// What becomes of a table that is too narrow. `leftOut`: columns that are hidden, the first
     /// one first, while the others have not four fifths of their widths. `kept`: columns that do
-    /// not shrink, as those of up to 80 pixels.
+    /// not shrink, as those of up to 80 pixels, and are at least as wide as their titles.
     void setNarrowing(const std::vector<int>& leftOut, const std::set<int>& kept);
     /// How wide the column of width 0 is to be before others are left out for it.
     void setLeastLeft(int width);
@@ -29,6 +29,8 @@ public:
     /// At most so many rows are in sight unless the layout has more room; of fewer that it has,
     /// all.
     void setRowsInSight(int rows);
+    /// The titles of columns that are left out, from left to right.
+    QStringList leftOutTitles() const;
     int currentRow() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -36,6 +38,7 @@ public:
 Q_SIGNALS:
     void opened(int row);
     void rowChosen(int row);
+    void columnsFitted();    ///< leftOutTitles() may be others
     void editAsked(int row); ///< F2, in a cell that cannot be edited itself
 
 protected:
@@ -47,7 +50,9 @@ protected:
 
 private:
     void fitColumns();
+    void resizeColumns();
     bool isKept(int column) const;
+    int wantedWidth(int column) const;
     double shareOfRoom() const;
     void leaveOut();
     void onSectionResized(int section, int before, int now);
