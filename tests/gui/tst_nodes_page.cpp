@@ -92,6 +92,8 @@ private Q_SLOTS:
     void anUnknownKeyIsTrustedFromItsRow();
     void theFocusStaysAtACheckBehindAnotherWindow();
     void aCheckFromElsewhereMovesNeitherFocusNorPage();
+    void buttonsThatDoNotFitBesideTheTitleStandBelow();
+    void buttonsKeepTheirPlacesDuringChecks();
     void aPasswordIsEnteredFromItsRow();
     void aChangedKeyHasNoButton();
     void dialogsOfManyNodesFitTheScreen_data();
@@ -1038,6 +1040,62 @@ void TestNodesPage::aCheckFromElsewhereMovesNeitherFocusNorPage() {
     QCoreApplication::processEvents(); // the rows are placed
     QVERIFY(isTwelfth(window.focusWidget()));
     QCOMPARE(bar->value(), most / 2);
+}
+
+/// The smallest window has so much room where text is enlarged one and a half times.
+void TestNodesPage::buttonsThatDoNotFitBesideTheTitleStandBelow() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    const QWidget* header = find<QPushButton>("addNode")->parentWidget();
+    const auto* title = header->findChild<ElidedLabel*>();
+    const auto isWhole = [&] {
+        QRegion taken(title->geometry());
+        bool isGood = title->width() >= title->sizeHint().width();
+        for (const auto* button : header->findChildren<QPushButton*>()) {
+            if (!button->isVisible())
+                continue;
+            isGood = isGood && button->width() >= button->sizeHint().width() &&
+                     header->rect().contains(button->geometry()) &&
+                     !taken.intersects(button->geometry());
+            taken += button->geometry();
+        }
+        return isGood;
+    };
+    m_demo->window().resize(667, 467);
+    QTRY_VERIFY(isWhole());
+    QVERIFY(find<QPushButton>("addNode")->y() > title->geometry().bottom());
+    m_demo->window().resize(1280, 800);
+    QTRY_VERIFY(find<QPushButton>("addNode")->y() < title->geometry().bottom());
+    QTRY_VERIFY(isWhole());
+}
+
+void TestNodesPage::buttonsKeepTheirPlacesDuringChecks() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    m_demo->window().resize(1280, 800);
+    std::vector<std::pair<QString, std::shared_ptr<QPromise<NodeCheck>>>> asked;
+    m_demo->fleet().setChecker([&asked](const QString& name, const Credentials&) {
+        asked.emplace_back(name, std::make_shared<QPromise<NodeCheck>>());
+        asked.back().second->start();
+        return asked.back().second->future();
+    });
+    const auto places = [this] {
+        QCoreApplication::processEvents(); // they are placed
+        std::vector<QPoint> at;
+        for (const char* name : {"cleanNodes", "importNodes", "testLinks", "addNode", "checkAll",
+                                 "selfTestNode", "checkHistory", "editNode"})
+            at.push_back(find<QPushButton>(name)->mapTo(&m_demo->window(), QPoint()));
+        return at;
+    };
+    std::vector<QPoint> before;
+    QTRY_VERIFY(std::exchange(before, places()) == places());
+    click("checkAll");
+    QTRY_VERIFY(find<QPushButton>("cancelChecks")->isVisible());
+    QVERIFY(find<QPushButton>("cancelCheck")->isVisible());
+    QCOMPARE(places(), before);
+    for (const auto& [name, answer] : asked) {
+        answer->addResult(checkWithGpus(name.toStdString(), 1));
+        answer->finish();
+    }
+    QTRY_VERIFY(!find<QPushButton>("cancelChecks")->isVisible());
 }
 
 /// A window that is not active has a widget to which the focus will come.

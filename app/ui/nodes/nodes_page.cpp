@@ -109,10 +109,10 @@ void NodesPage::buildUi() {
     column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
     m_header = new PageHeader(tr("Nodes"));
+    m_cancel = m_header->addAction(tr("Cancel checks"), "quiet", "cancelChecks"); // moves no other
     m_clean = m_header->addAction(tr("Clean up"), "quiet", "cleanNodes");
     m_import = m_header->addAction(tr("Import"), "quiet", "importNodes");
     m_import->setToolTip(tr("Add nodes by their names in ~/.ssh/config"));
-    m_cancel = m_header->addAction(tr("Cancel checks"), "quiet", "cancelChecks");
     m_links = m_header->addAction(tr("Test links"), "quiet", "testLinks");
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
@@ -200,14 +200,16 @@ QWidget* NodesPage::buildCheck() {
     m_selfTest->setToolTip(tr("Let its devices compute what is known, and compare: about 10 s"));
     m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
     m_cancelOne = makeButton(tr("Cancel"), "quiet", "cancelCheck");
+    for (QPushButton* button : {m_checkOne, m_cancelOne}) // one in the other's place
+        button->setMinimumWidth(m_checkOne->sizeHint().width());
     head->addWidget(m_checkTitle);
     head->addStretch(1);
     head->addWidget(m_checkSummary);
     head->addSpacing(size::kGrid);
     head->addWidget(m_selfTest);
     head->addWidget(m_checkOne);
-    head->addWidget(m_history);
     head->addWidget(m_cancelOne);
+    head->addWidget(m_history);
     head->addWidget(m_edit);
     head->addWidget(m_remove);
     card->body()->addLayout(head);
