@@ -313,6 +313,12 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
                                       {tr("Welcome"), tr("page"), [this] { showWelcome(); }}};
     std::ranges::move(runEntries(), std::back_inserter(entries));
     std::ranges::move(actionEntries(), std::back_inserter(entries));
+    for (const auto& [title, button] : m_nodes->actions())
+        entries.push_back({title, tr("action"), [this, button = button] {
+                               showNodes();
+                               if (button->isVisible()) // as while the palette was open
+                                   button->click();
+                           }});
     for (const RunSummary& run : m_runsFeed->runs())
         entries.push_back({run.name + ", " + stateWords(run).text, tr("run"),
                            [this, id = run.id] { showRun(id); }});

@@ -24,6 +24,7 @@
 #include <QLabel>
 #include <QLayout>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScreen>
@@ -94,6 +95,7 @@ private Q_SLOTS:
     void aCheckFromElsewhereMovesNeitherFocusNorPage();
     void buttonsThatDoNotFitBesideTheTitleStandBelow();
     void buttonsKeepTheirPlacesDuringChecks();
+    void thePaletteOffersWhatThePageDoes();
     void aPasswordIsEnteredFromItsRow();
     void aChangedKeyHasNoButton();
     void dialogsOfManyNodesFitTheScreen_data();
@@ -1096,6 +1098,25 @@ void TestNodesPage::buttonsKeepTheirPlacesDuringChecks() {
         answer->finish();
     }
     QTRY_VERIFY(!find<QPushButton>("cancelChecks")->isVisible());
+}
+
+void TestNodesPage::thePaletteOffersWhatThePageDoes() {
+    for (const char* name : {"alpha", "beta"})
+        QVERIFY(m_demo->fleet().add({name, false, std::string(name) + ".invalid", "me", 0, {}}));
+    check(checkWithGpus("beta", 1));
+    m_demo->window().nodesPage().select("beta");
+    m_demo->window().showRuns();
+    m_demo->window().showPalette();
+    const auto* list = find<QListWidget>("paletteList");
+    for (const char* typed : {"clean up", "test links", "network", "history", "self-test"}) {
+        find<QLineEdit>("paletteInput")->setText(typed);
+        QVERIFY2(list->item(0)->text().contains(typed, Qt::CaseInsensitive),
+                 qPrintable(list->item(0)->text()));
+    }
+    find<QLineEdit>("paletteInput")->setText("import");
+    QTest::keyClick(find<QLineEdit>("paletteInput"), Qt::Key_Return);
+    QTRY_VERIFY(find<QLabel>("importNodesText"));
+    QVERIFY(m_demo->window().nodesPage().isVisible());
 }
 
 /// A window that is not active has a widget to which the focus will come.

@@ -360,6 +360,21 @@ void NodesPage::select(const QString& name) {
     showCheck();
 }
 
+std::vector<std::pair<QString, QPushButton*>> NodesPage::actions() const {
+    const QString node = nodeTitle(m_selected.toStdString());
+    std::vector<std::pair<QString, QPushButton*>> all{
+        {tr("Clean up the nodes"), m_clean},
+        {tr("Import nodes"), m_import},
+        {tr("Test links"), m_links},
+        {tr("Measure the network"), m_network->findChild<QPushButton*>("measureNetwork")},
+        {tr("Self-test of %1").arg(node), m_selfTest},
+        {tr("History of the checks of %1").arg(node), m_history}};
+    std::erase_if(all, [this](const auto& action) {
+        return !action.second->isVisibleTo(this) || !action.second->isEnabled();
+    });
+    return all;
+}
+
 void NodesPage::focusSelected() {
     for (NodeCard* card : m_cards)
         if (card->node().name == m_selected.toStdString())

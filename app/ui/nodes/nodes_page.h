@@ -10,6 +10,7 @@
 #include <QWidget>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 class QLabel;
@@ -36,6 +37,8 @@ public:
     void addNode(); ///< opens the dialog
     void select(const QString& name);
     void focusSelected(); ///< its card, from which the arrows lead to the others
+    /// What can be done here now, in words, by which button.
+    std::vector<std::pair<QString, QPushButton*>> actions() const;
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override; ///< of the grid of cards
