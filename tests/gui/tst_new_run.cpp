@@ -206,12 +206,16 @@ void TestNewRun::aFieldThatIsNotThereYetIsAdded() {
 }
 
 void TestNewRun::theFormRestsWhileTheTextDoesNotParse() {
+    const auto* hint = find<QLabel>("specHint");
+    QVERIFY2(hint->text().contains("follows"), qPrintable(hint->text()));
     text()->setPlainText(QString(kText).replace("lr = 2e-3", "lr = = 2e-3"));
     auto* lr = find<QLineEdit>("field.optimizer.lr");
     QTRY_VERIFY(!lr->isEnabled());
+    QVERIFY2(!hint->text().contains("follows"), qPrintable(hint->text()));
     QVERIFY(!canLaunch());
     text()->setPlainText(kText);
     QTRY_VERIFY(lr->isEnabled());
+    QVERIFY(hint->text().contains("follows"));
     QVERIFY(canLaunch());
 }
 

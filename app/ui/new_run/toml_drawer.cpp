@@ -13,15 +13,16 @@ namespace rm {
 
 TomlDrawer::TomlDrawer(QWidget* page)
     : Card(page)
+    , m_hint(new ElidedLabel({}, "caption"))
     , m_text(new QPlainTextEdit)
     , m_problem(makeText({}, "bad")) {
     setObjectName("tomlDrawer");
     auto* head = new QHBoxLayout;
     head->addWidget(makeLabel(tr("As a file"), "cardTitle"));
-    auto* hint = new ElidedLabel(tr("the form follows this text"), "caption");
-    hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    hint->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    head->addWidget(hint, 1);
+    m_hint->setObjectName("specHint");
+    m_hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_hint->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    head->addWidget(m_hint, 1);
     QPushButton* close = makeButton(tr("Close"), "quiet", "closeFile");
     head->addWidget(close);
     body()->addLayout(head);
@@ -31,8 +32,8 @@ TomlDrawer::TomlDrawer(QWidget* page)
     m_text->setTabChangesFocus(true);
     body()->addWidget(m_text, 1);
     m_problem->setObjectName("specError");
-    m_problem->hide();
     body()->addWidget(m_problem);
+    setProblem({});
     connect(m_text, &QPlainTextEdit::textChanged, this, &TomlDrawer::edited);
     connect(close, &QPushButton::clicked, this, &TomlDrawer::closeAsked);
     hide();
@@ -72,6 +73,8 @@ void TomlDrawer::amend(const QString& toml) {
 void TomlDrawer::setProblem(const QString& problem) {
     m_problem->setText(problem);
     m_problem->setVisible(!problem.isEmpty());
+    m_hint->setFullText(problem.isEmpty() ? tr("the form follows this text")
+                                          : tr("the form waits until this text can be read"));
     setStyleProperty(m_text, "invalid", !problem.isEmpty());
 }
 

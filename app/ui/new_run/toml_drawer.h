@@ -8,6 +8,8 @@ class QPlainTextEdit;
 
 namespace rm {
 
+class ElidedLabel;
+
 /// The run spec as the file that it is, over the right side of the page.
 class TomlDrawer : public Card {
     Q_OBJECT
@@ -30,6 +32,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    ElidedLabel* m_hint; ///< whether the form follows
     QPlainTextEdit* m_text;
     QLabel* m_problem;
 };
