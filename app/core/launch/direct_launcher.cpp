@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/transfer_chain.h"
+#include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
@@ -492,7 +493,10 @@ Result<std::vector<std::string>>
 DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& callOf,
                            std::chrono::milliseconds timeout) {
     RM_ASSIGN_OR_RETURN(const auto plans, planAtMeeting());
-    report(QStringLiteral("Measure"));
+    std::vector<std::string> names;
+    for (size_t i = 0; i < m_workers.size(); ++i)
+        names.push_back(nodeName(i));
+    report(QString::fromStdString("Run " + purpose() + " on " + someOf(names)));
     FirstError first(m_stop);
     const auto taskOf = [&](size_t node) -> Task<std::string> {
         return [&plan = plans[node], call = callOf(plans[node]), timeout, name = nodeName(node)](
