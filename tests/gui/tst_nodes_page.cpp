@@ -344,12 +344,16 @@ void TestNodesPage::namesOfSshConfigAreImported() {
     QVERIFY(QDir(home.path()).mkpath(".ssh"));
     QVERIFY(writeFileAtomically(home.filePath(".ssh/config").toStdString(),
                                 "Host one\n  HostName one.invalid\n  Port 2201\n"
-                                "Host two\n  HostName two.invalid\n  ProxyJump me@gate:22\n"));
+                                "Host two\n  HostName two.invalid\n  ProxyJump me@gate:22\n"
+                                "Host weird!name\n"));
     QVERIFY(m_demo->fleet().add({"first", false, "one", {}, 0, {}}));
     click("importNodes");
     auto* model = find<QAbstractItemView>("importNodesTable")->model();
-    QTRY_COMPARE(model->rowCount(), 2);
+    QTRY_COMPARE(model->rowCount(), 3);
     QCOMPARE(model->index(0, 1).data().toString(), QString("one.invalid:2201"));
+    QCOMPARE(model->index(2, 1).data().toString(), QString()); // it leads nowhere
+    const QString why = model->index(2, 4).data().toString();
+    QVERIFY2(!why.isEmpty() && !why.startsWith("set up node"), qPrintable(why));
     QVERIFY(model->index(0, 4).data().toString().contains("first"));
     QVERIFY(!(model->flags(model->index(0, 0)) & Qt::ItemIsUserCheckable));
     QVERIFY(model->index(1, 2).data().toString().contains("gate"));

@@ -20,6 +20,7 @@ namespace rm {
 namespace {
 
 constexpr int kCleanRows = 7; ///< in sight
+constexpr int kNodeWidth = 112;
 
 QString sizeWords(int64_t bytes) {
     return formatBytes(static_cast<double>(bytes));
@@ -47,7 +48,8 @@ CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
     setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("Node"), tr("What"), tr("Size"), tr("Stays for")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({0, 168, 80, 0});
+    m_table->setColumnWidths({kNodeWidth, 0, 80, 0});
+    m_table->setTextElideMode(Qt::ElideMiddle); // runs are told apart by how their ids end
     m_table->setRowsInSight(kCleanRows);
     m_text->setObjectName("cleanNodesText");
     m_recent->setObjectName("cleanRecent");

@@ -27,7 +27,15 @@ bool canBeAdded(const SshOffer& offer) {
 QString stateOf(const SshOffer& offer) {
     if (!offer.known.empty())
         return ImportNodesDialog::tr("is %1 already").arg(QString::fromStdString(offer.known));
-    return offer.problem.empty() ? QString() : QString::fromStdString(offer.problem);
+    // What was tried, and with which name, the row says.
+    const QString problem = QString::fromStdString(offer.problem);
+    return problem.contains(": ") ? problem.section(": ", 1) : problem;
+}
+
+/// Empty: nobody knows.
+QString goalOf(const SshOffer& offer) {
+    const SshAddress goal{offer.route.user, offer.route.host, offer.route.port};
+    return goal.host.empty() ? QString() : QString::fromStdString(toText(goal));
 }
 
 QString keyName(const SshOffer& offer) {
@@ -50,7 +58,7 @@ ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
     m_rows->setHorizontalHeaderLabels(
         {tr("Name"), tr("Leads to"), tr("Through"), tr("Key"), tr("In the list")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({0, 0, 120, 96, 130});
+    m_table->setColumnWidths({0, 0, 120, 96, 0});
     m_table->setRowsInSight(kOffersInSight);
     m_text->setObjectName("importNodesText");
     content()->addWidget(m_table);
@@ -79,10 +87,9 @@ void ImportNodesDialog::show(const std::vector<SshOffer>& offers) {
 }
 
 void ImportNodesDialog::addOffer(const SshOffer& offer) {
-    const QStringList texts = {
-        QString::fromStdString(offer.node.sshHost),
-        QString::fromStdString(toText({offer.route.user, offer.route.host, offer.route.port})),
-        QString::fromStdString(offer.passes), keyName(offer), stateOf(offer)};
+    const QStringList texts = {QString::fromStdString(offer.node.sshHost), goalOf(offer),
+                               QString::fromStdString(offer.passes), keyName(offer),
+                               stateOf(offer)};
     QList<QStandardItem*> row;
     for (const QString& text : texts) {
         row << new QStandardItem(text);

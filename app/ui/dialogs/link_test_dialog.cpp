@@ -55,7 +55,7 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     setWantedWidth(size::kTableDialogWidth);
     m_rows->setHorizontalHeaderLabels({tr("When"), tr("Between"), tr("Latency"), tr("Rate")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({96, 0, 80, 0});
+    m_table->setColumnWidths({96, 150, 80, 0});
     m_table->setRowsInSight(kLinkRows);
     m_sizeRows->setHorizontalHeaderLabels({tr("Size"), tr("Time"), tr("Rate")});
     m_sizes->setModel(m_sizeRows);
