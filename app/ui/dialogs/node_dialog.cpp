@@ -105,6 +105,11 @@ NodeDialog::NodeDialog(Fleet& fleet, const Node& edited, QWidget* parent)
 void NodeDialog::buildUi() {
     m_problem = makeText({}, "bad");
     m_problem->setObjectName("addNodeProblem");
+    // Its place stays, so that the form does not move under who types.
+    QSizePolicy stays = m_problem->sizePolicy();
+    stays.setRetainSizeWhenHidden(true);
+    m_problem->setSizePolicy(stays);
+    m_problem->setMinimumHeight(2 * m_problem->fontMetrics().lineSpacing());
     m_problem->hide();
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(size::kCardGap);
