@@ -1429,7 +1429,8 @@ void TestNodesPage::aMeasurementTellsHowFarItIsAndIsStopped() {
     QVERIFY(m_demo->fleet().add({"box", false, "127.0.0.1", "me", silent.port(), {}}));
     const auto* problem = find<QLabel>("networkProblem");
     click("measureNetwork");
-    QTRY_COMPARE(problem->text(), QString("Measuring between 2 nodes. Log in to the nodes."));
+    QTRY_COMPARE(problem->text(),
+                 QString("Measuring between 2 nodes. Log in to the nodes: waiting for box."));
     click("cancelNetwork");
     QTRY_VERIFY2(problem->text().endsWith("measure the network: cancelled"),
                  qPrintable(problem->text()));

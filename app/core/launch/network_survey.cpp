@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/network_survey.h"
 
+#include "app/core/fleet/node_comparison.h"
 #include "app/core/network/address_kind.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <set>
 
 namespace rm {
@@ -76,11 +79,27 @@ void leaveOut(NetworkMatrix& matrix, int node, std::string problem) {
     });
 }
 
+/// Once some have answered, `progress` names those that have not.
 std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers,
+                                         const ProgressSink& progress,
                                          const std::stop_token& unwanted) {
+    constexpr std::chrono::milliseconds kLook{200};
+    constexpr const char* kStage = "Log in to the nodes";
+    progress({kStage});
     std::vector<std::future<Result<NodeReport>>> answers;
     for (HostWorker* worker : workers)
         answers.push_back(worker->ask<NodeReport>(&probeNode, unwanted));
+    std::vector<std::string> told;
+    for (const auto& answer : answers)
+        while (answer.wait_for(kLook) != std::future_status::ready) {
+            std::vector<std::string> silent;
+            for (size_t i = 0; i < answers.size(); ++i)
+                if (answers[i].wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+                    silent.push_back(workers[i]->node().name);
+            if (!silent.empty() && silent.size() < answers.size() && silent != told)
+                progress({QString::fromStdString(kStage + (": waiting for " + someOf(silent)))});
+            told = std::move(silent);
+        }
     std::vector<Result<NodeReport>> reports;
     for (auto& answer : answers)
         reports.push_back(answer.get());
@@ -216,8 +235,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
         workers.push_back(kept.back().get());
         matrix.nodes.push_back({node.name, {}, {}, {}});
     }
-    progress({"Log in to the nodes"});
-    const auto reports = probeAll(workers, unwanted);
+    const auto reports = probeAll(workers, progress, unwanted);
     const auto cancelled = fail(ErrorCode::kUnavailable, "measure the network: cancelled");
     if (unwanted.stop_requested())
         return cancelled;

@@ -3,6 +3,7 @@
 #include "shared/io/clock.h"
 #include "tests/unit/core/network/network_examples.h"
 
+#include <QTcpServer>
 #include <QTest>
 
 #include <atomic>
@@ -41,6 +42,7 @@ class TestNetworkSurvey : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void aNodeThatCannotBeReachedIsTriedOnce();
+    void whoHasNotAnsweredIsNamed();
     void aPortThatCountsIsDialedWithLargePacketsAndByEachInterface();
     void dialsByAnInterfaceAreLeftOutBeforeNodes();
     void nodesForWhichThereIsNoRoomAreListed();
@@ -69,6 +71,29 @@ void TestNetworkSurvey::aNodeThatCannotBeReachedIsTriedOnce() {
     QCOMPARE(tries.load(), 1);
     QCOMPARE(stages.size(), size_t(3));
     QVERIFY(stages.front().startsWith("Log in") && stages.back().startsWith("Dial"));
+}
+
+/// Beside one that cannot be reached at all.
+void TestNetworkSurvey::whoHasNotAnsweredIsNamed() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    Node gone, mute;
+    gone.name = "gone";
+    gone.sshHost = "255.255.255.255";
+    mute.name = "mute";
+    mute.sshHost = "127.0.0.1";
+    mute.port = silent.serverPort();
+    HostPool hosts([](const Node&) { return Credentials{}; });
+    std::stop_source wish;
+    QString named;
+    const auto note = [&](const Progress& now) {
+        if (!now.stage.contains("mute"))
+            return;
+        named = now.stage;
+        wish.request_stop();
+    };
+    QVERIFY(!measureNetwork(hosts, {gone, mute}, note, wish.get_token()));
+    QCOMPARE(named, QString("Log in to the nodes: waiting for mute"));
 }
 
 /// The one that a firewall may hold back would say nothing.
