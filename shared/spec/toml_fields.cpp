@@ -56,17 +56,24 @@ size_t misspelling(std::string_view name, std::string_view written) {
 }
 
 /// How far an unknown key (as plainKey()) is from a field. The distance to its name or one of its
-/// aliases counts most, then that of the section. kUnlike: the key does not mean this field.
+/// aliases counts most, then whether it is in the section that was written, then how much the two
+/// sections differ. kUnlike: the key does not mean this field.
 size_t unlikeness(const TomlField& field, std::string_view key) {
-    constexpr size_t kEdit = 1000, kAlias = 300; // in units of a section's letters
+    // In units of a section's letters.
+    constexpr size_t kEdit = 1000, kAlias = 300, kElsewhere = 800;
     const auto [section, name] = splitKey(key);
     const auto [itsSection, itsName] = splitKey(field.key);
+    if (section == itsSection && name == std::string(itsName) + "_steps") // the unit of most keys
+        return 0;
     size_t best = misspelling(itsName, name);
     best = best == kUnlike ? best : best * kEdit;
     for (const std::string_view alias : field.aliases)
         if (const size_t edits = misspelling(alias, name); edits != kUnlike)
             best = std::min(best, edits * kEdit + kAlias);
-    return best == kUnlike ? best : best + editDistance(itsSection, section);
+    const bool isElsewhere = !section.empty() && section != itsSection;
+    return best == kUnlike
+               ? best
+               : best + editDistance(itsSection, section) + (isElsewhere ? kElsewhere : 0);
 }
 
 std::string shown(const toml::node& node) {

@@ -341,6 +341,10 @@ private Q_SLOTS:
             R"(unknown key "optimizer.warmup_steps" (line 2); did you mean "schedule.warmup_steps"?)");
         row("own section decides", "[validation]\nevry = 3",
             R"(unknown key "validation.evry" (line 2); did you mean "validation.every"?)");
+        row("own section before another tool's name", "[checkpoint]\nevery_epoch = 3",
+            R"(unknown key "checkpoint.every_epoch" (line 2); did you mean "checkpoint.every_epochs"?)");
+        row("with its unit", "[checkpoint]\nevery_steps = 3",
+            R"(unknown key "checkpoint.every_steps" (line 2); did you mean "checkpoint.every"?)");
         row("unlike any", "[train]\nx = 3\n", R"(unknown key "train.x" (line 2))");
         row("section as a value", "model = 3",
             R"("model" (line 1) is a section; write [model] and its keys below)");
