@@ -76,6 +76,8 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
     RunSpec from = *parsed;
     std::visit([&](auto* target) { *target = *std::get<decltype(target)>(field->ref(from)); },
                field->ref(spec));
+    if (key == "train.steps")
+        spec.train.epochs = 0; // which would count in their place
     return {};
 }
 

@@ -14,6 +14,7 @@ class TestRecipes : public QObject {
 private Q_SLOTS:
     void everyRecipePassesItsCheck();
     void overridesWin();
+    void theLastOfStepsAndEpochsDecides();
     void anUnknownRecipeNamesTheKnownOnes();
     void badOverridesAreNamed_data();
     void badOverridesAreNamed();
@@ -56,6 +57,16 @@ void TestRecipes::badOverridesAreNamed_data() {
     QTest::newRow("wrong type") << "train.steps=many";
     QTest::newRow("out of bounds") << "train.steps=-4";
     QTest::newRow("a second key by newline") << "train.steps=3\nseed=4";
+}
+
+void TestRecipes::theLastOfStepsAndEpochsDecides() {
+    const auto steps = loadSpecOrRecipe("translation-tiny", {"train.steps=60"});
+    QVERIFY2(steps, steps ? "" : steps.error().message.c_str());
+    QCOMPARE((*steps)->train.steps, int64_t{60});
+    QCOMPARE((*steps)->train.epochs, int64_t{0}); // which would win
+    const auto epochs = loadSpecOrRecipe("translation-tiny", {"train.steps=60", "train.epochs=2"});
+    QVERIFY2(epochs, epochs ? "" : epochs.error().message.c_str());
+    QCOMPARE((*epochs)->train.epochs, int64_t{2});
 }
 
 void TestRecipes::badOverridesAreNamed() {
