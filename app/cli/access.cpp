@@ -58,10 +58,13 @@ std::vector<std::string> nodesOf(const RunSummary& run) {
     return names;
 }
 
-std::string withAdvice(const ConnectFailure& failure) {
+std::string withAdvice(const ConnectFailure& failure, const std::string& node) {
     if (failure.need == Need::kTrustHostKey)
         return failure.error.message + "; compare " + failure.fingerprint +
-               " with the machine's own and pass it as --fingerprint to `nodes add`";
+               " with the machine's own and " +
+               (node.empty() ? "pass it as --fingerprint to `nodes add`"
+                             : "trust it: ringmaster nodes edit " + node + " --fingerprint " +
+                                   failure.fingerprint);
     return failure.error.message;
 }
 

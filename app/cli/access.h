@@ -32,8 +32,9 @@ std::vector<std::string> nodesOf(const RunSummary& run);
 /// which the person had to be asked. One that cannot be reached keeps the others from nothing.
 bool openAsking(CommandContext& context, const std::vector<std::string>& nodes);
 
-/// The failure in words, with the option that a script would have to pass.
-std::string withAdvice(const ConnectFailure& failure);
+/// The failure in words, with the option that a script would have to pass. `node`: of the list;
+/// empty: it is not in it.
+std::string withAdvice(const ConnectFailure& failure, const std::string& node);
 
 /// A row of a check as lines of text: what was found, what it leads to, what to do.
 void printRow(const CheckRow& row);

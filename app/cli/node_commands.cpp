@@ -161,7 +161,8 @@ nlohmann::ordered_json withDifferences(nlohmann::ordered_json check,
 
 int reportCheck(const CommandContext& context, const NodeCheck& check) {
     if (check.failure)
-        return printError(context, {check.failure->error.code, withAdvice(*check.failure)});
+        return printError(context,
+                          {check.failure->error.code, withAdvice(*check.failure, check.node)});
     if (context.json())
         printJson(toJson(check));
     else
@@ -192,7 +193,7 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options) {
     if (check.failure) {
         (void)context.fleet().remove(QString::fromStdString(node->name));
         return printError(context, {check.failure->error.code,
-                                    withAdvice(*check.failure) +
+                                    withAdvice(*check.failure, {}) +
                                         " (not added; --no-check adds it without connecting)"});
     }
     return reportCheck(context, check);
@@ -398,7 +399,8 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
             code = static_cast<int>(check.failure ? exitCodeFor(check.failure->error.code)
                                                   : ExitCode::kFailed);
         if (check.failure)
-            std::cerr << "ringmaster: " << oneLine(withAdvice(*check.failure)) << std::endl;
+            std::cerr << "ringmaster: " << oneLine(withAdvice(*check.failure, check.node))
+                      << std::endl;
         if (context.json())
             out.push_back(withDifferences(toJson(check), comparison, check.node));
         else
@@ -446,7 +448,7 @@ Result<OtherRuns> agreeToEndOthers(CommandContext& context, const std::string& n
         return yes ? OtherRuns::kEnd : OtherRuns::kRefuse;
     const NodeCheck check = checkAsking(context, *node, {});
     if (check.failure)
-        return fail(check.failure->error.code, withAdvice(*check.failure));
+        return fail(check.failure->error.code, withAdvice(*check.failure, name));
     std::string living;
     for (const RunReport& run : check.report.value_or(NodeReport()).runs)
         if (std::ranges::find(others, run.runId) != others.end())

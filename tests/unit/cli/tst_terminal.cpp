@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
@@ -22,6 +23,7 @@ private Q_SLOTS:
     void eachKindOfWarningIsToldOnce();
     void deploymentIsToldByNode();
     void shortIdsNameOneCommandEach();
+    void aKeyIsTrustedByTheCommandOfItsNode();
 };
 
 void TestTerminal::shortIdsNameOneCommandEach() {
@@ -34,6 +36,18 @@ void TestTerminal::shortIdsNameOneCommandEach() {
     const std::vector<std::string> expected = {"rule-1-1-0", "rule-1-1-1", "rule-1-12", "0f8c2a41",
                                                "c"};
     QCOMPARE(shortIds(commands), expected);
+}
+
+void TestTerminal::aKeyIsTrustedByTheCommandOfItsNode() {
+    const ConnectFailure failure{{ErrorCode::kDenied, "connect to box: its key is unknown"},
+                                 ConnectFailure::Need::kTrustHostKey,
+                                 "SHA256:abc",
+                                 ConnectFailure::Cause::kHostKey};
+    const std::string listed = withAdvice(failure, "box");
+    QVERIFY2(listed.ends_with("ringmaster nodes edit box --fingerprint SHA256:abc"),
+             listed.c_str());
+    const std::string added = withAdvice(failure, {});
+    QVERIFY2(added.ends_with("pass it as --fingerprint to `nodes add`"), added.c_str());
 }
 
 void TestTerminal::hostileTextBecomesOneHarmlessLine_data() {
