@@ -149,7 +149,8 @@ void TestEngine::whatIsInTheTrashIsNotResumed() {
     const auto resumed = m_engine->resume("gone-1", {});
     QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
     QVERIFY(!resumed.result());
-    QVERIFY(resumed.result().error().message.find("in the trash") != std::string::npos);
+    QVERIFY(resumed.result().error().message.ends_with(
+        "it is in the trash; bring it back first: ringmaster trash restore gone-1"));
 }
 
 Result<void> TestEngine::ingest(const QString& run, std::vector<Record> records) {

@@ -548,7 +548,10 @@ Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string&
         return fail(ErrorCode::kInvalid,
                     attempt + ": it is " + runStateName(found.state) + "; pause or stop it first");
     if (found.deletedNs > 0)
-        return fail(ErrorCode::kInvalid, attempt + ": it is in the trash; bring it back first");
+        return fail(ErrorCode::kInvalid, attempt +
+                                             ": it is in the trash; bring it back first: "
+                                             "ringmaster trash restore " +
+                                             run.toStdString());
     return found;
 }
 

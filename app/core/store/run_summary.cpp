@@ -236,8 +236,13 @@ Result<RunSummary> StoreReader::resolve(const QString& text) {
         return *whole;
     const std::string attempt = "find run \"" + text.toStdString() + "\"";
     auto found = chosen(text, runs(), attempt);
-    if (!found && found.error().code == ErrorCode::kNotFound && resolveDeleted(text))
-        return fail(ErrorCode::kNotFound, attempt + ": it is in the trash; bring it back first");
+    if (!found && found.error().code == ErrorCode::kNotFound)
+        if (const auto deleted = resolveDeleted(text))
+            return fail(ErrorCode::kNotFound,
+                        attempt +
+                            ": it is in the trash; bring it back first: ringmaster trash "
+                            "restore " +
+                            deleted->id.toStdString());
     return found;
 }
 

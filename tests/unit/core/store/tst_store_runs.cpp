@@ -868,8 +868,8 @@ private Q_SLOTS:
         QCOMPARE(store.reader().runs().size(), size_t(1));
         QCOMPARE(store.reader().trash().size(), size_t(1));
         QVERIFY(store.reader().trash()[0].deletedNs > 0);
-        QVERIFY(store.reader().resolve("run a").error().message.find("in the trash") !=
-                std::string::npos);
+        QVERIFY(store.reader().resolve("run a").error().message.ends_with(
+            "it is in the trash; bring it back first: ringmaster trash restore a"));
         const int64_t deletedNs = store.reader().trash()[0].deletedNs;
         StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
         QCOMPARE(store.reader().trash()[0].deletedNs, deletedNs);
