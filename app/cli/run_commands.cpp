@@ -50,6 +50,13 @@ Result<std::vector<Placement>> placementsFor(CommandContext& context, const RunS
     const auto whole = reader->wholePlaces(run.id);
     if (const std::string words = partWords(run.nodes, whole); !words.empty())
         std::cerr << oneLine(words) << " --node names others." << std::endl;
+    for (const RunNode& node : whole)
+        if (!context.fleet().find(QString::fromStdString(node.nodeName)) &&
+            !context.fleet().problem())
+            return fail(ErrorCode::kNotFound,
+                        "find node " + node.nodeName + ", on which " + run.id.toStdString() +
+                            " trained: it is not in the list; add it again with ringmaster nodes "
+                            "add, or name others with --node");
     return placementsOf(whole);
 }
 

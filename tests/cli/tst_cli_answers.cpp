@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+#include "app/core/store/store.h"
 #include "shared/exit_code.h"
+#include "shared/spec/run_spec.h"
 #include "tests/cli/own_folders.h"
 
 #include <QJsonArray>
@@ -41,6 +44,7 @@ private Q_SLOTS:
     void aFarTypoIsMetWithTheKey();
     void tooLargeARunIsToldAndLeavesNoTrace();
     void tooLargeARunCanBeLaunchedAnyway();
+    void aRunOfANodeThatIsGoneDoesNotGoOn();
 
 private:
     OwnFolders m_own;
@@ -293,6 +297,23 @@ void TestCliAnswers::tooLargeARunCanBeLaunchedAnyway() {
     QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kRunFailed), answer.whole());
     QVERIFY2(answer.err.contains("out of memory") || answer.out.contains("out of memory"),
              answer.whole());
+}
+
+void TestCliAnswers::aRunOfANodeThatIsGoneDoesNotGoOn() {
+    {
+        const auto writer = StoreWriter::open(Paths::fromEnvironment().database());
+        QVERIFY(writer);
+        QVERIFY((*writer)->createRun(
+            {"left-1", "left", toToml(RunSpec()), {{0, "gone", 1, 0}}, {}, 0}));
+        QVERIFY((*writer)->setState("left-1", RunStateKind::kStopped));
+    }
+    const Answer answer = m_own.run({"resume", "left-1"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kNotFound), answer.whole());
+    QVERIFY2(!answer.err.contains("Going on"), answer.whole());
+    QVERIFY2(
+        answer.err.contains("find node gone, on which left-1 trained: it is not in the list; ") &&
+            answer.err.contains("--node"),
+        answer.whole());
 }
 
 QTEST_GUILESS_MAIN(TestCliAnswers)
