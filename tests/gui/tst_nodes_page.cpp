@@ -244,7 +244,7 @@ NodeCheck refusedCheck(const std::string& name, const ConnectFailure& failure) {
     check.node = name;
     check.checkedNs = 1;
     check.failure = failure;
-    check.rows = {refusedRow(failure)};
+    check.rows = {refusedRow(failure, name)};
     return check;
 }
 

@@ -540,7 +540,8 @@ void TestScreenshots::waiting() {
         QVERIFY(own.fleet().add({name.toStdString(), false, "10.0.0.7", "trainer", 0, {}}));
     own.fleet().setChecker([&failures](const QString& name, const Credentials&) {
         const ConnectFailure& failure = failures.at(name);
-        NodeCheck check{name.toStdString(), false, {refusedRow(failure)}, {}, failure};
+        NodeCheck check{
+            name.toStdString(), false, {refusedRow(failure, name.toStdString())}, {}, failure};
         check.checkedNs = wallNowNs();
         return QtFuture::makeReadyFuture(std::move(check));
     });

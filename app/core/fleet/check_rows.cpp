@@ -531,19 +531,21 @@ std::string firstPart(const std::string& message) {
 }
 
 /// What to do in Ringmaster, or there.
-const char* fixOf(ConnectFailure::Cause cause) {
+std::string fixOf(ConnectFailure::Cause cause, const std::string& node) {
     using Cause = ConnectFailure::Cause;
+    const std::string byEdit = " with Edit, or with ringmaster nodes edit " + node;
     switch (cause) {
     case Cause::kName:
-        return "correct its address with Edit, or join the network or VPN that knows the name";
+        return "correct its address" + byEdit +
+               " --ssh; or join the network or VPN that knows the name";
     case Cause::kRoute:
-        return "join its network or VPN, or name a jump host with Edit";
+        return "join its network or VPN, or name a jump host" + byEdit + " --jump";
     case Cause::kJumpHost:
         return "log in to the jump host once with ssh in a terminal, trust its key there and add "
-               "yours to the SSH agent: ssh must get past it without a question; or name another "
-               "with Edit";
+               "yours to the SSH agent: ssh must get past it without a question; or name another" +
+               byEdit + " --jump";
     case Cause::kRefused:
-        return "start sshd there, or correct the port with Edit";
+        return "start sshd there, or correct the port" + byEdit + " --ssh";
     case Cause::kNoAnswer:
         return "switch it on, or let its firewall admit this computer; then check again";
     case Cause::kTurnedAway:
@@ -553,7 +555,7 @@ const char* fixOf(ConnectFailure::Cause cause) {
     case Cause::kHostKey:
         return "compare the key with the machine's own before anything else";
     case Cause::kLogin:
-        return "name a user or a key file that it accepts with Edit";
+        return "name a user or a key file that it accepts" + byEdit + " --ssh or --key";
     case Cause::kOther:
         break;
     }
@@ -599,7 +601,7 @@ std::string adviceFor(ErrorCode code, AgentFault fault) {
     }
 }
 
-CheckRow refusedRow(const ConnectFailure& failure) {
+CheckRow refusedRow(const ConnectFailure& failure, const std::string& node) {
     using Need = ConnectFailure::Need;
     CheckRow row{"connection",
                  State::kBad,
@@ -607,7 +609,7 @@ CheckRow refusedRow(const ConnectFailure& failure) {
                  isToldByFix(failure.cause) ? firstPart(failure.error.message)
                                             : failure.error.message,
                  "nothing can be sent to it or asked of it",
-                 fixOf(failure.cause),
+                 fixOf(failure.cause, node),
                  answerTo(failure)};
     if (failure.need != Need::kNothing) {
         row.state = State::kWarning;
@@ -625,7 +627,7 @@ NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure
     NodeCheck check;
     check.node = node;
     check.failure = failure;
-    check.rows = {refusedRow(failure)};
+    check.rows = {refusedRow(failure, node)};
     return check;
 }
 

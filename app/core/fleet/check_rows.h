@@ -52,7 +52,7 @@ bool isReadyOnItsCpu(const NodeCheck& check);
 CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs);
 
 /// The row of a connection that was not made; with a button where a person can let it in.
-CheckRow refusedRow(const ConnectFailure& failure);
+CheckRow refusedRow(const ConnectFailure& failure, const std::string& node);
 
 /// A check that found that out alone.
 NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure);

@@ -55,7 +55,7 @@ CheckRow choiceRow(const Node& node, const NodeReport& report) {
                        " take part, the others are left alone");
 }
 
-CheckRow keyFilesRow(const std::vector<std::string>& problems) {
+CheckRow keyFilesRow(const std::vector<std::string>& problems, const std::string& node) {
     std::string evidence;
     for (const std::string& problem : problems)
         evidence += (evidence.empty() ? "" : "; ") + problem;
@@ -65,7 +65,9 @@ CheckRow keyFilesRow(const std::vector<std::string>& problems) {
         "Key files",
         evidence,
         "another key or the password opened the login, which fails once that one does not",
-        "mend the file, or take its name out of ssh_config or, with Edit, of the node's settings"};
+        "mend the file, or take its name out of ssh_config or of the node's settings, with Edit or "
+        "with ringmaster nodes edit " +
+            node + " --key"};
 }
 
 std::string agentWords(const std::string& path, const NodeReport& report) {
@@ -148,7 +150,7 @@ NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_toke
     auto session = openSessionPatiently(node, order.credentials, stop, {}, kAskedPatience);
     if (!session) {
         check.failure = session.error();
-        check.rows.push_back(refusedRow(session.error()));
+        check.rows.push_back(refusedRow(session.error(), node.name));
         return check;
     }
     if (!node.isLocal)
@@ -156,7 +158,7 @@ NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_toke
     check.rows.push_back(
         connectionRow((*session)->where(), (*session)->isLocal(), check.roundTripUs));
     if (const auto problems = (*session)->keyProblems(); !problems.empty())
-        check.rows.push_back(keyFilesRow(problems));
+        check.rows.push_back(keyFilesRow(problems, node.name));
     report(CheckStage::kSendAgent);
     if (!probe(check, **session, node, order, stop))
         return check;

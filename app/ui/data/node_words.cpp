@@ -185,7 +185,7 @@ std::vector<CheckRow> checkRows(const NodeCheck& check) {
     const bool told = std::ranges::any_of(
         rows, [](const CheckRow& row) { return row.state != CheckRow::State::kGood; });
     if (check.failure && !told)
-        rows.insert(rows.begin(), refusedRow(*check.failure));
+        rows.insert(rows.begin(), refusedRow(*check.failure, check.node));
     return rows;
 }
 

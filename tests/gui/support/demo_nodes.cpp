@@ -92,7 +92,8 @@ NodeCheck unreachable(int number) {
     failure.cause = ConnectFailure::Cause::kNoAnswer;
     failure.error = {ErrorCode::kUnavailable, "connect to ssh trainer@" + addressOf(number) +
                                                   ":22: nobody answered within 10 s"};
-    NodeCheck check{demoNodeName(number), false, {refusedRow(failure)}, {}, failure};
+    NodeCheck check{
+        demoNodeName(number), false, {refusedRow(failure, demoNodeName(number))}, {}, failure};
     return check;
 }
 

@@ -44,6 +44,7 @@ private Q_SLOTS:
     void anAgentThatFailsSaysWhatToDo();
     void whatWaitsForAPersonHasAButton_data();
     void whatWaitsForAPersonHasAButton();
+    void aFixByAButtonNamesItsCommandToo();
     void onlyDifferencesAreCompared();
     void disksAreCountedByThousandsAndMemoryIsNot();
     void sharedFoldersAreSaid();
@@ -713,11 +714,24 @@ void CheckRowsTest::whatWaitsForAPersonHasAButton_data() {
 void CheckRowsTest::whatWaitsForAPersonHasAButton() {
     QFETCH(ConnectFailure, failure);
     QFETCH(QString, label);
-    const CheckRow row = refusedRow(failure);
+    const CheckRow row = refusedRow(failure, "box");
     QCOMPARE(QString::fromStdString(row.action.value_or(CheckAction()).label), label);
     if (row.action)
         QCOMPARE(row.action->argument, failure.fingerprint);
     QVERIFY2(!row.fix.starts_with("mend what"), row.fix.c_str()); // a known cause has its own
+}
+
+void CheckRowsTest::aFixByAButtonNamesItsCommandToo() {
+    using Cause = ConnectFailure::Cause;
+    for (const Cause cause :
+         {Cause::kName, Cause::kRoute, Cause::kJumpHost, Cause::kRefused, Cause::kLogin}) {
+        ConnectFailure failure;
+        failure.cause = cause;
+        const CheckRow row = refusedRow(failure, "box");
+        QVERIFY2(row.fix.find(" with Edit, or with ringmaster nodes edit box --") !=
+                     std::string::npos,
+                 row.fix.c_str());
+    }
 }
 
 void CheckRowsTest::onlyDifferencesAreCompared() {
