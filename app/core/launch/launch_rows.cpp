@@ -19,7 +19,7 @@ namespace {
 using State = CheckRow::State;
 using OnNode = LaunchFacts::OnNode;
 
-/// Journals, logs and prepared text, at least.
+/// Journals, logs and prepared text, as a rule. A run with less begins all the same.
 constexpr int64_t kForTheRun = 256 << 20;
 
 /// How many checkpoints lie there at most: one is written before an older one goes. Without
@@ -48,9 +48,7 @@ struct Room {
     int64_t checkpoints = 0; ///< at most
     std::string folder;
 
-    bool isTooLittleForSent() const {
-        return freeBytes >= 0 && sent > 0 && sent + forTheRun > freeBytes;
-    }
+    bool isTooLittleForSent() const { return freeBytes >= 0 && sent > freeBytes; }
     bool isTooLittle() const {
         return freeBytes >= 0 && sent + forTheRun + checkpoints > freeBytes;
     }
@@ -93,6 +91,11 @@ bool hasCopies(const RunSpec& spec, const LaunchFacts& facts) {
     return spec.checkpoint.copies == "auto" && facts.nodes.size() > 1 && !isShared(facts);
 }
 
+std::string makeRoomOn(const std::string& node) {
+    return "make room on " + node + " (Clean up, or ringmaster clean --node " + node +
+           ", removes what no run needs)";
+}
+
 CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);
@@ -116,13 +119,15 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
             tight += (tight.empty() ? "" : "; ") + words;
             if (room.isTooLittleForSent())
                 warn(row, State::kBad, "what is sent does not fit there",
-                     "make room on " + node.node.name + " (ringmaster clean --node " +
-                         node.node.name + " removes what no run needs)");
+                     makeRoomOn(node.node.name));
             else
                 warn(row, State::kWarning,
-                     "the disk may fill up while it trains; the run then waits for room with its "
-                     "next checkpoint",
-                     "make room on " + node.node.name +
+                     "the disk may fill up while it trains" +
+                         (room.forTheRun > 0 ? ", as journals, logs and prepared text take some " +
+                                                   bytesWords(room.forTheRun)
+                                             : std::string()) +
+                         "; the run then waits for room with its next checkpoint",
+                     makeRoomOn(node.node.name) +
                          ", keep fewer (checkpoint.keep_last), or name another folder "
                          "(checkpoint.directory)");
         }

@@ -114,8 +114,14 @@ void LaunchRowsTest::whatIsSentMustFit() {
     QVERIFY(row.state == State::kBad);
     QCOMPARE(row.evidence, std::string("b: 268 MB free at /home/me, 537 MB to be sent"));
     QCOMPARE(row.cause, std::string("what is sent does not fit there"));
-    QCOMPARE(row.fix, std::string("make room on b (ringmaster clean --node b removes what no run "
-                                  "needs)"));
+    QCOMPARE(row.fix, std::string("make room on b (Clean up, or ringmaster clean --node b, removes "
+                                  "what no run needs)"));
+    facts.nodes[1].bytesToSend = kGiB / 4 - 1; // leaves little to the run, which begins
+    const CheckRow fits = rowOf(spec(), facts, "launch-room");
+    QVERIFY(fits.state == State::kWarning);
+    QCOMPARE(fits.cause, std::string("the disk may fill up while it trains, as journals, logs and "
+                                     "prepared text take some 268 MB; the run then waits for room "
+                                     "with its next checkpoint"));
     facts.nodes[1].bytesToSend = 0; // it is there
     const CheckRow there = rowOf(spec(), facts, "launch-room");
     QVERIFY(there.state == State::kGood);
