@@ -4,6 +4,7 @@
 #include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
@@ -218,20 +219,21 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
     return row;
 }
 
-/// For what a node would refuse the launch; nullopt: nothing.
+/// For what a node would refuse the launch; nullopt: nothing. A folder of another run's has its own
+/// advice.
 std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
-    std::string problems;
+    CheckRow row = goodRow("launch-refused", "What the run needs there", {});
     for (const OnNode& each : facts.nodes)
-        for (const std::string& problem : each.problems)
-            problems += (problems.empty() ? "" : "; ") + each.node.name + ": " + problem;
-    if (problems.empty())
-        return std::nullopt;
-    return CheckRow{"launch-refused",
-                    State::kBad,
-                    "What the run needs there",
-                    problems,
-                    "the launch is refused",
-                    "put there what is missing, or change the setting that names it"};
+        for (const std::string& problem : each.problems) {
+            const size_t advice = problem.find(kOtherFolderAdvice);
+            row.evidence += (row.evidence.empty() ? "" : "; ") + each.node.name + ": " +
+                            problem.substr(0, advice);
+            warn(row, State::kBad, "the launch is refused",
+                 advice == problem.npos
+                     ? "put there what is missing, or change the setting that names it"
+                     : problem.substr(advice + std::string_view("; ").size()));
+        }
+    return row.evidence.empty() ? std::nullopt : std::optional(row);
 }
 
 /// Whose ranks live there already; nullopt: nobody's.

@@ -55,8 +55,7 @@ std::string ownedByOther(const RunSpec& spec, const std::vector<SavedRun>& runs)
            ", which has checkpoints of the run \"" + owner.runName + "\"" + id + " up to step " +
            std::to_string(owner.step) +
            (goesOn ? " and none of a run called \"" + spec.name + "\"" : std::string()) +
-           "; choose another folder, " +
-           (owner.runId.empty() ? std::string() : "resume that run, ") +
+           kOtherFolderAdvice + ", " + (owner.runId.empty() ? std::string() : "resume that run, ") +
            "or set checkpoint.on_existing to " +
            (goesOn ? "" : "\"resume\", to go on from there, or ") +
            "\"separate\", to save beside them";

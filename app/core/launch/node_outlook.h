@@ -24,6 +24,9 @@ struct NodeOutlook {
     bool operator==(const NodeOutlook&) const = default;
 };
 
+/// How the advice in a problem begins where checkpoint.directory has another run's checkpoints.
+inline constexpr const char* kOtherFolderAdvice = "; choose another folder";
+
 /// `spec` without the paths that this node does not need: weights and tokenizer are read, and
 /// checkpoints written, only by rank 0, on the first node.
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
