@@ -42,6 +42,7 @@ private Q_SLOTS:
     void helpIsNoError();
     void dataThatANodeLacksIsToldBeforeTheLaunch();
     void aFarTypoIsMetWithTheKey();
+    void theCheckOfALaunchTellsTooManyRanks();
     void tooLargeARunIsToldAndLeavesNoTrace();
     void tooLargeARunCanBeLaunchedAnyway();
     void aRunOfANodeThatIsGoneDoesNotGoOn();
@@ -279,6 +280,19 @@ void TestCliAnswers::aFarTypoIsMetWithTheKey() {
     const Answer answer = m_own.run({"run", "gpt-tiny", "--set", "learning_rate=1e-3"});
     QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kUsage), answer.whole());
     QVERIFY2(answer.err.contains("did you mean \"optimizer.lr\"?"), answer.whole());
+}
+
+void TestCliAnswers::theCheckOfALaunchTellsTooManyRanks() {
+    const QStringList words{"run", "gpt-tiny", "--json", "--node", "this-computer:100000"};
+    const Answer launch = m_own.run(words);
+    QVERIFY2(launch.exitCode == static_cast<int>(ExitCode::kUsage), launch.whole());
+    const QString why = launch.json().object()["error"].toObject()["message"].toString();
+    QVERIFY2(why.startsWith("place 100000 ranks on this-computer: "), launch.whole());
+    const Answer check = m_own.run(words + QStringList{"--check"});
+    QVERIFY2(check.exitCode == static_cast<int>(ExitCode::kFailed), check.whole());
+    const QJsonObject row = check.json()["rows"].toArray().first().toObject();
+    QCOMPARE(row["id"].toString(), QString("launch-ranks"));
+    QCOMPARE(row["evidence"].toString(), why);
 }
 
 void TestCliAnswers::tooLargeARunIsToldAndLeavesNoTrace() {

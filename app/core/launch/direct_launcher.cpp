@@ -282,7 +282,16 @@ Result<std::vector<CheckRow>> DirectLauncher::rows() {
         return tl::unexpected(facts.error());
     facts->nodes.front().saving().problem = left.problem;
     facts->lastNetwork = lastNetwork();
-    return launchRows(m_request.spec, *facts);
+    auto rows = launchRows(m_request.spec, *facts);
+    const bool areReady = std::ranges::all_of(
+        facts->nodes, [](const LaunchFacts::OnNode& node) { return node.problems.empty(); });
+    const auto placed = areReady ? check() : std::vector<Placement>();
+    if (placed)
+        return rows;
+    if (placed.error().code != ErrorCode::kInvalid) // it does not answer any more
+        return tl::unexpected(placed.error());
+    rows.insert(rows.begin(), refusedRanks(placed.error()));
+    return rows;
 }
 
 Result<std::vector<Placement>> DirectLauncher::check() {

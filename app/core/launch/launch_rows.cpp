@@ -331,4 +331,14 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) 
     return rows;
 }
 
+CheckRow refusedRanks(const Error& why) {
+    return {kRanksRow,
+            State::kBad,
+            "Ranks",
+            why.message,
+            "the launch is refused",
+            "change the ranks there (--node NAME:RANKS, launch.ranks), or the setting that the "
+            "reason names"};
+}
+
 } // namespace rm

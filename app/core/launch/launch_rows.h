@@ -36,4 +36,8 @@ struct LaunchFacts {
 /// the checkpoints again, whether all train on the same data, and at which addresses they may meet.
 std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts);
 
+/// Where Launcher::check() refuses what those rows do not judge: ranks, device, precision, steps.
+inline constexpr const char* kRanksRow = "launch-ranks";
+CheckRow refusedRanks(const Error& why);
+
 } // namespace rm

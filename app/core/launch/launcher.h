@@ -64,8 +64,8 @@ public:
     /// Nothing is begun.
     virtual Result<std::vector<NodeOutlook>> outlook() = 0;
 
-    /// What the nodes say of the launch together (launchRows()). Leaves nothing on them, but for a
-    /// small file while it looks. kNotFound: what check() would refuse.
+    /// What the nodes say of the launch together (launchRows()), and what check() refuses. Leaves
+    /// nothing on them, but for a small file while it looks.
     virtual Result<std::vector<CheckRow>> rows() { return std::vector<CheckRow>(); }
 
     /// Whether the nodes can be reached and have what the spec names (kNotFound says all that is

@@ -2,6 +2,7 @@
 #include "app/ui/new_run/new_run_page.h"
 
 #include "app/core/answer.h"
+#include "app/core/launch/launch_rows.h"
 #include "app/core/launch/plan.h"
 #include "app/core/run/branch_name.h"
 #include "app/core/run/same_name.h"
@@ -407,7 +408,8 @@ std::vector<CheckLine> NewRunPage::togetherLines() const {
         return {{Tone::kWarn, QString::fromStdString(answer->error().message)}};
     std::vector<CheckLine> lines;
     for (const CheckRow& row : **answer)
-        lines.push_back({rowTone(row), rowWords(row)});
+        if (row.id != kRanksRow) // LaunchOutlook::ranks() tells that, of the ranks as they are now
+            lines.push_back({rowTone(row), rowWords(row)});
     return lines;
 }
 
