@@ -125,6 +125,7 @@ private Q_SLOTS:
     void launchIsInSightAtEverySize();
     void theSideLiesBelowWhereItIsNarrow();
     void recipesThatDoNotFitAreOneClickAway();
+    void whatIsChangedOfARecipeIsKept();
     void theFileIsADrawerOverTheRight();
     void dataThatIsNotThereIsRedBeforeTheLaunch();
     void theForecastSaysWhereAndWhatIsSent();
@@ -411,6 +412,22 @@ void TestNewRun::recipesThatDoNotFitAreOneClickAway() {
     find<QPushButton>("moreRecipes")->click();
     QVERIFY(find<QWidget>("recipe.translation")->isVisible());
     find<QPushButton>("moreRecipes")->click();
+}
+
+void TestNewRun::whatIsChangedOfARecipeIsKept() {
+    page().prepare("gpt-tiny", {});
+    type("train.steps", "777");
+    find<QPushButton>("recipe.translation")->click();
+    QVERIFY(!text()->toPlainText().contains("steps = 777"));
+    find<QPushButton>("recipe.gpt-tiny")->click();
+    QVERIFY(text()->toPlainText().contains("steps = 777"));
+    QCOMPARE(find<QLineEdit>("field.train.steps")->text(), QString("777"));
+    m_window->window().findChild<QPushButton*>("toastAction")->click();
+    QVERIFY(!text()->toPlainText().contains("steps = 777"));
+    find<QPushButton>("recipe.translation")->click();
+    find<QPushButton>("recipe.gpt-tiny")->click();
+    QVERIFY(!text()->toPlainText().contains("steps = 777"));
+    QVERIFY(!m_window->window().findChild<QWidget*>("toast")->isVisible());
 }
 
 void TestNewRun::theFileIsADrawerOverTheRight() {

@@ -223,18 +223,50 @@ void NewRunPage::placeDrawer() {
     m_drawer->setGeometry(room.right() + 1 - wanted, room.top(), wanted, room.height());
 }
 
+/// With what a person changed of it before, as long as this page lives.
 void NewRunPage::chooseRecipe(int recipe) {
+    useRecipe(recipe);
+    const auto kept = m_changed.find(recipe);
+    if (kept == m_changed.end())
+        return;
+    m_drawer->setText(kept->second);
+    m_parseTimer.stop();
+    onTomlEdited();
+    m_context.toast.offer(
+        tr("%1 with your changes").arg(m_recipes[static_cast<size_t>(recipe)].name),
+        tr("Discard them"), [this, recipe] {
+            if (m_recipe == recipe)
+                useRecipe(recipe);
+            m_changed.erase(recipe);
+        });
+}
+
+/// As it is.
+void NewRunPage::useRecipe(int recipe) {
     const RecipeText& chosen = m_recipes[static_cast<size_t>(recipe)];
+    keepChanges();
     endBranch();
+    m_recipe = recipe;
     m_header->setFacts(tr("from the recipe %1").arg(chosen.name));
     useToml(chosen.toml, tr("recipe"));
+}
+
+/// Of the recipe that the text is from.
+void NewRunPage::keepChanges() {
+    if (!m_recipe)
+        return;
+    const QString text = m_drawer->text();
+    if (text == m_recipes[static_cast<size_t>(*m_recipe)].toml)
+        m_changed.erase(*m_recipe);
+    else
+        m_changed[*m_recipe] = text;
 }
 
 void NewRunPage::prepare(const QString& recipe, const std::vector<Placement>& nodes) {
     for (size_t at = 0; at < m_recipes.size(); ++at)
         if (m_recipes[at].name == recipe) {
             m_strip->choose(static_cast<int>(at));
-            chooseRecipe(static_cast<int>(at));
+            useRecipe(static_cast<int>(at));
         }
     if (!nodes.empty())
         m_nodes->choose(nodes);
@@ -242,6 +274,7 @@ void NewRunPage::prepare(const QString& recipe, const std::vector<Placement>& no
 
 void NewRunPage::prepareBranch(const BranchPoint& from, const QString& toml,
                                const std::vector<Placement>& nodes) {
+    keepChanges();
     endBranch();
     const RunSpec spec = parseRunSpec(toml.toStdString(), "spec").value_or(RunSpec());
     m_branch = Branch{from, spec, spec.name};
@@ -255,6 +288,7 @@ void NewRunPage::prepareBranch(const BranchPoint& from, const QString& toml,
 
 void NewRunPage::prepareAgain(const QString& run, const QString& toml,
                               const std::vector<Placement>& nodes) {
+    keepChanges();
     endBranch();
     m_again = run;
     tellAgain();
@@ -276,6 +310,7 @@ void NewRunPage::tellAgain() {
 }
 
 void NewRunPage::endBranch() {
+    m_recipe.reset();
     m_branch.reset();
     m_again.clear();
     m_banner->hide();

@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -65,6 +66,8 @@ private:
     void wireLaunch();
     void restore();
     void chooseRecipe(int recipe);
+    void useRecipe(int recipe);
+    void keepChanges();
     void useToml(const QString& toml, const QString& baseName);
     void onFormEdited(const SpecField& field);
     void onTomlEdited();
@@ -119,6 +122,8 @@ private:
     QTimer m_parseTimer;
     QTimer m_ageTimer;
     std::optional<Error> m_parseError;
+    std::optional<int> m_recipe;      ///< that the text is from
+    std::map<int, QString> m_changed; ///< texts of recipes that a person has changed and left
     std::optional<Branch> m_branch;
     QString m_sameName;  ///< as shown: which runs have the name; empty: none
     QString m_again;     ///< the run that is launched again; empty: none
