@@ -76,6 +76,7 @@ private Q_SLOTS:
     void aRemovedCheckpointCanBeBroughtBack();
     void whatIsOverIsEditedAndLaunchedAgain();
     void theFailureIsToldOnce();
+    void aRunThatStoppedBeforeItTrainedSaysWhy();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -819,6 +820,21 @@ void TestRunPage::theFailureIsToldOnce() {
     const FailureReport report = failureReport(detail);
     QCOMPARE(report.what, detail.run->message);
     QCOMPARE(report.why, QString("step 7  loss 3"));
+}
+
+void TestRunPage::aRunThatStoppedBeforeItTrainedSaysWhy() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Fill([](StoreWriter& store) {
+        return store.createRun({"x-1", "x", toToml(RunSpec()), {{0, "node-a", 1, 0}}, {}, 0})
+            .and_then([&] {
+                return store.setState("x-1", RunStateKind::kStopped, "its launch was cancelled");
+            });
+    }));
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().showRun("x-1");
+    const auto* banner = find<QWidget>("failureBanner");
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY2(banner->accessibleName().startsWith("Its launch was cancelled"),
+             qPrintable(banner->accessibleName()));
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

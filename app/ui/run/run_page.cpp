@@ -327,6 +327,16 @@ void RunPage::showState() {
     showBanners();
 }
 
+namespace {
+
+/// Of a run that stopped before it trained: "Its launch was cancelled"; else empty.
+QString whyUntrained(const RunSummary& run) {
+    const bool isUntrained = run.state == RunStateKind::kStopped && run.step == 0;
+    return isUntrained ? capitalized(run.message.toStdString()) : QString();
+}
+
+} // namespace
+
 void RunPage::showBanners() {
     const QString lost = linkLostText(m_live);
     const bool isWaiting = lost.isEmpty() && isQueued(*m_detail.run);
@@ -336,7 +346,7 @@ void RunPage::showBanners() {
     showDelay();
     showTrouble();
     if (m_detail.run->state != RunStateKind::kFailed) {
-        m_failure->hide();
+        m_failure->show(Tone::kWarn, whyUntrained(*m_detail.run), {});
         return;
     }
     const FailureReport report = failureReport(m_detail);
