@@ -8,6 +8,8 @@
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/node_connector.h"
+#include "app/ui/dialogs/sheet.h"
+#include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/nodes/nodes_page.h"
@@ -21,6 +23,7 @@
 #include "app/ui/widgets/wheel_guard.h"
 
 #include <QApplication>
+#include <QCloseEvent>
 #include <QHBoxLayout>
 #include <QIcon>
 #include <QKeyEvent>
@@ -194,8 +197,31 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    const qsizetype launches = m_engine.ownLaunches().size();
+    const bool isAsked = event->spontaneous() && !qApp->isSavingSession();
+    if (isAsked && launches > 0) {
+        event->ignore();
+        askToClose(launches);
+        return;
+    }
     settingsIn(m_paths).setValue("window/geometry", saveGeometry());
     QMainWindow::closeEvent(event);
+}
+
+/// Closing by the program is not asked about again.
+void MainWindow::askToClose(qsizetype launches) {
+    auto* sheet =
+        new Sheet(tr("Close Ringmaster?"),
+                  counted(launches, tr("1 launch is still under way; closing cancels it."),
+                          tr("%1 launches are still under way; closing cancels them.")),
+                  "closeDialog", this);
+    QPushButton* close = sheet->addButton(tr("Close anyway"), "danger", "closeAnyway");
+    QPushButton* back = sheet->addButton(tr("Keep open"), "primary", "keepOpen");
+    back->setDefault(true);
+    connect(close, &QPushButton::clicked, sheet, &QDialog::accept);
+    connect(back, &QPushButton::clicked, sheet, &QDialog::reject);
+    connect(sheet, &QDialog::accepted, this, &QWidget::close);
+    sheet->open();
 }
 
 void MainWindow::chooseFirstPage() {

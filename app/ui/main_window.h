@@ -49,6 +49,7 @@ public:
     RunsFeed& runs() const { return *m_runsFeed; }
 
 protected:
+    /// A person who closes it is asked first while a launch would end with it.
     void closeEvent(QCloseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override; ///< Return presses the button with the focus
 
@@ -59,6 +60,7 @@ private:
     void wireKeys();
     void restore();
     void focusPage();
+    void askToClose(qsizetype launches);
     void prepareHere();
     void trainHere();
     void chooseFirstPage();

@@ -216,6 +216,8 @@ void TestSharedEngine::aLaunchEndsWithItsAsker() {
     QVERIFY(first->engine.isBusyForOthers());
     QVERIFY(first->engine.live("x-1").launching);
     QTRY_VERIFY_WITH_TIMEOUT(second->engine.live("x-1").launching, kDeadlineMs);
+    QCOMPARE(second->engine.ownLaunches(), QStringList("x-1"));
+    QCOMPARE(first->engine.ownLaunches(), QStringList());
     second.reset();
     QTRY_VERIFY_WITH_TIMEOUT(!first->engine.live("x-1").launching, kDeadlineMs);
     QCOMPARE(idle.size(), 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/recipes.h"
 #include "app/ui/dialogs/plan_dialog.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/launch_bar.h"
@@ -26,6 +27,11 @@
 #include <QWheelEvent>
 #include <qtestspontaneevent.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 using namespace rm;
 using namespace rm::test;
 
@@ -41,6 +47,32 @@ train = ["/usr/share/common-licenses"]
 lr = 2e-3       # try half of it, too
 # clip = 2.0
 )";
+
+/// A node's sshd that takes connections and says nothing.
+class SilentServer {
+public:
+    SilentServer() {
+        sockaddr_in address = {};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof(address);
+        auto* plain = reinterpret_cast<sockaddr*>(&address);
+        m_isGood = ::bind(m_socket, plain, size) == 0 && ::listen(m_socket, 8) == 0 &&
+                   ::getsockname(m_socket, plain, &size) == 0;
+        m_port = ntohs(address.sin_port);
+    }
+    ~SilentServer() { ::close(m_socket); }
+    SilentServer(const SilentServer&) = delete;
+    SilentServer& operator=(const SilentServer&) = delete;
+
+    bool isGood() const { return m_isGood; }
+    int port() const { return m_port; }
+
+private:
+    int m_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool m_isGood = false;
+    int m_port = 0;
+};
 
 /// In PATH as long as it lives: tells of one line of partitions.
 class FakeSinfo {
@@ -132,6 +164,7 @@ private Q_SLOTS:
     void stepsAreForecastForSeveralNodes();
     void aRunThatFailedIsEditedAndLaunchedAgain();
     void aNameThatARunHasAlreadyIsTold();
+    void aCloseThatWouldCancelALaunchIsAskedAbout();
     void theScriptOfAJobIsShownAndTakesOptions();
     void aClusterIsJudgedByItsPartition();
 
@@ -510,6 +543,35 @@ void TestNewRun::aNameThatARunHasAlreadyIsTold() {
     QTRY_VERIFY2(isTold(), qPrintable(linesOf(page).join('\n')));
     type("a name of its own");
     QTRY_VERIFY2(!isTold(), qPrintable(linesOf(page).join('\n')));
+}
+
+void TestNewRun::aCloseThatWouldCancelALaunchIsAskedAbout() {
+    const SilentServer silent;
+    QVERIFY(silent.isGood());
+    WindowFixture own(WindowFixture::Content::kEmpty, WindowFixture::Access::kWrite);
+    QVERIFY2(own.isGood(), qPrintable(own.problem()));
+    QVERIFY(own.fleet().add({"silent", false, "127.0.0.1", {}, silent.port(), {}}));
+    MainWindow& window = own.window();
+    const auto closeByHand = [&window] { // as the window's frame does
+        QCloseEvent close;
+        QSpontaneKeyEvent::setSpontaneous(&close);
+        qApp->notify(&window, &close);
+        return close.isAccepted();
+    };
+    QVERIFY(closeByHand()); // nothing would be lost
+    const auto spec = loadSpecOrRecipe("gpt-tiny", {});
+    QVERIFY(spec);
+    own.engine().launch(*spec, {{"silent", 1}}, "x-1", IfTooLarge::kRefuse);
+    QCOMPARE(own.engine().ownLaunches(), QStringList("x-1"));
+    QVERIFY(!closeByHand());
+    const auto dialog = [&window] { return window.findChild<QDialog*>("closeDialog"); };
+    QVERIFY(dialog() && dialog()->isVisible());
+    dialog()->findChild<QPushButton*>("keepOpen")->click();
+    QTRY_VERIFY(!dialog());
+    QVERIFY(window.isVisible());
+    QVERIFY(!closeByHand());
+    dialog()->findChild<QPushButton*>("closeAnyway")->click();
+    QTRY_VERIFY(!window.isVisible());
 }
 
 void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {

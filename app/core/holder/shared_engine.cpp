@@ -387,6 +387,15 @@ LiveState SharedEngine::live(const QString& run) const {
     return known == m_impl->live.end() ? LiveState() : known->second;
 }
 
+/// Not those that the engine here begins for others: it goes on until they are done.
+QStringList SharedEngine::ownLaunches() const {
+    QStringList runs;
+    for (const auto& [number, pending] : m_impl->pending)
+        if (const auto run = runStartedBy(pending.request); run && !live(*run).pending)
+            runs << *run;
+    return runs;
+}
+
 // Becoming the holder, or finding it
 
 void SharedEngine::seek() {

@@ -222,6 +222,9 @@ public:
     /// attach() for every run that has not ended.
     virtual void attachAll() = 0;
     virtual LiveState live(const QString& run) const = 0;
+    /// Runs whose launch this process has asked for and that is under way: it is cancelled when the
+    /// process ends.
+    virtual QStringList ownLaunches() const { return {}; }
 
     // Edits by a person: queued for the writer, then runsChanged(). An error that is returned means
     // that this engine cannot store anything; a later one is reported by failed().

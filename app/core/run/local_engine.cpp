@@ -1334,6 +1334,14 @@ LiveState LocalEngine::live(const QString& asked) const {
     return live;
 }
 
+QStringList LocalEngine::ownLaunches() const {
+    QStringList runs;
+    for (const auto& [run, launch] : m_impl->launches)
+        if (!launch.permit->isCancelled())
+            runs << run;
+    return runs;
+}
+
 Result<void> LocalEngine::postEdit(const QString& run,
                                    std::function<Result<void>(StoreWriter&)> edit) {
     if (!m_impl->writer)

@@ -81,6 +81,7 @@ public:
     void attach(const QString& run) override;
     void attachAll() override;
     LiveState live(const QString& run) const override;
+    QStringList ownLaunches() const override;
     Result<void> setNotes(const QString& run, const QString& notes) override;
     Result<void> setTags(const QString& run, const QStringList& tags) override;
     QFuture<Result<void>> rename(const QString& run, const QString& name) override;
