@@ -180,6 +180,8 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
         return static_cast<int>(ExitCode::kRunFailed);
     }
     const auto damages = told(context, run.toStdString(), kCheckpointDamagedEvent);
+    for (const std::string& words : told(context, run.toStdString(), kIdleGpusEvent))
+        std::cerr << "warning: " << oneLine(words) << std::endl;
     for (const std::string& words : told(context, run.toStdString(), kEarlierRunEvent))
         std::cerr << oneLine(words) << std::endl;
     for (const std::string& damage : damages)

@@ -291,7 +291,7 @@ void TestCliAnswers::theCheckOfALaunchTellsTooManyRanks() {
     const Answer check = m_own.run(words + QStringList{"--check"});
     QVERIFY2(check.exitCode == static_cast<int>(ExitCode::kFailed), check.whole());
     const QJsonObject row = check.json()["rows"].toArray().first().toObject();
-    QCOMPARE(row["id"].toString(), QString("launch-ranks"));
+    QCOMPARE(row["id"].toString(), QString("launch-runtime"));
     QCOMPARE(row["evidence"].toString(), why);
 }
 

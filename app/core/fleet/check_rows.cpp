@@ -104,22 +104,6 @@ CheckRow machineRow(const NodeReport& report) {
     return row;
 }
 
-/// "2 x NVIDIA H200, 139.8 GiB" for each model.
-std::string gpuWords(const std::vector<GpuReport>& gpus) {
-    std::string words;
-    for (size_t at = 0; at < gpus.size();) {
-        const auto differs = [&](const GpuReport& gpu) { return gpu.name != gpus[at].name; };
-        const auto begin = gpus.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto count = std::find_if(begin, gpus.end(), differs) - begin;
-        words += (words.empty() ? "" : "; ") + std::to_string(count) + " x " + gpus[at].name +
-                 ", " + memoryWords(gpus[at].memoryBytes);
-        if (gpus[at].computeCapability > 0)
-            words += ", sm_" + std::to_string(gpus[at].computeCapability);
-        at += static_cast<size_t>(count);
-    }
-    return words;
-}
-
 /// What lets the node train on GPUs that no runtime serves as they are. `used`: usedPart() of
 /// `whole`, by which GPUs are numbered.
 std::string fixOfGpus(const NodeReport& whole, const NodeReport& used, const Node& node) {
@@ -171,7 +155,7 @@ CheckRow gpuRow(const NodeReport& whole, const NodeReport& report, const CheckCo
     if (missing.empty())
         return row;
     row.cause = "it trains on its CPU, as this computer lacks the runtime " + missing;
-    row.fix = "set that up on this computer: packaging/run --" + missing;
+    row.fix = runtimeFix(missing);
     row.action = copyCommand("packaging/run --" + missing);
     return row;
 }
@@ -662,6 +646,25 @@ CheckRow agentFaultRow(const Error& error, AgentFault fault) {
             error.message,
             "without its agent nothing can be started there or known of it",
             adviceFor(error.code, fault)};
+}
+
+std::string gpuWords(const std::vector<GpuReport>& gpus) {
+    std::string words;
+    for (size_t at = 0; at < gpus.size();) {
+        const auto differs = [&](const GpuReport& gpu) { return gpu.name != gpus[at].name; };
+        const auto begin = gpus.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto count = std::find_if(begin, gpus.end(), differs) - begin;
+        words += (words.empty() ? "" : "; ") + std::to_string(count) + " x " + gpus[at].name +
+                 ", " + memoryWords(gpus[at].memoryBytes);
+        if (gpus[at].computeCapability > 0)
+            words += ", sm_" + std::to_string(gpus[at].computeCapability);
+        at += static_cast<size_t>(count);
+    }
+    return words;
+}
+
+std::string runtimeFix(const std::string& runtime) {
+    return "set that up on this computer: packaging/run --" + runtime;
 }
 
 std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {

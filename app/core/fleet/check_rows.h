@@ -37,6 +37,12 @@ std::string runtimeFor(const NodeReport& report, const CheckContext& context);
 /// choose.
 std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& context = {});
 
+/// "2 x NVIDIA H200, 139.8 GiB, sm_90" for each model.
+std::string gpuWords(const std::vector<GpuReport>& gpus);
+
+/// What to do about a runtime that this installation lacks.
+std::string runtimeFix(const std::string& runtime);
+
 struct HomeRoom {
     int64_t freeBytes = 0, totalBytes = 0;
     std::string path;       ///< of the disk, or the home itself where that is not known

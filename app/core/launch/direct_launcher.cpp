@@ -282,15 +282,20 @@ Result<std::vector<CheckRow>> DirectLauncher::rows() {
         return tl::unexpected(facts.error());
     facts->nodes.front().saving().problem = left.problem;
     facts->lastNetwork = lastNetwork();
+    for (size_t i = 0; i < facts->nodes.size(); ++i)
+        facts->nodes[i].ranks = m_request.nodes[i].ranks;
     auto rows = launchRows(m_request.spec, *facts);
+    const bool areTaken = std::ranges::none_of(rows, [](const CheckRow& row) {
+        return row.id == kLaunchRuntimeRow && row.state == CheckRow::State::kBad;
+    });
     const bool areReady = std::ranges::all_of(
         facts->nodes, [](const LaunchFacts::OnNode& node) { return node.problems.empty(); });
-    const auto placed = areReady ? check() : std::vector<Placement>();
+    const auto placed = areTaken && areReady ? check() : std::vector<Placement>();
     if (placed)
         return rows;
     if (placed.error().code != ErrorCode::kInvalid) // it does not answer any more
         return tl::unexpected(placed.error());
-    rows.insert(rows.begin(), refusedRanks(placed.error()));
+    rows.insert(rows.begin(), refusedSpec(placed.error()));
     return rows;
 }
 
@@ -534,8 +539,7 @@ std::string DirectLauncher::meeting() const {
     const std::string& host = m_rendezvous.masterAddr;
     return "ranks meet at " + (isSix(host) ? '[' + host + ']' : host) + ":" +
            std::to_string(m_rendezvous.masterPort) + ", by " + byInterface(interfaces, names) +
-           (elsewhere.empty() ? "" : "; " + elsewhere) +
-           (m_target.idleGpus.empty() ? "" : "; " + m_target.idleGpus);
+           (elsewhere.empty() ? "" : "; " + elsewhere);
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {

@@ -20,6 +20,7 @@ public:
     Result<std::vector<CheckRow>> rows() override;
     Result<std::vector<Placement>> check() override;
     std::string runtime() const override { return m_target.runtime; }
+    std::string idleGpus() const override { return idleWords(m_target.idle); }
     /// Takes no time where memoryBound() of the ranks is below what is free on every node.
     std::string whatIsTooLarge() override;
     Result<void> deploy() override;

@@ -5,9 +5,11 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/node_outlook.h"
+#include "app/core/launch/plan.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
@@ -219,6 +221,58 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
     return row;
 }
 
+/// Those asked of a cluster are on several nodes, for one of which it stands.
+std::vector<PlacedNode> placedIn(const LaunchFacts& facts) {
+    std::vector<PlacedNode> placed;
+    for (const OnNode& each : facts.nodes)
+        placed.push_back({each.node, each.report, each.node.isSlurm ? 0 : each.ranks});
+    return placed;
+}
+
+/// Whether check() of a launch would take what was chosen.
+Result<void> checkTarget(const RunSpec& spec, const LaunchFacts& facts,
+                         const Result<Target>& target) {
+    if (!target)
+        return tl::unexpected(target.error());
+    const auto placed = placedIn(facts);
+    if (target->device == "cuda")
+        RM_RETURN_IF_ERROR(checkPrecision(spec, placed));
+    return facts.nodes.front().node.isSlurm
+               ? Result<void>() // whose job decides
+               : countRanks(spec, placed, target->device).map([](const std::vector<int>&) {});
+}
+
+bool isMissing(const std::string& runtime, const std::function<bool(const Runtime&)>& isHere) {
+    const auto named = std::ranges::find(gpuRuntimes(), runtime, &Runtime::name);
+    return named != gpuRuntimes().end() && !isHere(*named);
+}
+
+CheckRow runtimeRow(const RunSpec& spec, const LaunchFacts& facts, const Result<Target>& target,
+                    const std::function<bool(const Runtime&)>& isHere) {
+    CheckRow row = goodRow(kLaunchRuntimeRow, "What computes", {});
+    if (const auto taken = checkTarget(spec, facts, target); !taken) {
+        row.evidence = taken.error().message;
+        warn(row, State::kBad, "the launch is refused",
+             "change the setting that the message names, or leave that node out");
+        return row;
+    }
+    if (target->device == "cuda") {
+        row.evidence = "all ranks train on GPUs, by the runtime " + target->runtime;
+        if (isMissing(target->runtime, isHere))
+            warn(row, State::kBad, "this computer lacks it: the launch is refused",
+                 runtimeFix(target->runtime));
+        return row;
+    }
+    row.evidence = spec.launch.device == "cpu"
+                       ? "all ranks train on CPUs, as launch.device = \"cpu\" says"
+                       : "all ranks train on CPUs";
+    if (const IdleGpus& idle = target->idle; !idle.which.empty()) {
+        row.evidence = idleFact(idle);
+        warn(row, State::kWarning, idle.why, idle.fix);
+    }
+    return row;
+}
+
 /// For what a node would refuse the launch; nullopt: nothing. A folder of another run's has its own
 /// advice.
 std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
@@ -289,9 +343,7 @@ std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts
     const OnNode& first = facts.nodes.front();
     if (first.node.isSlurm) // the agents find that in the job, on other machines than this one
         return std::nullopt;
-    std::vector<PlacedNode> placed;
-    for (const OnNode& each : facts.nodes)
-        placed.push_back({each.node, each.report, 0});
+    const std::vector<PlacedNode> placed = placedIn(facts);
     if (placed.size() == 1) {
         const auto alone = checkAlone(placed.front(), spec);
         return alone ? std::nullopt : std::optional(nowhereToMeet(alone.error()));
@@ -315,11 +367,13 @@ std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts
 
 } // namespace
 
-std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) {
+std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
+                                 const std::function<bool(const Runtime&)>& isHere) {
     if (facts.nodes.empty())
         return {};
-    std::vector<CheckRow> rows = {roomRow(spec, facts), checkpointsRow(spec, facts),
-                                  dataRow(spec, facts)};
+    const auto target = chooseTarget(spec, placedIn(facts), isHere);
+    std::vector<CheckRow> rows = {runtimeRow(spec, facts, target, isHere), roomRow(spec, facts),
+                                  checkpointsRow(spec, facts), dataRow(spec, facts)};
     if (const auto problems = problemsRow(facts))
         rows.insert(rows.begin(), *problems);
     if (const auto others = othersRow(facts))
@@ -331,14 +385,10 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) 
     return rows;
 }
 
-CheckRow refusedRanks(const Error& why) {
-    return {kRanksRow,
-            State::kBad,
-            "Ranks",
-            why.message,
-            "the launch is refused",
-            "change the ranks there (--node NAME:RANKS, launch.ranks), or the setting that the "
-            "reason names"};
+CheckRow refusedSpec(const Error& why) {
+    return {kRefusedSpecRow,         State::kBad,
+            "Ranks and steps",       why.message,
+            "the launch is refused", "change the setting that the reason names"};
 }
 
 } // namespace rm

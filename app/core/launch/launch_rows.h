@@ -2,10 +2,12 @@
 #pragma once
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/deploy/runtime.h"
 #include "app/core/network/network_matrix.h"
 #include "app/core/node/check_row.h"
 #include "shared/spec/run_spec.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,13 +18,14 @@ namespace rm {
 struct LaunchFacts {
     struct OnNode {
         Node node;
-        NodeReport report;
+        NodeReport report;       ///< its usedPart()
         int64_t bytesToSend = 0; ///< trainer and staged data
         FolderOnNode home;       ///< where that goes
         FolderOnNode state;      ///< where runs lie, with checkpoints if the spec names no folder
         std::optional<FolderOnNode> checkpoints; ///< the folder that the spec names
         std::vector<std::string> problems;       ///< NodeOutlook::problems
         std::optional<DataFingerprint> data;     ///< of what it reads; nullopt: it is staged
+        int ranks = 0;                           ///< asked for; 0: see PlacedNode
         /// Where its ranks save.
         FolderOnNode& saving() { return checkpoints ? *checkpoints : state; }
         const FolderOnNode& saving() const { return checkpoints ? *checkpoints : state; }
@@ -32,12 +35,19 @@ struct LaunchFacts {
     std::optional<NetworkMatrix> lastNetwork = {}; ///< nullopt: it was not measured
 };
 
-/// Judges what no single node can say: room on the disks after all that a launch adds, who finds
-/// the checkpoints again, whether all train on the same data, and at which addresses they may meet.
-std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts);
+/// The row of what the ranks compute with, as check() of a launch would choose it, and of GPUs that
+/// stay idle.
+inline constexpr const char* kLaunchRuntimeRow = "launch-runtime";
 
-/// Where Launcher::check() refuses what those rows do not judge: ranks, device, precision, steps.
-inline constexpr const char* kRanksRow = "launch-ranks";
-CheckRow refusedRanks(const Error& why);
+/// Judges what no single node can say: on what all train, room on the disks after all that a launch
+/// adds, who finds the checkpoints again, whether all train on the same data, who else is there,
+/// and at which addresses they may meet.
+std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
+                                 const std::function<bool(const Runtime&)>& isHere = isInstalled);
+
+/// Where Launcher::check() refuses what those rows do not judge, such as a step that the ranks
+/// cannot cut.
+inline constexpr const char* kRefusedSpecRow = "launch-spec";
+CheckRow refusedSpec(const Error& why);
 
 } // namespace rm

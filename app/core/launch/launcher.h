@@ -93,8 +93,12 @@ public:
     /// After deploy(). When it fails, nothing of the attempt runs, unless mayHaveLeftRanks().
     virtual Result<void> start() = 0;
 
-    /// After start(): a sentence on where ranks of several nodes meet and by which interfaces, and
-    /// on GPUs that stay idle, for the run's events. Empty: on one node, or not known.
+    /// After check(): a sentence on GPUs that stay idle though nobody asked for CPUs, why and what
+    /// to do. Empty: there are none.
+    virtual std::string idleGpus() const { return {}; }
+
+    /// After start(): a sentence on where ranks of several nodes meet and by which interfaces, for
+    /// the run's events. Empty: on one node, or not known.
     virtual std::string meeting() const { return {}; }
 
     /// After start(): ends what it began, wherever that can be reached.

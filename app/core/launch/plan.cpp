@@ -2,6 +2,7 @@
 #include "app/core/launch/plan.h"
 
 #include "app/core/deploy/deploy.h"
+#include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
 #include "app/core/settings/user_name.h"
 #include "shared/counted.h"
@@ -103,20 +104,39 @@ std::string othersThatRun(const std::vector<PlacedNode>& nodes) {
     return names.empty() ? names : "set launch.runtime to \"auto\"" + names + ", ";
 }
 
-using PlacedAt = std::vector<PlacedNode>::const_iterator;
-
-std::string onCpus(const std::string& why) {
-    return "all ranks train on CPUs, and GPUs stay idle: " + why;
+/// Those that some runtime serves, or would with another driver, if the others were left out.
+std::vector<GpuReport> gpusThatCould(const NodeReport& report) {
+    std::vector<GpuReport> some;
+    for (const GpuReport& gpu : report.gpus) {
+        NodeReport one = report;
+        one.gpus = {gpu};
+        if (whyNoRuntime(one).empty() || driverToInstall(one) > 0)
+            some.push_back(gpu);
+    }
+    return some;
 }
 
-/// Where nobody asked for CPUs and one of several nodes decides.
-std::string idleGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes, PlacedAt without) {
-    const bool haveSome = std::ranges::any_of(
-        nodes, [](const PlacedNode& node) { return whyNoRuntime(node.report).empty(); });
-    if (spec.launch.device != "auto" || without == nodes.end() || !haveSome)
-        return {};
-    return onCpus(without->node.name + " cannot train on GPUs, as " +
-                  whyNoRuntime(without->report));
+Target onCpus(const std::vector<PlacedNode>& nodes, const std::string& why,
+              const std::string& fix) {
+    std::string which;
+    for (const PlacedNode& placed : nodes)
+        if (const auto gpus = gpusThatCould(placed.report); !gpus.empty())
+            which += (which.empty() ? "" : "; ") + placed.node.name + ": " + gpuWords(gpus);
+    return {"cpu", "cpu", which.empty() ? IdleGpus() : IdleGpus{which, why, fix}};
+}
+
+/// What lets the others' GPUs train, or its own.
+std::string fixOf(const PlacedNode& without, bool isAlone) {
+    const int driver = driverToInstall(without.report);
+    const std::string own =
+        driver > 0 ? "install a driver of " + std::to_string(driver) + " or later there"
+        : gpusThatCould(without.report).empty()
+            ? std::string()
+            : "choose the GPUs that are served, with Edit or ringmaster nodes edit " +
+                  without.node.name + " --gpus";
+    if (isAlone)
+        return own;
+    return (own.empty() ? "" : own + ", or ") + "leave " + without.node.name + " out";
 }
 
 /// Why not every rank has a GPU of its own; empty: each has.
@@ -131,6 +151,14 @@ std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes
 }
 
 } // namespace
+
+std::string idleFact(const IdleGpus& idle) {
+    return "all ranks train on CPUs, and GPUs stay idle (" + idle.which + ')';
+}
+
+std::string idleWords(const IdleGpus& idle) {
+    return idle.which.empty() ? "" : idleFact(idle) + ": " + idle.why + "; " + idle.fix;
+}
 
 Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes)
@@ -153,8 +181,13 @@ Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& 
                             const std::function<bool(const Runtime&)>& isHere) {
     const auto without = std::ranges::find_if(
         nodes, [](const PlacedNode& n) { return !whyNoRuntime(n.report).empty(); });
-    if (spec.launch.device == "cpu" || (spec.launch.device == "auto" && without != nodes.end()))
-        return Target{"cpu", "cpu", idleGpus(spec, nodes, without)};
+    if (spec.launch.device == "cpu")
+        return Target{"cpu", "cpu"};
+    if (spec.launch.device == "auto" && without != nodes.end())
+        return onCpus(nodes,
+                      without->node.name + " cannot train on GPUs, as " +
+                          whyNoRuntime(without->report),
+                      fixOf(*without, nodes.size() == 1));
     if (without != nodes.end())
         return fail(ErrorCode::kInvalid,
                     "launch on " + without->node.name + ": launch.device is \"cuda\", but " +
@@ -171,11 +204,10 @@ Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& 
     }
     const bool isAuto = spec.launch.device == "auto";
     if (const std::string why = tooFewGpus(spec, nodes); isAuto && chosen && !why.empty())
-        return Target{"cpu", "cpu", onCpus(why)};
+        return onCpus(nodes, why, "ask for fewer ranks there");
     if (isAuto && spec.launch.runtime == "auto" && chosen && !isHere(*chosen))
-        return Target{"cpu", "cpu",
-                      onCpus("this computer lacks the runtime " + chosen->name +
-                             ", which packaging/run --" + chosen->name + " sets up")};
+        return onCpus(nodes, "this computer lacks the runtime " + chosen->name,
+                      runtimeFix(chosen->name));
     if (!chosen)
         return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes: " + obstacles +
                                              "; " + othersThatRun(nodes) +

@@ -51,14 +51,26 @@ struct PlanRequest {
     std::optional<StepsBefore> stepsBefore = std::nullopt; ///< of `startFrom`, where they are known
 };
 
+/// GPUs that could train, of a run that trains on CPUs though nobody asked for that.
+struct IdleGpus {
+    std::string which; ///< "node-1: 2 x NVIDIA H200, 139.8 GiB, sm_90"; empty: there are none
+    std::string why;   ///< "this computer lacks the runtime cuda13"
+    std::string fix;   ///< what to do
+    bool operator==(const IdleGpus&) const = default;
+};
+
 /// What all ranks of a run compute with.
 struct Target {
     std::string device;  ///< "cpu" or "cuda"
     std::string runtime; ///< "cpu" or a Runtime's name
-    /// Why GPUs of some nodes stay idle, as the others have none that serves: a sentence, or empty.
-    std::string idleGpus = {};
+    IdleGpus idle = {};
     bool operator==(const Target&) const = default;
 };
+
+/// "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x ...)"
+std::string idleFact(const IdleGpus& idle);
+/// The same with why and what to do, as one sentence; empty: none are idle.
+std::string idleWords(const IdleGpus& idle);
 
 /// kInvalid, naming it: one of several nodes is a Slurm cluster, which gives its job nodes itself.
 Result<void> checkClusterIsAlone(const std::vector<Node>& nodes);

@@ -52,14 +52,17 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
-/// So that the run says later which interfaces it used.
-void noteMeeting(const ProcedureContext& context, const QString& run, const std::string& meeting) {
-    if (meeting.empty())
-        return;
+/// So that the run says later which interfaces it used, and which GPUs it did not.
+void noteStart(const ProcedureContext& context, const QString& run, const Launcher& launcher) {
     IngestBatch batch;
     batch.run = run;
-    batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, "network", meeting}};
-    context.writer->post([batch](StoreWriter& writer) { return writer.ingest(batch); });
+    if (const std::string meeting = launcher.meeting(); !meeting.empty())
+        batch.records.push_back(Event{-1, -1, wallNowNs(), Severity::kInfo, "network", meeting});
+    if (const std::string idle = launcher.idleGpus(); !idle.empty())
+        batch.records.push_back(
+            Event{-1, -1, wallNowNs(), Severity::kWarning, kIdleGpusEvent, idle});
+    if (!batch.records.empty())
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
 }
 
 /// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
@@ -79,7 +82,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.permit->begin()) {
         if (started)
-            noteMeeting(context, run, launcher.meeting());
+            noteStart(context, run, launcher);
         return started;
     }
     launcher.abandon();

@@ -17,6 +17,9 @@
 
 namespace rm {
 
+/// Code of the event of an attempt that trains on CPUs while GPUs stay idle.
+inline constexpr const char* kIdleGpusEvent = "idle-gpus";
+
 /// What a procedure below works with. Shared with the thread that runs it.
 struct ProcedureContext {
     std::shared_ptr<WriterThread> writer;

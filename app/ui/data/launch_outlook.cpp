@@ -107,8 +107,13 @@ void LaunchOutlook::askNode(const QString& node) {
 }
 
 LaunchOutlook::TogetherQuestion LaunchOutlook::togetherQuestion() const {
-    TogetherQuestion question{
-        m_spec.checkpoint, m_spec.launch.interface, checkpointBound(m_spec), {}, m_nodes};
+    TogetherQuestion question{m_spec.checkpoint,
+                              m_spec.launch.interface,
+                              m_spec.launch.ranks,
+                              m_spec.train.precision,
+                              checkpointBound(m_spec),
+                              {},
+                              m_nodes};
     for (const Placement& placement : m_nodes)
         question.byNode.push_back(this->question(placement.node));
     return question;
@@ -201,7 +206,7 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
     if (target.device == "cuda")
         RM_RETURN_IF_ERROR(checkPrecision(m_spec, placed));
     RM_ASSIGN_OR_RETURN(auto ranks, count(placed, target.device));
-    return Ranks{std::move(ranks), target.device, target.idleGpus};
+    return Ranks{std::move(ranks), target.device};
 }
 
 /// Of a cluster those on all nodes of the job, as it is asked for by their number.

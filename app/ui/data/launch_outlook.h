@@ -38,7 +38,6 @@ public:
     struct Ranks {
         std::vector<int> byNode;
         std::string device;
-        std::string idleGpus; ///< Target::idleGpus
     };
     Result<Ranks> ranks() const;
     /// How long its steps would take, by the newest similar run; nullopt: there is none.
@@ -67,6 +66,8 @@ private:
     struct TogetherQuestion {
         RunSpec::Checkpoint checkpoint;
         std::string interface;
+        int64_t ranks = 0; ///< on a node
+        std::string precision;
         int64_t checkpointBytes = 0;
         std::vector<Question> byNode;
         std::vector<Placement> nodes;

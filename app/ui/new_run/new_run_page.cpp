@@ -427,15 +427,14 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
     const auto ranks = m_outlook->ranks();
     if (haveAnswered && !ranks)
         lines.push_back({Tone::kBad, QString::fromStdString(ranks.error().message)});
-    if (ranks && !ranks->idleGpus.empty())
-        lines.push_back({Tone::kWarn, QString::fromStdString(ranks->idleGpus)});
-    for (CheckLine& line : togetherLines())
+    for (CheckLine& line : togetherLines(ranks.has_value()))
         lines.push_back(std::move(line));
     return lines;
 }
 
-/// What the nodes say together: disks, checkpoints, data, address.
-std::vector<CheckLine> NewRunPage::togetherLines() const {
+/// What the nodes say together: device, disks, checkpoints, data, address. `hasRanks`: that no rank
+/// finds its place was not said before.
+std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
     const auto answer = m_outlook->together();
     if (!answer)
         return {};
@@ -443,7 +442,8 @@ std::vector<CheckLine> NewRunPage::togetherLines() const {
         return {{Tone::kWarn, QString::fromStdString(answer->error().message)}};
     std::vector<CheckLine> lines;
     for (const CheckRow& row : **answer)
-        if (row.id != kRanksRow) // LaunchOutlook::ranks() tells that, of the ranks as they are now
+        // Of the ranks as they are now, LaunchOutlook::ranks() tells the first of these two.
+        if (row.id != kRefusedSpecRow && (hasRanks || row.id != kLaunchRuntimeRow))
             lines.push_back({rowTone(row), rowWords(row)});
     return lines;
 }

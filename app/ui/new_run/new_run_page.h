@@ -77,7 +77,7 @@ private:
     void refreshChecks();
     std::vector<CheckLine> specLines() const;
     std::vector<CheckLine> nodeLines() const;
-    std::vector<CheckLine> togetherLines() const;
+    std::vector<CheckLine> togetherLines(bool hasRanks) const;
     QString nodesOption() const;
     QString branchCommand() const;
     QString forecast() const;

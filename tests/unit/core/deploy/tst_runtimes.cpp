@@ -142,14 +142,24 @@ void tst_runtimes::theNewestThatServesAllNodesIsChosen() {
 void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
     RunSpec spec;
     const auto told = [&spec](const std::vector<const char*>& kinds) {
-        return chooseTarget(spec, nodesWith(kinds), isAnyHere)->idleGpus;
+        return idleWords(chooseTarget(spec, nodesWith(kinds), isAnyHere)->idle);
     };
-    const std::vector<PlacedNode> nodes = nodesWith({kH200, kK80});
     QCOMPARE(told({kH200, kK80}),
-             "all ranks train on CPUs, and GPUs stay idle: " + nodes[1].node.name +
-                 " cannot train on GPUs, as " + whyNoRuntime(nodes[1].report));
-    QCOMPARE(told({kK80, kK80}), std::string());
+             "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, 1000 bytes, "
+             "sm_90): node-2 cannot train on GPUs, as " +
+                 whyNoRuntime(nodeWith(kK80)) + "; leave node-2 out");
+    QCOMPARE(told({kK80, kK80}), std::string()); // nothing lets these train
     QCOMPARE(told({kP4000, kH200}), std::string());
+    // Also on one node.
+    QCOMPARE(told({kB200OnOldDriver}),
+             std::string("all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA B200, "
+                         "1000 bytes, sm_100): node-1 cannot train on GPUs, as its driver "
+                         "570.86.15 is older than 580; install a driver of 580 or later there"));
+    const std::string beside = told({kH200AndDisplay});
+    QVERIFY2(beside.find("(node-1: 1 x NVIDIA H200, ") != std::string::npos, beside.c_str());
+    QVERIFY2(beside.ends_with("; choose the GPUs that are served, with Edit or ringmaster nodes "
+                              "edit node-1 --gpus"),
+             beside.c_str());
     spec.launch.device = "cpu"; // as a person asked
     QCOMPARE(told({kH200, kK80}), std::string());
 }
@@ -166,9 +176,10 @@ void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {
     QCOMPARE(with("cuda12 cuda13")->runtime, std::string("cuda13"));
     // As the check says of such a node.
     QCOMPARE(with("")->device, std::string("cpu"));
-    QCOMPARE(with("")->idleGpus,
-             std::string("all ranks train on CPUs, and GPUs stay idle: this computer lacks the "
-                         "runtime cuda13, which packaging/run --cuda13 sets up"));
+    QCOMPARE(idleWords(with("")->idle),
+             std::string("all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, "
+                         "1000 bytes, sm_90): this computer lacks the runtime cuda13; set that up "
+                         "on this computer: packaging/run --cuda13"));
 }
 
 void tst_runtimes::moreRanksThanGpusTrainOnCpusUnlessGpusAreAskedFor() {
@@ -179,8 +190,8 @@ void tst_runtimes::moreRanksThanGpusTrainOnCpusUnlessGpusAreAskedFor() {
     const auto target = chooseTarget(spec, nodes, isAnyHere);
     QVERIFY(target);
     QCOMPARE(target->device, std::string("cpu"));
-    QVERIFY(
-        target->idleGpus.ends_with("node-1 has 1 GPU for 2 ranks, and each rank needs its own"));
+    QCOMPARE(target->idle.why,
+             std::string("node-1 has 1 GPU for 2 ranks, and each rank needs its own"));
     spec.launch.device = "cuda";
     QVERIFY(!countRanks(spec, nodes, chooseTarget(spec, nodes, isAnyHere)->device));
     spec.launch.ranks = 1;

@@ -24,6 +24,9 @@ private Q_SLOTS:
     void otherDataIsTold();
     void aPublicAddressIsTold();
     void theInterfaceOfAClusterIsNotLookedForOnItsLoginNode();
+    void whatComputesIsTold();
+    void idleGpusAreTold();
+    void whatNoGpuOfTheLaunchDoesIsRefused();
     void runsThatLiveThereAreTold();
     void aMachineThatIsThereTwiceIsTold();
     void answersOfAgentsAreRead();
@@ -57,8 +60,32 @@ LaunchFacts twoNodes() {
     return {{node("a"), node("b")}};
 }
 
-CheckRow rowOf(const RunSpec& spec, const LaunchFacts& facts, const std::string& id) {
-    for (const CheckRow& row : launchRows(spec, facts))
+/// Whatever is set up beside this test.
+bool isNoneHere(const Runtime&) {
+    return false;
+}
+
+bool isAnyHere(const Runtime&) {
+    return true;
+}
+
+LaunchFacts twoNodesWithGpus() {
+    LaunchFacts facts = twoNodes();
+    for (LaunchFacts::OnNode& each : facts.nodes) {
+        each.report.cores = 8;
+        each.report.driver = "580.65.06";
+        GpuReport gpu;
+        gpu.name = "NVIDIA H200";
+        gpu.memoryBytes = gpu.freeBytes = 140 * kGiB;
+        gpu.computeCapability = 90;
+        each.report.gpus = {gpu, gpu};
+    }
+    return facts;
+}
+
+CheckRow rowOf(const RunSpec& spec, const LaunchFacts& facts, const std::string& id,
+               bool (*isHere)(const Runtime&) = isNoneHere) {
+    for (const CheckRow& row : launchRows(spec, facts, isHere))
         if (row.id == id)
             return row;
     return {};
@@ -68,13 +95,13 @@ CheckRow rowOf(const RunSpec& spec, const LaunchFacts& facts, const std::string&
 
 void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
     const auto rows = launchRows(spec(), twoNodes());
-    QCOMPARE(rows.size(), size_t{4});
+    QCOMPARE(rows.size(), size_t{5});
     for (const CheckRow& row : rows)
         QVERIFY2(row.state == State::kGood && row.cause.empty(), row.evidence.c_str());
     QCOMPARE(rowOf(spec(), twoNodes(), "launch-data").evidence,
              std::string("3 files, 1.1 GB, the same on all nodes by names, sizes and samples of "
                          "the contents"));
-    QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{3}); // nobody to meet
+    QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{4}); // nobody to meet
     QVERIFY(launchRows(spec(), {}).empty());
 }
 
@@ -85,6 +112,57 @@ void LaunchRowsTest::theInterfaceOfAClusterIsNotLookedForOnItsLoginNode() {
     QVERIFY(rowOf(onInfiniBand, facts, "launch-address").state == State::kBad);
     facts.nodes[0].node.isSlurm = true;
     QVERIFY(rowOf(onInfiniBand, facts, "launch-address").id.empty());
+}
+
+void LaunchRowsTest::whatComputesIsTold() {
+    const auto told = [](const RunSpec& run, const LaunchFacts& facts) {
+        const CheckRow row = rowOf(run, facts, "launch-runtime", isAnyHere);
+        return row.state == State::kGood ? row.evidence : row.evidence + row.cause;
+    };
+    RunSpec run = spec();
+    QCOMPARE(told(run, twoNodesWithGpus()),
+             std::string("all ranks train on GPUs, by the runtime cuda13"));
+    QCOMPARE(told(run, twoNodes()), std::string("all ranks train on CPUs"));
+    run.launch.device = "cpu";
+    QCOMPARE(told(run, twoNodesWithGpus()),
+             std::string("all ranks train on CPUs, as launch.device = \"cpu\" says"));
+}
+
+/// On one node as on several.
+void LaunchRowsTest::idleGpusAreTold() {
+    LaunchFacts facts = twoNodesWithGpus();
+    const std::string gpus = "2 x NVIDIA H200, 140.0 GiB, sm_90";
+    QCOMPARE(rowOf(spec(), facts, "launch-runtime").evidence,
+             "all ranks train on CPUs, and GPUs stay idle (a: " + gpus + "; b: " + gpus + ')');
+    facts.nodes.pop_back();
+    const CheckRow row = rowOf(spec(), facts, "launch-runtime");
+    QCOMPARE(row, (CheckRow{"launch-runtime", State::kWarning, "What computes",
+                            "all ranks train on CPUs, and GPUs stay idle (a: " + gpus + ')',
+                            "this computer lacks the runtime cuda13",
+                            "set that up on this computer: packaging/run --cuda13"}));
+    facts.nodes[0].ranks = 3;
+    QCOMPARE(rowOf(spec(), facts, "launch-runtime", isAnyHere).cause,
+             std::string("a has 2 GPUs for 3 ranks, and each rank needs its own"));
+}
+
+void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
+    const auto verify = [](const RunSpec& run, const LaunchFacts& facts, const char* words,
+                           bool (*isHere)(const Runtime&) = isAnyHere) {
+        const CheckRow row = rowOf(run, facts, "launch-runtime", isHere);
+        const std::string whole = row.evidence + " | " + row.cause + " | " + row.fix;
+        QVERIFY2(row.state == State::kBad && whole.find(words) != std::string::npos, whole.c_str());
+    };
+    RunSpec run = spec();
+    run.launch.device = "cuda";
+    verify(run, twoNodes(), "launch on a: launch.device is \"cuda\", but it has no");
+    verify(run, twoNodesWithGpus(), "packaging/run --cuda13", isNoneHere);
+    LaunchFacts facts = twoNodesWithGpus();
+    facts.nodes[1].ranks = 3;
+    verify(run, facts, "place 3 ranks on b: it has 2 GPUs");
+    facts.nodes[1].ranks = 0;
+    facts.nodes[1].report.gpus[0].computeCapability = 75;
+    run.train.precision = "bfloat16";
+    verify(run, facts, "launch on b: train.precision is \"bfloat16\"");
 }
 
 void LaunchRowsTest::runsThatLiveThereAreTold() {
