@@ -22,12 +22,13 @@ struct UsedGpus {
     std::vector<size_t> places = usedGpus(node, report);
 
     bool has(size_t place) const { return std::ranges::count(places, place) > 0; }
-    /// What to do about one that must not train.
-    std::string leaveOut() const {
-        return "leave that GPU out with Edit, or with ringmaster nodes edit " + nodeName(node) +
-               " --gpus with the numbers of the others";
-    }
 };
+
+/// What to do about one that must not train.
+std::string leaveOut(const Node& node) {
+    return "leave that GPU out with Edit, or with ringmaster nodes edit " + nodeName(node) +
+           " --gpus with the numbers of the others";
+}
 
 /// What several GPUs have, told one after another.
 struct Finding {
@@ -64,30 +65,31 @@ bool isInTheWay(const GpuProcess& process) {
            (process.bytes == 0 || process.bytes >= kMuch);
 }
 
-CheckRow memoryRow(const UsedGpus& used) {
+void tellMemory(const std::string& name, const GpuReport& gpu, const std::string& leaveOut,
+                Finding& found) {
     constexpr int64_t kHidden = int64_t{1} << 30; // drivers and displays keep some for themselves
-    Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
-    for (const size_t i : used.places) {
-        const GpuReport& gpu = used.report.gpus[i];
-        const int64_t inUse = gpu.freeBytes > 0 ? gpu.memoryBytes - gpu.freeBytes : 0;
-        if (inUse > kHidden)
-            found.tell(gpuName(i) + ": " + memoryWords(inUse) + " of " +
-                       memoryWords(gpu.memoryBytes));
-        if (gpu.processes.empty() && inUse > kHidden) {
-            found.tell("by a process that the driver does not list");
-            found.warn("a run there has less memory and shares the GPU's time",
-                       "see on the machine itself what it is (sudo nvidia-smi), or " +
-                           used.leaveOut());
-        }
-        for (const GpuProcess& process : gpu.processes) {
-            found.tell(gpuName(i) + ": " + processWords(process));
-            if (isInTheWay(process))
-                found.warn("a run there has less memory and shares the GPU's time",
-                           (process.user.empty() ? "see on the machine itself what it is"
-                                                 : "ask " + process.user + " when it ends") +
-                               ", or " + used.leaveOut());
-        }
+    constexpr const char* kCause = "a run there has less memory and shares the GPU's time";
+    const int64_t inUse = gpu.freeBytes > 0 ? gpu.memoryBytes - gpu.freeBytes : 0;
+    if (inUse > kHidden)
+        found.tell(name + ": " + memoryWords(inUse) + " of " + memoryWords(gpu.memoryBytes));
+    if (gpu.processes.empty() && inUse > kHidden) {
+        found.tell("by a process that the driver does not list");
+        found.warn(kCause,
+                   "see on the machine itself what it is (sudo nvidia-smi), or " + leaveOut);
     }
+    for (const GpuProcess& process : gpu.processes) {
+        found.tell(name + ": " + processWords(process));
+        if (isInTheWay(process))
+            found.warn(kCause, (process.user.empty() ? "see on the machine itself what it is"
+                                                     : "ask " + process.user + " when it ends") +
+                                   ", or " + leaveOut);
+    }
+}
+
+CheckRow memoryRow(const UsedGpus& used) {
+    Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
+    for (const size_t i : used.places)
+        tellMemory(gpuName(i), used.report.gpus[i], leaveOut(used.node), found);
     if (found.row.evidence.empty())
         found.row.evidence = "by no process";
     return found.row;
@@ -301,7 +303,7 @@ CheckRow selfTestRow(const UsedGpus& used, const std::string& runtime) {
         if (isWhole) {
             row.state = CheckRow::State::kBad;
             row.cause = "what such a GPU computes is wrong, and training on it would be";
-            row.fix = used.leaveOut() + ", or reset it and let it be tested again: " + again;
+            row.fix = leaveOut(used.node) + ", or reset it and let it be tested again: " + again;
         } else if (row.state == CheckRow::State::kGood) {
             row.state = CheckRow::State::kWarning;
             row.cause = "steps there take longer by the plain way";
@@ -346,6 +348,16 @@ std::optional<CheckRow> cpuSelfTestRow(const NodeReport& report) {
 }
 
 } // namespace
+
+std::optional<CheckRow> usedGpuMemoryRow(const NodeReport& used, const Node& node) {
+    Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
+    for (size_t i = 0; i < used.gpus.size(); ++i) {
+        const std::string chosen = i < node.gpus.size() ? node.gpus[i] : std::to_string(i);
+        tellMemory(chosen.starts_with("GPU-") ? chosen : "GPU " + chosen, used.gpus[i],
+                   leaveOut(node), found);
+    }
+    return found.row.evidence.empty() ? std::nullopt : std::optional(std::move(found.row));
+}
 
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
                                     const std::string& runtime) {

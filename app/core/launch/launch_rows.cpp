@@ -273,6 +273,22 @@ CheckRow runtimeRow(const RunSpec& spec, const LaunchFacts& facts, const Result<
     return row;
 }
 
+/// Who uses the GPUs' memory, as the check of each node says; nullopt: nobody. `isForRun`: the run
+/// is to train on them.
+std::optional<CheckRow> gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
+    CheckRow row = goodRow("launch-gpu-memory", "GPU memory in use", {});
+    for (const OnNode& each : facts.nodes) {
+        const auto there = usedGpuMemoryRow(each.report, each.node);
+        if (!there)
+            continue;
+        row.evidence +=
+            (row.evidence.empty() ? "" : "; ") + each.node.name + ": " + there->evidence;
+        if (isForRun && there->state != State::kGood)
+            warn(row, there->state, there->cause, there->fix);
+    }
+    return row.evidence.empty() ? std::nullopt : std::optional(row);
+}
+
 /// For what a node would refuse the launch; nullopt: nothing. A folder of another run's has its own
 /// advice.
 std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
@@ -378,6 +394,8 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
         rows.insert(rows.begin(), *problems);
     if (const auto others = othersRow(facts))
         rows.push_back(*others);
+    if (const auto memory = gpuMemoryRow(facts, target && target->device == "cuda"))
+        rows.push_back(*memory);
     if (const auto machines = machinesRow(facts))
         rows.push_back(*machines);
     if (const auto address = addressRow(spec, facts))

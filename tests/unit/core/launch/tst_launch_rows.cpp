@@ -27,6 +27,7 @@ private Q_SLOTS:
     void whatComputesIsTold();
     void idleGpusAreTold();
     void whatNoGpuOfTheLaunchDoesIsRefused();
+    void whoUsesTheGpusIsTold();
     void runsThatLiveThereAreTold();
     void aMachineThatIsThereTwiceIsTold();
     void answersOfAgentsAreRead();
@@ -163,6 +164,26 @@ void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
     facts.nodes[1].report.gpus[0].computeCapability = 75;
     run.train.precision = "bfloat16";
     verify(run, facts, "launch on b: train.precision is \"bfloat16\"");
+}
+
+void LaunchRowsTest::whoUsesTheGpusIsTold() {
+    LaunchFacts facts = twoNodesWithGpus();
+    QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere).id.empty());
+    facts.nodes[1].report.gpus[1].freeBytes = 100 * kGiB;
+    facts.nodes[1].report.gpus[1].processes = {{4242, "anna", "python3", 40 * kGiB}};
+    const CheckRow row = rowOf(spec(), facts, "launch-gpu-memory", isAnyHere);
+    QVERIFY(row.state == State::kWarning);
+    QCOMPARE(row.evidence, std::string("b: GPU 1: 40.0 GiB of 140.0 GiB; GPU 1: 40.0 GiB by "
+                                       "python3 of anna (pid 4242)"));
+    QVERIFY2(row.fix.starts_with("ask anna when it ends, or "), row.fix.c_str());
+    // By the number that the node's settings have, as nvidia-smi does.
+    facts.nodes[1].node.gpus = {"4", "6"};
+    QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere)
+                .evidence.starts_with("b: GPU 6: 40.0 GiB of"));
+    // A run on CPUs does not mind.
+    const CheckRow onCpus = rowOf(spec(), facts, "launch-gpu-memory");
+    QVERIFY(onCpus.state == State::kGood && onCpus.cause.empty() && onCpus.fix.empty());
+    QVERIFY(onCpus.evidence.find("of anna") != std::string::npos);
 }
 
 void LaunchRowsTest::runsThatLiveThereAreTold() {
