@@ -148,6 +148,11 @@ Result<void> Testbed::startServers(const Options& options) {
             served.drives = {{drive(), driveFolder()}};
         served.environment = options.environment;
         served.environment.replaceInStrings("{node}", QString::number(node));
+        const auto at = static_cast<size_t>(node);
+        if (at < options.ownEnvironment.size())
+            served.environment += options.ownEnvironment[at];
+        if (at < options.ownFiles.size())
+            served.files = options.ownFiles[at];
         auto server = SshServer::start(served);
         if (!server)
             return tl::unexpected(server.error());

@@ -33,6 +33,8 @@ class Testbed {
 public:
     struct Options {
         QStringList environment = {}; ///< "NAME=value" on the nodes; {node} in it is the index
+        std::vector<QStringList> ownEnvironment = {};    ///< by node, beside that
+        std::vector<std::vector<OwnFile>> ownFiles = {}; ///< by node, see SshServer
         int nodes = NetworkLab::kNodes;
         bool sharesHome = false; ///< the nodes have one home, as a cluster's have
         /// The nodes, and not the laptop, have one drive mounted: what drive() names is one folder.

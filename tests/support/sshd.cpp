@@ -127,7 +127,7 @@ QString SshServer::configuration() const {
           << "LogLevel DEBUG1"
           << "PrintMotd no"
           << "Subsystem sftp internal-sftp"
-          << "SetEnv " + environment.join(' ');
+          << "SetEnv \"" + environment.join("\" \"") + '"';
     return lines.join('\n') + '\n';
 }
 
