@@ -7,6 +7,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "app/core/run/earlier_run.h"
 #include "app/core/run/standstill.h"
 #include "app/core/store/run_metrics.h"
 #include "app/core/store/step_samples.h"
@@ -162,7 +163,8 @@ void Watch::printNewEvents(int attempt) {
         m_lastEvent = event.id;
         if (event.attempt < attempt && event.event.code != kRestartsEvent)
             continue;
-        if (event.event.severity != Severity::kInfo || event.event.code == kNodeBackEvent)
+        if (event.event.severity != Severity::kInfo || event.event.code == kNodeBackEvent ||
+            event.event.code == kEarlierRunEvent)
             m_status.print("  " + oneLine(event.event.message));
     }
 }

@@ -133,7 +133,10 @@ void TestCliEarlier::theSameSpecGoesOnAsTheNextAttemptOfARunThatHasEnded() {
                                           .arg(m_saved)),
                  qPrintable(told(m_run)));
     const QByteArray alive =
-        (m_run + " is still running on this-computer; pause or stop it first").toUtf8();
+        QString("%1 is still running on this-computer; follow it (ringmaster attach %1), or pause "
+                "or stop it first")
+            .arg(m_run)
+            .toUtf8();
     for (const QStringList& more : {QStringList(), QStringList{"--set", "optimizer.clip=0.5"}}) {
         const Answer refused = m_own.run(words(more));
         QVERIFY2(refused.exitCode != 0 && refused.err.contains(alive), refused.whole());

@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include <bit>
+#include <csignal>
 #include <set>
 
 using namespace rm;
@@ -64,7 +65,8 @@ private Q_SLOTS:
     void cleanup();
     void aTranslationValidatesAtEachEpochsEnd();
     void aSecondLaunchIntoItsFolderIsRefusedByName();
-    void aCrashedRunIsResumedByOneKey();
+    void aRunThatEndedEarlyIsResumedByOneKey_data();
+    void aRunThatEndedEarlyIsResumedByOneKey();
     void otherSettingsMakeARunThatGoesOnFromThere();
     void aRunThatIsNotKnownHereIsGoneOnFrom();
     void aTranslationTakesAFixedNumberOfSentencesAsWell();
@@ -202,31 +204,53 @@ void tst_jobs::aSecondLaunchIntoItsFolderIsRefusedByName() {
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }
 
-void tst_jobs::aCrashedRunIsResumedByOneKey() {
+void tst_jobs::aRunThatEndedEarlyIsResumedByOneKey_data() {
+    QTest::addColumn<bool>("isCrash");
+    QTest::addColumn<QByteArray>("told");
+    QTest::newRow("killed by a person")
+        << false << QByteArray("goes on with its next attempt from step ");
+    // Where all processes died, the agents that look for it again begin the attempt themselves.
+    QTest::newRow("crashed") << true << QByteArray("goes on by itself, with attempt 2");
+}
+
+void tst_jobs::aRunThatEndedEarlyIsResumedByOneKey() {
+    QFETCH(bool, isCrash);
+    QFETCH(QByteArray, told);
+    const QString name = isCrash ? "crashed" : "killed";
     const QStringList words =
-        translation({"name=crashed", "train.epochs=8", "checkpoint.on_existing=resume",
-                     "checkpoint.directory=" + folder() + "-2"});
+        translation({"name=" + name, "train.epochs=8", "checkpoint.on_existing=resume",
+                     "checkpoint.directory=" + folder() + '-' + name});
     const auto app = cli().start(words + QStringList{"--wait", "--json"});
     QVERIFY(QTest::qWaitFor(
         [&] {
             const auto run = newestRun(database());
             const auto reader = StoreReader::open(database());
-            return run && run->name == "crashed" && !(*reader)->checkpoints(run->id).empty();
+            return run && run->name == name && !(*reader)->checkpoints(run->id).empty();
         },
         kLongMs));
     const QString run = newestRun(database())->id;
-    const CliResult killed = cli().run({"kill", run});
-    QVERIFY2(killed.exitCode == 0, killed.whole());
+    if (isCrash) {
+        app->kill();
+        for (const char* program : {"ringmaster-agent", "ringmaster-trainer"})
+            for (int node = 0; node < m_bed->nodes(); ++node)
+                for (const pid_t pid : m_bed->processes(node, program))
+                    ::kill(pid, SIGKILL);
+    } else {
+        const CliResult killed = cli().run({"kill", run});
+        QVERIFY2(killed.exitCode == 0, killed.whole());
+    }
     QVERIFY(app->waitForFinished(kLongMs));
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 20000);
+    QCOMPARE(hasEnded(findRun(database(), run)->state), !isCrash);
 
     const CliResult done = runToEnd(cli(), words);
     QVERIFY2(done.exitCode == 0, done.whole());
+    QVERIFY2(done.err.contains(told), done.whole());
     const auto after = findRun(database(), run);
     QCOMPARE(newestRun(database())->id, run); // no other run was made
     QCOMPARE(after->attempt, 2);
     verifyWhole(run, 1, after->totalSteps);
-    QVERIFY(toldOfEarlier(database(), run).contains("goes on with its next attempt from step "));
+    QVERIFY2(toldOfEarlier(database(), run).contains(told), toldOfEarlier(database(), run));
     QCOMPARE(stepsOf(database(), run, "validation/loss").size(), size_t{8});
 }
 

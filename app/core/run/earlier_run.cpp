@@ -96,7 +96,9 @@ std::optional<std::string> whyUnread(const LiveState::NodeLink& node, int64_t no
 }
 
 Error stillRuns(const std::string& id, const std::string& where) {
-    return {ErrorCode::kInvalid, id + " is still running" + where + "; pause or stop it first"};
+    return {ErrorCode::kInvalid, id + " is still running" + where +
+                                     "; follow it (ringmaster attach " + id +
+                                     "), or pause or stop it first"};
 }
 
 Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec& spec) {
@@ -116,14 +118,14 @@ Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec&
 
 } // namespace
 
-std::vector<QString> openEarlierRuns(StoreReader& reader, const RunSpec& spec) {
-    std::vector<QString> open;
+std::vector<RunSummary> openEarlierRuns(StoreReader& reader, const RunSpec& spec) {
+    std::vector<RunSummary> open;
     for (const RunSummary& run : reader.runs()) {
         if (run.name.toStdString() != spec.name || run.deletedNs > 0 || hasEnded(run.state))
             continue;
         const auto its = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
         if (its && its->checkpoint.directory == spec.checkpoint.directory)
-            open.push_back(run.id);
+            open.push_back(run);
     }
     return open;
 }
@@ -141,6 +143,11 @@ std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& liv
     for (const LiveState::NodeLink& node : live.nodes)
         if (!isOver && isAlive(node))
             where += (where.empty() ? " on " : ", ") + node.node;
+    const bool isStored = std::ranges::none_of(live.nodes, [&](const LiveState::NodeLink& node) {
+        return isAlive(node) && node.state->attempt > run.attempt;
+    });
+    if (!where.empty() && !isStored && waitedNs < kEarlierHeardNs)
+        return std::nullopt; // its agents have begun another attempt since
     if (!where.empty())
         return Result<void>(tl::unexpected(stillRuns(id, where)));
     for (const LiveState::NodeLink& node : live.nodes)
@@ -160,6 +167,22 @@ std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& liv
                     "read what its nodes have of " + id +
                         ": they could not be followed; ringmaster attach " + id + " tells why");
     return std::nullopt;
+}
+
+std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& spec,
+                                          const std::vector<Placement>& nodes,
+                                          const RunSummary& before) {
+    const auto now = reader.run(before.id);
+    if (!now || hasEnded(now->state) || now->attempt <= before.attempt)
+        return std::nullopt;
+    const std::string id = before.id.toStdString();
+    const auto its = parseRunSpec(reader.specToml(before.id), id);
+    const bool isThere = std::ranges::equal(
+        nodes, now->nodes, {}, [](const Placement& each) { return each.node.toStdString(); },
+        &RunNode::nodeName);
+    if (!its || !isThere || !differencesOf(spec, *its).empty())
+        return std::nullopt;
+    return "the run " + id + " goes on by itself, with attempt " + std::to_string(now->attempt);
 }
 
 Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,

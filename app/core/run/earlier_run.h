@@ -26,13 +26,21 @@ struct EarlierRun {
 
 /// Runs of its name which save where it would and have not ended, as far as is known here. What
 /// they saved since is on their nodes alone, so that they are followed first.
-std::vector<QString> openEarlierRuns(StoreReader& reader, const RunSpec& spec);
+std::vector<RunSummary> openEarlierRuns(StoreReader& reader, const RunSpec& spec);
 
 /// Of one of these that has been followed for `waitedNs`. nullopt: not all that it saved is known
-/// here yet. kInvalid: it is alive, and a launch that goes on from it would train beside it.
+/// here yet. kInvalid: it is alive, and a launch that goes on from it would train beside it; see
+/// goesOnByItself().
 /// kUnavailable, kDenied: a node of it cannot be read.
 std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& live, int64_t nowNs,
                                      int64_t waitedNs);
+
+/// Once caughtUp(): its agents have begun a next attempt, which was not known `before`, and the
+/// launch asks for no more than that: the same settings on the same nodes. What to tell of it;
+/// nullopt: it is not so.
+std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& spec,
+                                          const std::vector<Placement>& nodes,
+                                          const RunSummary& before);
 
 /// Looks in checkpoint.directory on all of `nodes`; where the spec names none, among the runs that
 /// are known here. nullopt: there is nothing to go on from. kInvalid: it has not ended, or a run

@@ -109,9 +109,9 @@ public:
     /// trainer's estimate, tooLarge() is emitted and the answer is kExhausted; nothing was started.
     /// A later failure marks the listed run as failed with the message and leaves nothing running.
     /// With checkpoint.on_existing = "resume" the answer may be the id of an earlier run of that
-    /// name (see findEarlierRun()), of which the next attempt was begun; an event of the run
-    /// (kEarlierRunEvent) says what it was. Until the answer command(), live() and the signals take
-    /// `id` for that run.
+    /// name (see findEarlierRun()), of which the next attempt was begun, by this launch or, while
+    /// it looked, by the run's own agents; an event of the run (kEarlierRunEvent) says what it was.
+    /// Until the answer command(), live() and the signals take `id` for that run.
     virtual QFuture<Result<QString>> launch(const CheckedSpec& spec,
                                             const std::vector<Placement>& nodes,
                                             const QString& id = {},

@@ -361,14 +361,13 @@ QFuture<Result<QString>> LocalEngine::launch(const CheckedSpec& spec,
 
 /// Follows what such a launch may go on from to its end, which can be cancelled as the launch
 /// itself.
-QFuture<Result<void>> LocalEngine::catchUp(const QString& asked, const RunSpec& spec,
+QFuture<Result<void>> LocalEngine::catchUp(const QString& asked,
+                                           const std::vector<RunSummary>& runs,
                                            std::shared_ptr<LaunchPermit> permit) {
-    const auto runs = m_impl->reader && m_impl->writer ? openEarlierRuns(*m_impl->reader, spec)
-                                                       : std::vector<QString>();
     if (runs.empty())
         return readyFuture<void>({});
-    for (const QString& run : runs)
-        if (auto following = follow(run); !following)
+    for (const RunSummary& run : runs)
+        if (auto following = follow(run.id); !following)
             return readyFuture<void>(std::move(following));
     onProgress(asked, {tr("Catch up with the earlier run")});
     const auto promise = std::make_shared<QPromise<Result<void>>>();
@@ -389,12 +388,12 @@ QFuture<Result<void>> LocalEngine::catchUp(const QString& asked, const RunSpec& 
 }
 
 /// nullopt: not yet with all of them.
-std::optional<Result<void>> LocalEngine::caughtUpWith(const std::vector<QString>& runs,
+std::optional<Result<void>> LocalEngine::caughtUpWith(const std::vector<RunSummary>& runs,
                                                       int64_t waitedNs) const {
     bool isAll = true;
-    for (const QString& run : runs) {
-        const auto stored = m_impl->reader->run(run);
-        const auto known = stored ? caughtUp(*stored, live(run), wallNowNs(), waitedNs)
+    for (const RunSummary& run : runs) {
+        const auto stored = m_impl->reader->run(run.id);
+        const auto known = stored ? caughtUp(*stored, live(run.id), wallNowNs(), waitedNs)
                                   : std::optional<Result<void>>(Result<void>());
         if (known && !*known)
             return known;
@@ -442,9 +441,22 @@ QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const Ch
             give(answer);
         });
     };
-    whenAnswered(catchUp(id, *spec, permit), this, [=, this](const Result<void>& known) {
+    const auto open = m_impl->reader && m_impl->writer ? openEarlierRuns(*m_impl->reader, *spec)
+                                                       : std::vector<RunSummary>();
+    const auto onAlive = [=, this](const Error& error) {
+        for (const RunSummary& run : open)
+            if (const auto words = goesOnByItself(*m_impl->reader, *spec, nodes, run);
+                words && !permit->isCancelled()) {
+                m_impl->launches.erase(id);
+                Q_EMIT liveChanged(id);
+                noteEarlier(run.id, *words);
+                return give(run.id);
+            }
+        onLooked(tl::unexpected<Error>(error));
+    };
+    whenAnswered(catchUp(id, open, permit), this, [=, this](const Result<void>& known) {
         if (!known)
-            return onLooked(tl::unexpected<Error>(known.error()));
+            return onAlive(known.error());
         const auto looked = QtConcurrent::run(
             &m_impl->pool, [id, spec, parties, context = procedureContext(permit)] {
                 return findEarlierRun(context, id, *spec, parties);

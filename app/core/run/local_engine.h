@@ -103,9 +103,9 @@ private:
                                             const std::vector<Placement>& nodes,
                                             const std::vector<PlacedParty>& parties,
                                             IfTooLarge ifTooLarge);
-    QFuture<Result<void>> catchUp(const QString& asked, const RunSpec& spec,
+    QFuture<Result<void>> catchUp(const QString& asked, const std::vector<RunSummary>& runs,
                                   std::shared_ptr<LaunchPermit> permit);
-    std::optional<Result<void>> caughtUpWith(const std::vector<QString>& runs,
+    std::optional<Result<void>> caughtUpWith(const std::vector<RunSummary>& runs,
                                              int64_t waitedNs) const;
     QFuture<Result<QString>> goOn(const QString& id, const CheckedSpec& spec,
                                   const std::vector<Placement>& nodes,
