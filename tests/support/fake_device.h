@@ -56,12 +56,14 @@ public:
     DeviceIdentity who;    ///< without a runtime it is taken for the CPU
     const FusedOps* ops = nullptr;
     bool hasBFloat16 = true;
+    int damagedCopy = 0; ///< which of copyHere()'s arrives changed, from 1 on; 0: none
     /// Makes its own collectives, as makeBackend(); without it it has none.
     std::function<c10::intrusive_ptr<c10d::Backend>(const c10::intrusive_ptr<c10d::Store>&,
                                                     int rank, int ranks)>
         collectives;
     int graphs = 0; ///< made
     int replays = 0;
+    int copies = 0;
 
     std::unique_ptr<StepGraphs> makeStepGraphs() override {
         return std::make_unique<Graphs>(*this);
@@ -78,7 +80,11 @@ public:
         return collectives ? collectives(store, rank, ranks) : nullptr;
     }
     std::unique_ptr<StreamClock> makeClock() override { return cpu().makeClock(); }
-    std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
+    std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override {
+        if (++copies == damagedCopy)
+            host.front().add_(1);
+        return host;
+    }
     const FusedOps* fusedOps() override { return ops; }
     DeviceMemory memory() override { return {}; }
     void resetPeakMemory() override {}

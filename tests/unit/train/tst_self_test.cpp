@@ -22,11 +22,13 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/randn.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include <array>
+#include <cmath>
 #include <thread>
 
 using namespace rm;
@@ -34,7 +36,7 @@ using namespace rm::test;
 
 namespace {
 
-// A fake device's own kernels, which are ATen's; the two below them are wrong.
+// A fake device's own kernels, which are ATen's; those below them are wrong.
 
 NormedSum rightLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
                          const at::Tensor& weight, const at::Tensor& bias, double eps,
@@ -63,8 +65,65 @@ at::Tensor wrongGelu(const at::Tensor& x, const at::Tensor& bias) {
     return rightGelu(x, bias) + 1;
 }
 
+NormedSum wrongLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
+                         const at::Tensor& weight, const at::Tensor& bias, double eps,
+                         NormedFor use) {
+    NormedSum wrong = rightLayerNorm(residual, delta, weight, bias, eps, use);
+    wrong.normed = wrong.normed * 1.1;
+    return wrong;
+}
+
+at::Tensor wrongLoss(const at::Tensor& hidden, const OutputLayer& layer, const at::Tensor& targets,
+                     const LossRule& rule) {
+    return rightLoss(hidden, layer, targets, rule) * 1.1;
+}
+
 constexpr FusedOps kRightKernels = {rightLayerNorm, rightGelu, rightLoss};
 constexpr FusedOps kWrongGelu = {rightLayerNorm, wrongGelu, rightLoss};
+constexpr FusedOps kWrongLayerNorm = {wrongLayerNorm, rightGelu, rightLoss};
+constexpr FusedOps kWrongLoss = {rightLayerNorm, rightGelu, wrongLoss};
+
+/// Changes one number of the first result of an ATen function and type that this thread computes,
+/// as a faulty unit or memory would.
+class DamagedResult {
+public:
+    DamagedResult()
+        : m_handle(at::addThreadLocalCallback(at::RecordFunctionCallback(&begin, &end)
+                                                  .scopes({at::RecordScope::FUNCTION})
+                                                  .needsOutputs(true))) {
+        ofType(nullptr, at::kFloat);
+    }
+    ~DamagedResult() { at::removeCallback(m_handle); }
+    DamagedResult(const DamagedResult&) = delete;
+    DamagedResult& operator=(const DamagedResult&) = delete;
+
+    static void ofType(const char* function, at::ScalarType type) {
+        s_function = function;
+        s_type = type;
+    }
+    static bool isDone() { return s_function == nullptr; }
+
+private:
+    static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction&) { return nullptr; }
+    static void end(const at::RecordFunction& called, at::ObserverContext*) {
+        if (s_function == nullptr || std::string(called.name()) != s_function)
+            return;
+        const auto& outputs = called.outputs();
+        if (outputs.empty() || !outputs.front().isTensor() ||
+            outputs.front().toTensor().scalar_type() != s_type)
+            return;
+        s_function = nullptr; // before the functions below end
+        at::Tensor one = outputs.front().toTensor();
+        const at::Tensor much = one.abs().max();
+        while (one.dim() > 0)
+            one = one.select(0, 0);
+        one.add_(much);
+    }
+
+    static inline const char* s_function = nullptr;
+    static inline at::ScalarType s_type = at::kFloat;
+    at::CallbackHandle m_handle;
+};
 
 class NeverDone final : public c10d::Work {
 public:
@@ -239,6 +298,100 @@ private Q_SLOTS:
         const at::Tensor x = at::full({2, 3}, 0.5);
         QVERIFY(!left.plugin->fusedOps()->biasGelu(x, x[0]).defined());
         QVERIFY(left.plugin->makeStepGraphs() != nullptr);
+    }
+
+    void aDeviceThatIsWrongInOneThingFailsThatProofAlone_data() {
+        QTest::addColumn<QString>("proof");
+        QTest::addColumn<const FusedOps*>("kernels");
+        QTest::addColumn<QByteArray>("function");
+        QTest::addColumn<int>("type");
+        QTest::addColumn<int>("copy");
+        const auto add = [](const char* row, const char* proof, const FusedOps* kernels,
+                            const char* function, at::ScalarType type, int copy) {
+            QTest::newRow(row) << proof << kernels << QByteArray(function) << int(type) << copy;
+        };
+        const auto damaged = [&](const char* row, const char* proof, const char* function,
+                                 at::ScalarType type) {
+            add(row, proof, &kRightKernels, function, type, 0);
+        };
+        damaged("memory", "memory", "aten::arange", at::kLong);
+        damaged("float32", "float32 products", "aten::matmul", at::kFloat);
+        damaged("a convolution", "float32 products", "aten::conv2d", at::kFloat);
+        damaged("bfloat16", "bfloat16 products", "aten::matmul", at::kBFloat16);
+        damaged("float16", "float16 products", "aten::matmul", at::kHalf);
+        add("layer norm", "layer norm kernel", &kWrongLayerNorm, "", at::kFloat, 0);
+        add("GELU", "GELU kernel", &kWrongGelu, "", at::kFloat, 0);
+        add("loss", "loss kernel", &kWrongLoss, "", at::kFloat, 0);
+        add("a copy", "copies beside computing", &kRightKernels, "", at::kFloat, 3);
+    }
+
+    void aDeviceThatIsWrongInOneThingFailsThatProofAlone() {
+        QFETCH(QString, proof);
+        QFETCH(const FusedOps*, kernels);
+        QFETCH(QByteArray, function);
+        QFETCH(int, type);
+        QFETCH(int, copy);
+        FakeDevice device;
+        const std::string uuid = std::string("GPU-") + QTest::currentDataTag();
+        device.who = {uuid, "580", "fake"};
+        device.ops = kernels;
+        device.computes = true;
+        device.damagedCopy = copy;
+        SelfTest test;
+        {
+            const DamagedResult damaged;
+            if (!function.isEmpty())
+                DamagedResult::ofType(function.constData(), static_cast<at::ScalarType>(type));
+            test = testOf(device);
+            QVERIFY(DamagedResult::isDone());
+        }
+        QVERIFY(test.complete);
+        for (const SelfTestProof& each : test.proofs)
+            QVERIFY2(each.held == (each.name != proof.toStdString()),
+                     (each.name + ": " + each.evidence).c_str());
+        const auto texts = failureTexts(test);
+        QCOMPARE(texts.size(), size_t{1});
+        const std::string quoted = "failed in \"" + proof.toStdString() + '"';
+        QVERIFY2(texts.front().find(quoted) != std::string::npos, texts.front().c_str());
+        if (!failedPaths(test).contains(fast_path::kDevice))
+            return;
+        QVERIFY(keep(m_home.path().toStdString(), test));
+        Session session;
+        session.device = {&device, at::kCPU};
+        const auto trusted = trustWhatIsProven(session, [](const Session&) -> Result<void> {
+            return fail(ErrorCode::kInternal, "shown again");
+        });
+        QVERIFY(!trusted && trusted.error().code == ErrorCode::kUnavailable);
+        QVERIFY2(trusted.error().message.find(proof.toStdString()) != std::string::npos,
+                 trusted.error().message.c_str());
+    }
+
+    void productsAreMeasuredByTheirLargestNumber() {
+        const at::Tensor a = at::randn({48, 96}, at::kFloat), b = at::randn({96, 32}, at::kFloat);
+        const at::Tensor exact = at::matmul(a.to(at::kDouble), b.to(at::kDouble));
+        const double largest = exact.abs().max().item<double>();
+        const auto isFine = [&](const at::Tensor& mine, at::ScalarType type) {
+            return deviationOf(mine, exact) <= limitOfProducts(type);
+        };
+        const at::Tensor mine = at::matmul(a, b);
+        QVERIFY(isFine(mine, at::kFloat));
+        // Rounded to a type they pass as products of that type alone.
+        QVERIFY(isFine(mine.to(at::kHalf), at::kHalf));
+        QVERIFY(!isFine(mine.to(at::kHalf), at::kFloat));
+        QVERIFY(isFine(mine.to(at::kBFloat16), at::kBFloat16));
+        QVERIFY(!isFine(mine.to(at::kBFloat16), at::kHalf));
+        for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
+            const double limit = limitOfProducts(type);
+            const auto withOne = [&](double off) {
+                at::Tensor damaged = exact.clone();
+                damaged[7][5].add_(off);
+                return damaged;
+            };
+            QVERIFY(isFine(withOne(0.99 * limit * largest), type));
+            QVERIFY(!isFine(withOne(-1.01 * limit * largest), type));
+            QVERIFY(!isFine(withOne(std::nan("")), type));
+            QVERIFY(!isFine(withOne(HUGE_VAL), type));
+        }
     }
 
     void aRecordingThatReplaysSomethingElseIsOff() {

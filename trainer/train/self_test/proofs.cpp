@@ -114,12 +114,6 @@ std::string showMemory(const Device& device) {
 
 // Products -------------------------------------------------------------------------------------
 
-/// The largest difference, relative to the largest value.
-double deviationOf(const at::Tensor& mine, const at::Tensor& exact) {
-    const at::Tensor difference = (mine.cpu().to(at::kDouble) - exact).abs();
-    return difference.max().item<double>() / exact.abs().max().item<double>();
-}
-
 struct Largest {
     double error = 0;
     std::string where;
@@ -130,18 +124,6 @@ struct Largest {
         }
     }
 };
-
-/// Sums are float32 on every device; what a result loses is the rounding to its own type.
-double limitOfProducts(at::ScalarType type) {
-    switch (type) {
-    case at::kFloat:
-        return 1e-5;
-    case at::kHalf:
-        return 1.0 / 1024;
-    default: // bfloat16
-        return 1.0 / 128;
-    }
-}
 
 /// Matrix products and a convolution against the same in float64 on the CPU, for the same numbers.
 std::string showProducts(const Device& device, at::ScalarType type) {
@@ -348,6 +330,23 @@ std::string showSum(const Device& device) {
 }
 
 } // namespace
+
+double deviationOf(const at::Tensor& mine, const at::Tensor& exact) {
+    const at::Tensor difference = (mine.cpu().to(at::kDouble) - exact).abs();
+    return difference.max().item<double>() / exact.abs().max().item<double>();
+}
+
+/// Sums are float32 on every device; what a result loses is the rounding to its own type.
+double limitOfProducts(at::ScalarType type) {
+    switch (type) {
+    case at::kFloat:
+        return 1e-5;
+    case at::kHalf:
+        return 1.0 / 1024;
+    default: // bfloat16
+        return 1.0 / 128;
+    }
+}
 
 const std::vector<Proof>& proofs() {
     static const std::vector<Proof> all = {

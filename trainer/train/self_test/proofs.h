@@ -3,6 +3,8 @@
 
 #include "trainer/train/device/device.h"
 
+#include <ATen/core/Tensor.h>
+
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -24,6 +26,11 @@ struct Proof {
 struct ProofFailed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+
+/// By how much a product is off at most, relative to the largest exact value. NaN where one is.
+double deviationOf(const at::Tensor& mine, const at::Tensor& exact);
+/// How much of that is allowed for numbers of this type.
+double limitOfProducts(at::ScalarType type);
 
 /// All of them, in the order in which they are to be shown: what cannot be done without comes
 /// first. Together they take about ten seconds on a GPU, most of it to load libraries.
