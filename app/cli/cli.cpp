@@ -137,7 +137,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     run->add_flag("--anyway", a.run.anyway, kAnyway);
     auto* justCheck = run->add_flag(
         "--check", a.run.check,
-        "Launch nothing; say what the nodes say of it: disks, checkpoints, data, address");
+        "Launch nothing; say what the nodes say of it: device, disks, checkpoints, data, "
+        "who is there, address");
     run->add_flag("--print-sbatch", a.run.printSbatch,
                   "Launch nothing; print the script that a Slurm cluster would get. Lines of your "
                   "own come from --set 'launch.sbatch=[\"--account=NAME\"]', "
@@ -151,7 +152,9 @@ void addLaunching(CLI::App& parser, Arguments& a) {
                    [&a](CommandContext& s) { return runForecast(s, a.run); });
     forecast->add_option("SPEC", a.run.spec, "A run spec (.toml) or the name of a recipe")
         ->required();
-    forecast->add_option("--node", a.run.nodes, "NAME[:RANKS], once per node, two or more")
+    forecast
+        ->add_option("--node", a.run.nodes,
+                     "NAME[:RANKS] or @GROUP[:RANKS], once per node, two nodes or more")
         ->required()
         ->allow_extra_args(false);
     forecast->add_option("--set", a.run.overrides, "section.key=value, overrides the spec")
@@ -453,7 +456,8 @@ void addNodes(CLI::App& parser, Arguments& a) {
         addCommand(*nodes, a, "all-reduce",
                    "Measure how fast gradients are summed between machines, in about 10 s",
                    [&a](CommandContext& s) { return runNodesAllReduce(s, a.names, a.preview); });
-    auto* which = links->add_option("NAME", a.names, "NAME[:RANKS] of two or more");
+    auto* which =
+        links->add_option("NAME", a.names, "NAME[:RANKS] or @GROUP[:RANKS], two nodes or more");
     links->add_flag("--history", a.preview, "Only show the earlier measurements")->excludes(which);
     auto* remove = addCommand(*nodes, a, "remove", "Forget a machine", [&a](CommandContext& s) {
         return a.fromNode ? runNodesUninstall(s, {a.node.name, a.withRuns, a.preview, a.yes})

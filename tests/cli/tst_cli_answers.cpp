@@ -40,6 +40,7 @@ private Q_SLOTS:
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
     void numbersAreRefusedWithTheirBounds();
     void helpIsNoError();
+    void whatTakesAGroupOfNodesSaysSo();
     void dataThatANodeLacksIsToldBeforeTheLaunch();
     void aFarTypoIsMetWithTheKey();
     void theCheckOfALaunchTellsTooManyRanks();
@@ -264,6 +265,14 @@ void TestCliAnswers::helpIsNoError() {
     QVERIFY2(help.exitCode == 0 && help.out.contains("SPEC") && help.out.contains("rises") &&
                  help.err.isEmpty(),
              help.whole());
+}
+
+void TestCliAnswers::whatTakesAGroupOfNodesSaysSo() {
+    for (const char* command : {"run", "resume", "forecast", "clean", "nodes check",
+                                "nodes network", "nodes all-reduce"}) {
+        const Answer help = m_own.run(QString(command).split(' ') + QStringList{"--help"});
+        QVERIFY2(help.out.contains("@GROUP"), help.whole());
+    }
 }
 
 void TestCliAnswers::dataThatANodeLacksIsToldBeforeTheLaunch() {
