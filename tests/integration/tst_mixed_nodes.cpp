@@ -48,6 +48,7 @@ private Q_SLOTS:
     void theCheckOfANodeSaysWhatItsGpusLack();
     void aLaunchSaysWhichGpusStayIdle_data() { addGpus(); }
     void aLaunchSaysWhichGpusStayIdle();
+    void aResumeSaysItOfItsAttempt();
     void theCheckOfALaunchSaysWhoUsesItsGpus();
 
 private:
@@ -190,6 +191,23 @@ void tst_mixed_nodes::aLaunchSaysWhichGpusStayIdle() {
         command + QStringList{"--check", "--json", "--set", "launch.device=cpu"}, kLimitMs);
     const QJsonObject onCpus = rowOf(asked.json().object(), "launch-runtime");
     QVERIFY2(onCpus["state"].toString() == "good", asked.whole());
+}
+
+void tst_mixed_nodes::aResumeSaysItOfItsAttempt() {
+    const QString spec =
+        m_bed->writeSpec("resumed", {.steps = 1'000'000, .checkpointEvery = 100'000});
+    const CliResult started = cli().run({"run", spec, "--node", "node-a:1"}, kLimitMs);
+    QVERIFY2(started.exitCode == 0, started.whole());
+    const CliResult paused = cli().run({"pause", "resumed"}, kLimitMs);
+    QVERIFY2(paused.exitCode == 0, paused.whole());
+    const CliResult resumed = cli().run({"resume", "resumed"}, kLimitMs);
+    QVERIFY2(resumed.exitCode == 0 && resumed.err.contains("GPUs stay idle (node-a: "),
+             resumed.whole());
+    const CliResult shown = cli().run({"show", "resumed"}, kLimitMs);
+    QVERIFY2(shown.out.contains("attempt 2") && shown.out.contains("GPUs stay idle (node-a: "),
+             shown.whole());
+    const CliResult stopped = cli().run({"stop", "resumed"}, kLimitMs);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
 }
 
 void tst_mixed_nodes::theCheckOfALaunchSaysWhoUsesItsGpus() {

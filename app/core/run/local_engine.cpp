@@ -488,6 +488,8 @@ void LocalEngine::noteEarlier(const QString& run, const std::string& words) {
     batch.run = run;
     batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, kEarlierRunEvent,
                            "launched with checkpoint.on_existing = \"resume\": " + words}};
+    if (const auto now = m_impl->reader->run(run)) // the attempt of which no node has told yet
+        batch.attempts = {now->attempt};
     m_impl->writer->post(
         [batch = std::move(batch)](StoreWriter& writer) { return writer.ingest(batch); });
 }

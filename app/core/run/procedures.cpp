@@ -53,7 +53,8 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
 }
 
 /// So that the run says later which interfaces it used, and which GPUs it did not.
-void noteStart(const ProcedureContext& context, const QString& run, const Launcher& launcher) {
+void noteStart(const ProcedureContext& context, const QString& run, int attempt,
+               const Launcher& launcher) {
     IngestBatch batch;
     batch.run = run;
     if (const std::string meeting = launcher.meeting(); !meeting.empty())
@@ -61,6 +62,7 @@ void noteStart(const ProcedureContext& context, const QString& run, const Launch
     if (const std::string idle = launcher.idleGpus(); !idle.empty())
         batch.records.push_back(
             Event{-1, -1, wallNowNs(), Severity::kWarning, kIdleGpusEvent, idle});
+    batch.attempts.assign(batch.records.size(), attempt); // of which no node has told yet
     if (!batch.records.empty())
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
 }
@@ -82,7 +84,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.permit->begin()) {
         if (started)
-            noteStart(context, run, launcher);
+            noteStart(context, run, begun.attempt, launcher);
         return started;
     }
     launcher.abandon();
