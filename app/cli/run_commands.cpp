@@ -128,6 +128,9 @@ std::optional<Error> earlyEnd(CommandContext& context, const QString& run,
         ended = ended || (now && hasEnded(now->state));
         return ended || (now && is(now->state));
     };
+    // The process that started it may end: the next one follows what it was asked for by name.
+    if (!isStored(&hasEnded))
+        context.engine().attach(run);
     awaitUntil(
         [&] {
             return isStored([](RunStateKind state) { return state != RunStateKind::kPreparing; });

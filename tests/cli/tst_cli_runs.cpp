@@ -37,6 +37,7 @@ private Q_SLOTS:
     void errorsOfARestoreSayRestore();
     void killedIsSaidAndNamed();
     void aResumeThatEndsAtOnceIsAnError();
+    void aResumeSaysHowItWentThoughItsHolderEnds();
     void theLogIsPrintedAndWrittenToAFile();
     void anInterruptedLaunchIsSettledByTheNextList();
     void ctrlCCancelsALaunchAtOnce();
@@ -157,6 +158,27 @@ void TestCliRuns::aResumeThatEndsAtOnceIsAnError() {
     const QString message = resume.json().object()["error"].toObject()["message"].toString();
     QVERIFY2(message.contains(" failed: rank 0 on this-computer: "), resume.whole());
     QCOMPARE(find(kRun)->state, RunStateKind::kFailed);
+}
+
+/// The holder ends when the ranks are started, before it has read a word of theirs.
+void TestCliRuns::aResumeSaysHowItWentThoughItsHolderEnds() {
+    const auto holder = m_own.start(launchWords("holds") + QStringList{"--wait"});
+    const auto trains = [this] {
+        const auto run = find("holds");
+        return run && run->step > 0;
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(trains(), holder->readAllStandardError(), kDeadlineMs);
+    const int before = find(kRun)->attempt;
+    const auto resume = m_own.start({"resume", kRun, "--json"}); // its checkpoints are damaged
+    QTRY_VERIFY_WITH_TIMEOUT(find(kRun)->attempt > before, kDeadlineMs);
+    ::kill(static_cast<pid_t>(holder->processId()), SIGINT);
+    QVERIFY(holder->waitForFinished(kDeadlineMs));
+    QVERIFY(resume->waitForFinished(kDeadlineMs));
+    const QByteArray words = resume->readAllStandardError();
+    QVERIFY2(resume->exitCode() == static_cast<int>(ExitCode::kRunFailed), words);
+    QVERIFY2(words.contains(" failed: rank 0 on this-computer: "), words);
+    const Answer killed = m_own.run({"kill", "holds"});
+    QVERIFY2(killed.exitCode == 0, killed.whole());
 }
 
 void TestCliRuns::theLogIsPrintedAndWrittenToAFile() {
