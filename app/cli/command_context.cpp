@@ -27,10 +27,19 @@ constexpr auto kCatchUp = 5s;
 constexpr auto kSamplesDue = 1s; ///< after all nodes answered; not every step is logged
 constexpr int64_t kLostForGoodNs = 1'000'000'000;
 
+/// Of a job of Slurm's the first report comes before Slurm was asked: known are ranks that live or
+/// why they do not yet; a job that is over ends the run in a moment.
+bool isJobKnown(const RunState& state) {
+    const auto lives = [](const RankState& rank) { return rank.pid > 0; };
+    return state.supervised && (!state.waitsFor.empty() || std::ranges::any_of(state.ranks, lives));
+}
+
 /// Every node of the run has reported its state, or cannot be reached.
-bool hasHeardFromAll(const LiveState& live) {
-    return std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
-        return node.state.has_value() || isGone(node);
+bool hasHeardFromAll(const Fleet& fleet, const LiveState& live) {
+    return std::ranges::all_of(live.nodes, [&](const LiveState::NodeLink& link) {
+        const auto node = fleet.find(QString::fromStdString(link.node));
+        const bool isJob = node && node->isSlurm;
+        return isGone(link) || (link.state && (!isJob || isJobKnown(*link.state)));
     });
 }
 
@@ -176,7 +185,9 @@ void CommandContext::catchUpWith(const std::vector<RunSummary>& runs) {
     const auto allHave = [&](const std::function<bool(const QString&)>& done) {
         return [&live, done] { return std::all_of(live.begin(), live.end(), done); };
     };
-    awaitUntil(allHave([this](const QString& run) { return hasHeardFromAll(m_engine->live(run)); }),
+    awaitUntil(allHave([this](const QString& run) {
+                   return hasHeardFromAll(*m_fleet, m_engine->live(run));
+               }),
                kCatchUp);
     std::map<QString, int64_t> steps;
     for (const QString& run : live)

@@ -85,6 +85,8 @@ private Q_SLOTS:
     void aQueuedRunSaysItsPlaceAndIsStopped();
     void commandsReachTheRanksAndAPausedRunResumesAsAnotherJob();
     void aJobThatIsCancelledStopsTheRun();
+    void aJobThatIsCancelledUnwatchedIsToldByALook_data();
+    void aJobThatIsCancelledUnwatchedIsToldByALook();
     void aJobThatIsCancelledWhenItWasSignalledIsNotStartedAgain();
     void theTimeLimitMakesACheckpointAndTheNextStartGoesOn();
     void aPreemptedRunGoesOnFromItsCheckpoint();
@@ -428,6 +430,47 @@ void TestSlurm::aJobThatIsCancelledStopsTheRun() {
                               kDeadlineMs);
     QVERIFY2(find("cancelled")->message.contains("of Slurm was cancelled"), whatIs("cancelled"));
     QVERIFY(hasEnded(*process));
+}
+
+void TestSlurm::aJobThatIsCancelledUnwatchedIsToldByALook_data() {
+    QTest::addColumn<bool>("queued");
+    QTest::newRow("while it trains") << false;
+    QTest::newRow("while it is queued") << true;
+}
+
+void TestSlurm::aJobThatIsCancelledUnwatchedIsToldByALook() {
+    QFETCH(bool, queued);
+    const QString name = queued ? "unseen-queued" : "unseen";
+    QString other;
+    if (queued) {
+        const auto begun = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "-o",
+                                           "/dev/null", "--wrap", "sleep 600"});
+        QVERIFY2(begun, begun ? "" : begun.error().message.c_str());
+        other = *begun;
+        QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(other, "JobState"), QString("RUNNING"),
+                                  kDeadlineMs);
+    }
+    auto process = launch(name);
+    const auto isQueuedThere = [&] {
+        const auto run = find(name);
+        return run && isQueued(*run);
+    };
+    if (queued)
+        QTRY_VERIFY2_WITH_TIMEOUT(isQueuedThere(), whatIs(name), kDeadlineMs);
+    else
+        trainBeyond(name, 1);
+    process.reset(); // nobody looks any more
+    QVERIFY(m_cluster->ask({"scancel", jobOf(name)}));
+    if (queued)
+        QVERIFY(m_cluster->ask({"scancel", other}));
+    QTRY_VERIFY_WITH_TIMEOUT(m_cluster->jobs().isEmpty(), kDeadlineMs);
+    // Each look ends after some seconds, whatever it has heard.
+    const auto isToldByALook = [&] {
+        const Answer shown = m_own.run({"show", name, "--json"});
+        return shown.json().object()["state"].toString() == "stopped";
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(isToldByALook(), whatIs(name), kDeadlineMs);
+    QVERIFY2(find(name)->message.contains("of Slurm was cancelled"), whatIs(name));
 }
 
 /// By the signal alone it would be.
