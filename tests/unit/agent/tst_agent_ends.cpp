@@ -9,6 +9,7 @@
 #include "trainer/agent/posix/process.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 
@@ -252,6 +253,19 @@ private Q_SLOTS:
         for (const QStringList& words :
              {QStringList{"stop", "r1"}, {"attach", "r1", "0"}, {"adopt", "r1", "0"}})
             QCOMPARE(f.agent(words).exitCode, static_cast<int>(ExitCode::kNotFound));
+    }
+
+    void aRunWhoseFolderWasRemovedEndsByItself() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(2), "[launch]\nmax_restarts = 3\n").exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 0 && stepOf(f, 1) > 0, kLongMs);
+        const qint64 pids[] = {f.rankPid(0), f.rankPid(1),
+                               f.agentState()["supervisor"].toObject()["pid"].toInteger()};
+        const auto isGone = [&f] { return QDir(f.runFolder()).removeRecursively(); };
+        QTRY_VERIFY_WITH_TIMEOUT(isGone(), kLongMs); // its ranks may write there meanwhile
+        for (const qint64 pid : pids)
+            QTRY_VERIFY_WITH_TIMEOUT(!processRuns(pid), kLongMs);
+        QVERIFY(!QFile::exists(f.runFolder()));
     }
 
     void removeIsRefusedWhileRunning() {

@@ -12,9 +12,11 @@
 #include "trainer/agent/supervisor/run_state.h"
 
 #include <asio/post.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <iterator>
@@ -30,6 +32,18 @@ constexpr int64_t kRetryNs = 20 * kMs;       // between tries to post a command
 constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
 constexpr int64_t kFilesNs = 250 * kMs;      // between looks for commands that come as files
 constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
+
+/// Whether the working directory, which was at `path`, was removed for good. Both answers have to
+/// be definite: a server of homes that is away for a while gives errors, or says that a handle is
+/// stale, and a folder that was moved may come back. Some file systems count no links.
+bool isRemoved(const std::string& path) {
+    struct stat own = {}, there = {};
+    if (::stat(".", &own) != 0 || own.st_nlink > 0)
+        return false;
+    if (::stat(path.c_str(), &there) != 0)
+        return errno == ENOENT;
+    return there.st_dev != own.st_dev || there.st_ino != own.st_ino;
+}
 
 NodePlan planOf(const StartOrder& order, NodePlan plan) {
     plan.plannedNodes = plan.nodes();
@@ -58,6 +72,11 @@ std::optional<Outcome> outcomeAskedFor(CommandKind kind) {
     default:
         return std::nullopt;
     }
+}
+
+std::string whyFolderGone(const NodePlan& plan) {
+    return "the folder of the run on " + nameOfNode(plan, plan.nodeIndex) +
+           " was removed while it ran";
 }
 
 std::string howAsked(bool isKill) {
@@ -268,6 +287,7 @@ void Supervisor::pump() {
     if (!m_attempt->hasEnded())
         tell(m_queue.tick());
     if (now.monotonicNs >= m_nextSampleNs) {
+        lookForFolder(now);
         if (!m_attempt->hasEnded())
             m_attempt->sample(now);
         (void)capLog(kAgentLog);
@@ -282,9 +302,22 @@ void Supervisor::pump() {
         m_crew->tick(now.monotonicNs);
         m_attempt->tick(now);
     }
+    // Last, so that the leader has heard how the ranks ended.
+    if (m_isFolderGone && m_attempt->hasEnded() && !m_isOver)
+        m_crew->ask(Outcome::kFailed, whyFolderGone(m_attempt->plan()));
     if (m_isOver)
         finish();
     armTimer();
+}
+
+/// Nobody sees a run without its folder, or can end it. Its checkpoints would be lost as well.
+void Supervisor::lookForFolder(Moment now) {
+    if (m_isFolderGone || !isRemoved(m_runDir))
+        return;
+    m_isFolderGone = true;
+    const NodePlan& plan = m_attempt->plan();
+    std::fprintf(stderr, "%s; its ranks are killed\n", whyFolderGone(plan).c_str());
+    m_attempt->end({static_cast<int32_t>(plan.attempt), true, whyFolderGone(plan)}, now);
 }
 
 /// What a person asked of ranks that failed instead: there must be no other attempt.
@@ -381,7 +414,7 @@ void Supervisor::finish() {
         return;
     const int64_t lateNs = monotonicNowNs() - m_flushDeadlineNs;
     const bool isFlushed = (m_server.isFlushed() && m_crew->isFlushed()) || lateNs >= 0;
-    if (isFlushed && (writeRest() || lateNs >= kRoomNs))
+    if (isFlushed && (writeRest() || m_isFolderGone || lateNs >= kRoomNs))
         m_io.stop();
 }
 

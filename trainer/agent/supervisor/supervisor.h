@@ -30,6 +30,8 @@ namespace rm {
 /// while the newest checkpoint gets a copy on another node: each of these ends that, and SIGURG,
 /// which agents that know nothing of it ignore, nothing else.
 ///
+/// A run whose folder was removed meanwhile is ended: its ranks are killed.
+///
 /// In a job of Slurm (inJob()), SIGTERM and SIGUSR1 mean that the job is about to end: the ranks
 /// write a checkpoint and end, and the attempt is left open for the job's next start. Those who
 /// attach elsewhere are served by PartFiles.
@@ -70,6 +72,7 @@ private:
     std::unique_ptr<Attempt> makeAttempt(const NodePlan& plan);
     Result<void> open();
     std::vector<CommandState> onCommand(const Command& command);
+    void lookForFolder(Moment now);
     void obeyEndings();
     void beginNext(const StartOrder& order);
     bool mustWaitForRoom();
@@ -103,6 +106,7 @@ private:
     int64_t m_roomByNs = 0; ///< until when a full disk is waited for to begin it; 0: it is not
     uint64_t m_appliedBefore = 0; ///< see AgentState
     bool m_isOver = false;
+    bool m_isFolderGone = false;      ///< so that nothing can be written any more
     std::optional<PartFiles> m_files; ///< in a job
     std::optional<AttemptPlanned> m_planned;
     bool m_isPreempted = false; ///< the job was signalled
