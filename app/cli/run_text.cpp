@@ -121,13 +121,22 @@ std::vector<std::string> shortIds(const std::vector<AskedCommand>& commands) {
     return ids;
 }
 
+namespace {
+
+/// An error of ranks is told as the run's end, and unreachable nodes are told anyway.
+bool isToldAsWarning(const Event& event) {
+    return event.code == kJournalDamagedEvent ||
+           (event.severity == Severity::kWarning && event.code != kNodeLostEvent);
+}
+
+} // namespace
+
 std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt) {
     constexpr size_t kMost = 3;
     std::vector<Warned> kinds;
     for (const StoredEvent& event : events) {
         const bool isOfNow = event.attempt == attempt || event.event.code == kRestartsEvent;
-        if (!isOfNow || event.event.severity != Severity::kWarning ||
-            event.event.code == kNodeLostEvent)
+        if (!isOfNow || !isToldAsWarning(event.event))
             continue;
         const auto known = std::ranges::find(
             kinds, event.event.code, [](const Warned& warned) { return warned.newest.event.code; });

@@ -39,8 +39,9 @@ struct Warned {
     int count = 0;
 };
 
-/// The three most recent kinds, newest first; `events` is sorted likewise. Warnings about
-/// unreachable nodes are left out, as a run is shown with those anyway.
+/// The three most recent kinds, newest first; `events` is sorted likewise. Lost parts of
+/// journals are among them; warnings about unreachable nodes are not, as a run is shown with those
+/// anyway.
 std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt);
 /// "3 min ago: checkpoint of step 200: ... (5 times)"
 std::string warningText(const Warned& warned);

@@ -3,6 +3,7 @@
 
 #include "app/core/ingest/log_lines.h"
 #include "shared/io/clock.h"
+#include "shared/journal/event_codes.h"
 #include "shared/journal/journal.h"
 #include "shared/return_if_error.h"
 #include "shared/wire/limits.h"
@@ -238,7 +239,7 @@ void NodeIngest::reportDamage(const std::string& name, File& file, const std::st
         return;
     const int rank =
         file.log ? file.logRank : rankIn(file.segment.source, kRankSource).value_or(-1);
-    add(Event{rank, -1, wallNowNs(), Severity::kError, "journal-damaged",
+    add(Event{rank, -1, wallNowNs(), Severity::kError, kJournalDamagedEvent,
               name + " on its node: " + what},
         file.segment.attempt);
 }

@@ -4,6 +4,7 @@
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/store.h"
 #include "shared/io/clock.h"
+#include "shared/journal/event_codes.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -149,12 +150,12 @@ void RecordWriter::on(const Event& record) {
     // A damaged file is found again at each attach, but reported only once.
     m_database
         .query("INSERT INTO event (run, attempt, node, rank, step, wall_ns, severity, code, "
-               "message) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?8 <> 'journal-damaged' "
+               "message) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?8 <> ?10 "
                "OR NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND node = ?3 AND code = ?8 AND "
                "message = ?9)")
         .with(m_run, record.rank < 0 ? attemptOfNode() : attemptOfRank(record.rank), m_node,
               record.rank, record.step, record.wallNs, static_cast<int>(record.severity),
-              record.code, record.message)
+              record.code, record.message, kJournalDamagedEvent)
         .run();
 }
 

@@ -3,6 +3,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "shared/journal/event_codes.h"
 
 #include <QTest>
 
@@ -100,6 +101,10 @@ void TestTerminal::eachKindOfWarningIsToldOnce() {
              (std::vector<std::string>{"-: no picture (1000 times)",
                                        "-: step 30: disk full (2 times)", "-: of rank 1: no"}));
     QVERIFY(warningsOf(events, 3).empty());
+    events.insert(events.begin(),
+                  event(2, Severity::kError, kJournalDamagedEvent, "journal/x: steps are lost"));
+    QCOMPARE(warningText(warningsOf(events, 2).front()),
+             std::string("-: journal/x: steps are lost"));
     QCOMPARE(toJson(warningsOf(events, 2)[1])["count"].get<int>(), 2);
 }
 
