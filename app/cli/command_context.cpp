@@ -114,6 +114,7 @@ Result<std::unique_ptr<StoreReader>> CommandContext::reader() const {
 
 Result<RunSummary> CommandContext::resolve(const std::string& run) const {
     RM_ASSIGN_OR_RETURN(const auto opened, reader());
+    const auto snapshot = opened->snapshot();
     const auto found = opened->resolve(QString::fromStdString(run));
     if (found && found->name.toStdString() == run && found->id.toStdString() != run)
         if (const auto same = calledSo(*opened, found->name); same.size() > 1)
@@ -125,6 +126,7 @@ Result<RunSummary> CommandContext::resolve(const std::string& run) const {
 
 Result<RunSummary> CommandContext::resolveOne(const std::string& run, bool live) const {
     RM_ASSIGN_OR_RETURN(const auto opened, reader());
+    const auto snapshot = opened->snapshot();
     const auto found = opened->resolve(QString::fromStdString(run));
     if (!found || found->name.toStdString() != run || found->id.toStdString() == run)
         return found;

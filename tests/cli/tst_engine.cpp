@@ -149,6 +149,7 @@ void TestEngine::whatIsInTheTrashIsNotResumed() {
     const auto resumed = m_engine->resume("gone-1", {});
     QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
     QVERIFY(!resumed.result());
+    QCOMPARE(resumed.result().error().code, ErrorCode::kNotFound);
     QVERIFY(resumed.result().error().message.ends_with(
         "it is in the trash; bring it back first: ringmaster trash restore gone-1"));
 }
@@ -411,6 +412,10 @@ void TestEngine::aRunIsResumedOnceAtATime() {
     auto second = m_engine->resume("twice-000001");
     QVERIFY(second.isFinished());
     QCOMPARE(second.result().error().code, ErrorCode::kInvalid);
+    const auto cleaned = m_engine->removeFromNodes("twice-000001", {});
+    QVERIFY(cleaned.isFinished());
+    QCOMPARE(cleaned.result().error().message,
+             std::string("clean twice-000001: it is being started; stop it first"));
     QVERIFY(m_engine->command("twice-000001", CommandKind::kStop).result());
     QTRY_VERIFY_WITH_TIMEOUT(first.isFinished(), kDeadlineMs);
     QVERIFY(!first.result());

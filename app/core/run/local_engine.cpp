@@ -562,10 +562,10 @@ Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string&
         return fail(ErrorCode::kInvalid,
                     attempt + ": it is " + runStateName(found.state) + "; pause or stop it first");
     if (found.deletedNs > 0)
-        return fail(ErrorCode::kInvalid, attempt +
-                                             ": it is in the trash; bring it back first: "
-                                             "ringmaster trash restore " +
-                                             run.toStdString());
+        return fail(ErrorCode::kNotFound, attempt +
+                                              ": it is in the trash; bring it back first: "
+                                              "ringmaster trash restore " +
+                                              run.toStdString());
     return found;
 }
 
@@ -745,7 +745,10 @@ QFuture<Result<void>> LocalEngine::verifyCheckpoint(const QString& run, const QS
 /// here.
 Result<PlacesToClean> LocalEngine::placesToClean(const QString& run) const {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));
-    if (!hasEnded(found.state) || m_impl->launches.contains(run))
+    if (m_impl->launches.contains(run))
+        return fail(ErrorCode::kInvalid,
+                    "clean " + run.toStdString() + ": it is being started; stop it first");
+    if (!hasEnded(found.state))
         return fail(ErrorCode::kInvalid, "clean " + run.toStdString() + ": it is " +
                                              runStateName(found.state) +
                                              "; stop or pause it first");
