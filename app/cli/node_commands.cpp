@@ -170,9 +170,20 @@ int reportCheck(const CommandContext& context, const NodeCheck& check) {
     return 0;
 }
 
+/// A fingerprint is compared with what the machine shows, and so trusted, by a check alone.
+Result<void> checkTrust(const std::string& attempt, const NodeOptions& options) {
+    if (options.check || options.fingerprint.empty())
+        return {};
+    return fail(ErrorCode::kInvalid,
+                attempt + ": --fingerprint is compared with the key that the machine shows, and "
+                          "--no-check does not connect to it; leave one of them out");
+}
+
 } // namespace
 
 int runNodesAdd(CommandContext& context, const NodeOptions& options) {
+    if (const auto trust = checkTrust("add node " + options.name, options); !trust)
+        return printError(context, trust.error());
     Node wanted;
     wanted.name = options.name;
     wanted = withOptions(wanted, options);
@@ -201,6 +212,8 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options) {
 
 int runNodesEdit(CommandContext& context, const NodeOptions& options) {
     printWarnings(context);
+    if (const auto trust = checkTrust("edit node " + options.name, options); !trust)
+        return printError(context, trust.error());
     const auto known = context.fleet().find(QString::fromStdString(options.name));
     if (!known)
         return printError(context, {ErrorCode::kNotFound,

@@ -87,6 +87,10 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("log and JSON in one stream", Words{"logs", "nope"}, ExitCode::kUsage);
     row("no steps", Words{"step", "nope", "0"}, ExitCode::kUsage);
     row("steps in words", Words{"step", "nope", "abc"}, ExitCode::kUsage);
+    row("a fingerprint that nothing is compared with",
+        Words{"nodes", "add", "x", "--fingerprint", "SHA256:x", "--no-check"}, ExitCode::kUsage);
+    row("a name that is a folder", Words{"nodes", "add", "..", "--ssh", "host", "--no-check"},
+        ExitCode::kUsage);
     row("bad port", Words{"nodes", "add", "x", "--ssh", "host:99999"}, ExitCode::kUsage);
 }
 

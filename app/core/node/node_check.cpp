@@ -139,10 +139,10 @@ Result<void> checkNode(const Node& node) {
         return fail(ErrorCode::kInvalid, "set up node " + node.name + ": it has no host");
     if (!node.isLocal && !isMadeOf(node.sshHost, kHostLetters))
         return bad(node, "host", node.sshHost, kOnlyHostLetters);
-    if (!isName(node.name))
+    if (!isName(node.name) || node.name == "." || node.name == "..")
         return fail(ErrorCode::kInvalid, "set up node '" + node.name +
                                              "': a name is 1 to 64 letters, digits, '.', '_' or "
-                                             "'-' and starts with no '-'");
+                                             "'-', starts with no '-' and is not '.' or '..'");
     for (const std::string& option : node.sbatch)
         if (const std::string mistake = sbatchMistake(option); !mistake.empty())
             return bad(node, "option for sbatch", option, mistake);
