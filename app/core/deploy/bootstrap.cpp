@@ -36,9 +36,9 @@ isWhole() {
   then echo "$seen" >"$folder/verified"; fi 2>/dev/null
   return 0
 }
-# Ends with what a program said, and by the code of a full disk if it says so.
+# Ends with what a program said, on one line, and by the code of a full disk if it says so.
 end() {
-  echo "$1$2" >&2
+  echo "$1$(printf "%s" "$2" | tr -s "\n" " ")" >&2
   case $2 in *"No space"*|*quota*) exit 8;; esac
   exit "$3"
 }
@@ -59,9 +59,10 @@ if command -v gzip >/dev/null 2>&1; then echo "need gzip"; else echo need; fi
 read -r packing || exit 0
 trap "exit 1" HUP INT TERM
 said=$(LC_ALL=C mkdir -p "$folder" 2>&1) || end "" "$said" 5
+[ -d "$file" ] && end "$file" " is a folder, and the agent is to lie there: move it away" 6
 trap "rm -f \"$part\"; rmdir \"$folder\" 2>/dev/null" EXIT
 case $packing in gzip) unpack="gzip -dc";; *) unpack=cat;; esac
-said=$(LC_ALL=C $unpack 2>&1 >"$part") || end "unpack the agent: " "$said" 6
+said=$(LC_ALL=C $unpack 2>&1 >"$part") || end "unpack the agent in $folder: " "$said" 6
 if [ "$(sum "$part")" != "$sha" ]; then echo "the agent did not arrive whole" >&2; exit 6; fi
 chmod 700 "$part" && mv -f "$part" "$file" || exit 5
 have

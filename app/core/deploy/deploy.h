@@ -33,13 +33,20 @@ class ChainPlace;
 /// `HOME/agents/SHA256/ringmaster-agent`.
 Result<std::string> deployAgent(HostSession& session, const Node& node, std::stop_token stop);
 
+/// Where an agent failed: it could not be sent, or is there and gave no report.
+enum class AgentFault { kNotSent, kNotRun };
+
+/// What to do about an agent that failed with an error of that kind.
+std::string adviceFor(ErrorCode code, AgentFault fault);
+
 /// A connection to a node that has this release's agent.
 struct NodeSession {
     std::unique_ptr<HostSession> session;
     std::string agent; ///< the path to run it by
 };
 
-/// openSessionPatiently() and deployAgent(). What the latter meets is a failure of Cause::kOther.
+/// openSessionPatiently() and deployAgent(). What the latter meets is a failure of Cause::kOther,
+/// with adviceFor() where the folder there is at fault.
 tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Credentials& credentials,
                                                    std::stop_token stop,
                                                    const OnConnectPause& onPause = {},

@@ -8,6 +8,8 @@
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
+#include <QSysInfo>
+
 #include <zlib.h>
 
 #include <memory>
@@ -138,6 +140,34 @@ Result<std::string> deployAgent(HostSession& session, const Node& node, std::sto
     return bootstrap(session, node, agent, hash->sha256, std::move(stop));
 }
 
+std::string adviceFor(ErrorCode code, AgentFault fault) {
+    const std::string elsewhere =
+        " as RINGMASTER_HOME in that machine's /etc/environment, then check again";
+    switch (code) {
+    case ErrorCode::kExhausted:
+        return "make room there (see df -h and quota), or name a folder on another disk" +
+               elsewhere;
+    case ErrorCode::kDenied:
+        return fault == AgentFault::kNotSent
+                   ? "let its user write there (see ls -ld and mount), or name a folder of that "
+                     "user" +
+                         elsewhere
+                   : "mount the disk of that folder without noexec (see findmnt), or name a folder "
+                     "on another disk" +
+                         elsewhere;
+    case ErrorCode::kInvalid:
+        return "leave it out, or give it a system that this release trains on: Linux " +
+               QSysInfo::buildCpuArchitecture().toStdString() +
+               " with glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9), as in a container "
+               "with an sshd of its own";
+    case ErrorCode::kUnavailable:
+        return "check again; if it stays so, look there for what does not answer, such as a "
+               "network drive";
+    default:
+        return "mend what the message names, then check again";
+    }
+}
+
 tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Credentials& credentials,
                                                    std::stop_token stop,
                                                    const OnConnectPause& onPause,
@@ -145,8 +175,12 @@ tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Crede
     RM_ASSIGN_OR_RETURN(auto session,
                         openSessionPatiently(node, credentials, stop, onPause, patience));
     auto agent = deployAgent(*session, node, std::move(stop));
-    if (!agent)
-        return tl::unexpected(ConnectFailure{std::move(agent.error())});
+    if (!agent) {
+        Error error = std::move(agent.error());
+        if (error.code == ErrorCode::kDenied || error.code == ErrorCode::kExhausted)
+            error.message += "; " + adviceFor(error.code, AgentFault::kNotSent);
+        return tl::unexpected(ConnectFailure{std::move(error)});
+    }
     return NodeSession{std::move(session), std::move(*agent)};
 }
 

@@ -11,7 +11,6 @@
 
 #include <QLocale>
 #include <QString>
-#include <QSysInfo>
 
 #include <algorithm>
 #include <cstdlib>
@@ -556,34 +555,6 @@ std::string otherAgentWords(const AgentReport& agent, const std::string& ours) {
 }
 
 } // namespace
-
-std::string adviceFor(ErrorCode code, AgentFault fault) {
-    const std::string elsewhere =
-        " as RINGMASTER_HOME in that machine's /etc/environment, then check again";
-    switch (code) {
-    case ErrorCode::kExhausted:
-        return "make room there (see df -h and quota), or name a folder on another disk" +
-               elsewhere;
-    case ErrorCode::kDenied:
-        return fault == AgentFault::kNotSent
-                   ? "let its user write there (see ls -ld and mount), or name a folder of that "
-                     "user" +
-                         elsewhere
-                   : "mount the disk of that folder without noexec (see findmnt), or name a folder "
-                     "on another disk" +
-                         elsewhere;
-    case ErrorCode::kInvalid:
-        return "leave it out, or give it a system that this release trains on: Linux " +
-               QSysInfo::buildCpuArchitecture().toStdString() +
-               " with glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9), as in a container "
-               "with an sshd of its own";
-    case ErrorCode::kUnavailable:
-        return "check again; if it stays so, look there for what does not answer, such as a "
-               "network drive";
-    default:
-        return "mend what the message names, then check again";
-    }
-}
 
 CheckRow refusedRow(const ConnectFailure& failure, const std::string& node) {
     using Need = ConnectFailure::Need;

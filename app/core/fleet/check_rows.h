@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/deploy/deploy.h"
 #include "app/core/deploy/needed_versions.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/fleet/fleet.h"
@@ -66,12 +67,6 @@ NodeCheck unansweredCheck(const std::string& node, const ConnectFailure& failure
 /// The row of the agents that others have sent there, with a button that removes what nothing
 /// needs; nullopt: there are none.
 std::optional<CheckRow> otherAgentsRow(const NodeReport& report, const std::string& node);
-
-/// Where an agent failed: it could not be sent, or is there and gave no report.
-enum class AgentFault { kNotSent, kNotRun };
-
-/// What to do about an agent that failed with an error of that kind.
-std::string adviceFor(ErrorCode code, AgentFault fault);
 
 /// The row of a node whose agent failed; what to do follows from the kind of the error.
 CheckRow agentFaultRow(const Error& error, AgentFault fault);

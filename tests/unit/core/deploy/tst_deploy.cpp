@@ -45,6 +45,8 @@ private Q_SLOTS:
     void oldGlibcIsRefusedBeforeAnythingIsSent_data();
     void oldGlibcIsRefusedBeforeAnythingIsSent();
     void homeThatCannotBeWrittenIsClear();
+    void homeWithoutRoomIsClear();
+    void aFolderInTheWayOfTheAgentIsNamed();
     void homeWithoutExecutionIsClear();
     void treeArrivesWhole();
     void secondDeployIsOneExchangeAndHashesNothing();
@@ -305,6 +307,36 @@ void DeployTest::homeThatCannotBeWrittenIsClear() {
     QVERIFY(!agent);
     QCOMPARE(agent.error().code, ErrorCode::kDenied);
     QVERIFY2(messageOf(agent).contains("/proc/ringmaster"), messageOf(agent));
+    const auto node = openNode(m_node, {}, {}); // as a launch does it
+    QVERIFY(!node);
+    const std::string& told = node.error().error.message;
+    QVERIFY2(told.find("; let its user write there") != std::string::npos, told.c_str());
+}
+
+void DeployTest::homeWithoutRoomIsClear() {
+    const SmallDisk disk(m_home.path("disk"), "256k");
+    RM_NEEDS("root", disk.isMounted(), QStringLiteral("mounting a tmpfs is not allowed here"));
+    serve({.environment = {"RINGMASTER_HOME=" + m_home.path("disk")}});
+    const auto node = openNode(m_node, {}, {});
+    QVERIFY(!node);
+    QCOMPARE(node.error().error.code, ErrorCode::kExhausted);
+    const auto told = QString::fromStdString(node.error().error.message);
+    for (const QString& part :
+         {m_home.path("disk") + "/agents/", QString("No space left"), QString("; make room there")})
+        QVERIFY2(told.contains(part), qPrintable(told));
+}
+
+void DeployTest::aFolderInTheWayOfTheAgentIsNamed() {
+    auto session = open();
+    const QString agent = QString::fromStdString(agentOn(*session));
+    QVERIFY(QFile::remove(agent) && QDir().mkpath(agent));
+    const auto again = deployAgent(*session, m_node, {});
+    QVERIFY(!again);
+    QVERIFY2(messageOf(again).contains(agent.toUtf8() + " is a folder"), messageOf(again));
+    const QStringList left = filesBelow(QFileInfo(agent).path()).filter("incoming");
+    QVERIFY2(left.isEmpty(), qPrintable(left.join(' ')));
+    QVERIFY(QDir().rmdir(agent));
+    QVERIFY2(deployAgent(*session, m_node, {}), "it is not sent again");
 }
 
 void DeployTest::homeWithoutExecutionIsClear() {
