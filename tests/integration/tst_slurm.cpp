@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings/paths.h"
 #include "app/core/store/store.h"
+#include "shared/exit_code.h"
 #include "shared/metrics/registry.h"
 #include "tests/cli/own_folders.h"
+#include "tests/support/free_port.h"
 #include "tests/support/netns.h"
 #include "tests/support/requirement.h"
 #include "tests/support/slurm.h"
@@ -12,6 +14,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QSet>
 #include <QTest>
 
@@ -78,6 +81,7 @@ private Q_SLOTS:
     void aClusterOfTwoNodesRuns();
     void srunStartsTheTrainer();
     void theCheckNamesPartitionsAndIdleNodes();
+    void aControllerThatIsDownIsSaidAndCanBeTriedAgain();
     void theScriptIsPrintedAsItIsSubmitted();
     void theStepOfAJobGetsItsOptions();
     void aScriptForGpusIsTakenBySbatch();
@@ -260,6 +264,25 @@ void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
     QVERIFY2(tooLarge.err.contains("cluster has too little memory for gpt-tiny: it needs about "),
              tooLarge.whole());
     QVERIFY2(tooLarge.err.contains(", and 64.0 MiB are free; ask for more by "), tooLarge.whole());
+}
+
+void TestSlurm::aControllerThatIsDownIsSaidAndCanBeTriedAgain() {
+    QFile known(m_cluster->configuration());
+    QVERIFY(known.open(QIODevice::ReadOnly));
+    QFile other(m_own.path("slurm.conf"));
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    static const QRegularExpression kPort("SlurmctldPort=\\d+");
+    const QString text = QString::fromUtf8(known.readAll());
+    QVERIFY(text.contains(kPort));
+    other.write(
+        QString(text).replace(kPort, "SlurmctldPort=" + QString::number(freePort())).toUtf8());
+    other.close();
+    qputenv("SLURM_CONF", other.fileName().toLocal8Bit());
+    const Answer run = m_own.run({"run", "gpt-tiny", "--node", "cluster:2"}, kDeadlineMs);
+    qputenv("SLURM_CONF", m_cluster->configuration().toLocal8Bit());
+    QCOMPARE(run.exitCode, static_cast<int>(ExitCode::kUnavailable));
+    QVERIFY2(run.err.contains("ask Slurm on cluster: ") && run.err.contains("run sinfo"),
+             run.whole());
 }
 
 void TestSlurm::theScriptIsPrintedAsItIsSubmitted() {

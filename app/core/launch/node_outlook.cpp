@@ -94,6 +94,13 @@ Error withAgentAdvice(const Error& error) {
                : error;
 }
 
+/// Its controller is down, say, which is nothing that is wrong with the launch.
+Error withSlurmAdvice(const Error& error, const Node& cluster) {
+    return {error.code, "ask Slurm on " + cluster.name + ": " + error.message +
+                            "; log in there and run sinfo: once that lists the partitions, try "
+                            "again"};
+}
+
 } // namespace
 
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
@@ -112,9 +119,11 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
     RM_ASSIGN_OR_RETURN(auto problems, folderProblems(session, agent, spec, stop));
     std::optional<SlurmPartition> partition;
     if (node.isSlurm) {
-        auto found = slurmOnNode(session, agent, stop).and_then([&](const SlurmReport& slurm) {
-            return partitionOfJob(node, spec, slurm);
-        });
+        const auto slurm = slurmOnNode(session, agent, stop);
+        if (!slurm && slurm.error().code == ErrorCode::kUnavailable)
+            return tl::unexpected(withSlurmAdvice(slurm.error(), node));
+        auto found = slurm.and_then(
+            [&](const SlurmReport& there) { return partitionOfJob(node, spec, there); });
         if (found) {
             report = reportInJob(std::move(report), *found, sbatchOptions(node, spec));
             partition = std::move(*found);
