@@ -52,9 +52,14 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
     const std::string folder = QDir::homePath().toStdString() + "/.ssh";
     const int yes = 1;
     // First ssh_config, then the node's own settings, which override it.
-    bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str()) &&
-                set(link, SSH_OPTIONS_HOST, config.hostName.c_str()) &&
-                apply(link, config.settings);
+    bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str());
+    // libssh says nothing of why.
+    if (good && !set(link, SSH_OPTIONS_HOST, config.hostName.c_str()))
+        return fail(ErrorCode::kInvalid,
+                    "prepare the connection to " + node.name + ": \"" + config.hostName +
+                        "\" is no host name: it may hold letters, digits, '-' and '.' alone, with "
+                        "1 to 63 of them between dots; name the machine's address instead");
+    good = good && apply(link, config.settings);
     if (const std::string path = agentSocket(config); !path.empty())
         good = good && set(link, SSH_OPTIONS_IDENTITY_AGENT, path.c_str());
     if (!node.user.empty())

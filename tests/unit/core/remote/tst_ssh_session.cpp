@@ -31,6 +31,7 @@ private Q_SLOTS:
     void keyOfAnotherTypeIsRefused();
     void closedPortIsUnavailable();
     void unknownNameIsSaid();
+    void whatIsNoHostNameIsSaid();
     void refusedLoginIsNoMatterOfTheNetwork();
     void busyServerIsAskedAgainUntilItLetsUsIn();
     void refusedPortIsAskedAgainForAWhile();
@@ -188,6 +189,19 @@ void SshSessionTest::unknownNameIsSaid() {
     const auto opened = openSession(there, {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().cause, ConnectFailure::Cause::kName);
+}
+
+void SshSessionTest::whatIsNoHostNameIsSaid() {
+    Node there = node();
+    for (const std::string& host :
+         {std::string(64, 'a') + ".invalid", std::string("a_b.invalid")}) {
+        there.sshHost = host;
+        const auto opened = openSession(there, {}, {});
+        QVERIFY(!opened);
+        QCOMPARE(opened.error().error.code, ErrorCode::kInvalid);
+        const std::string words = "\"" + host + "\" is no host name";
+        QVERIFY2(messageOf(opened).contains(words.c_str()), messageOf(opened));
+    }
 }
 
 void SshSessionTest::refusedLoginIsNoMatterOfTheNetwork() {
