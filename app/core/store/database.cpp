@@ -118,6 +118,11 @@ Error errorOf(const std::string& attempt, const std::string& file,
     const Error error{codeOf(kind), attempt + ": " + exception.what()};
     if (kind == SQLITE_FULL)
         return diskFull(attempt, file);
+    if (error.code == ErrorCode::kCorrupt)
+        return {error.code, error.message +
+                                "; bring back a copy of that file, or move it away together with "
+                                "its -wal and -shm: then the list of runs begins anew, and what "
+                                "nodes have of runs stays there"};
     // Where there is no room for its -shm, or a quota is used up, SQLite calls that an I/O error or
     // a file that does not open.
     const bool mayBeFull = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN;

@@ -144,7 +144,9 @@ private Q_SLOTS:
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write(QByteArray(5000, 'x'));
         file.close();
-        QCOMPARE(StoreWriter::open(text).error().code, ErrorCode::kCorrupt);
+        const Error error = StoreWriter::open(text).error();
+        QCOMPARE(error.code, ErrorCode::kCorrupt);
+        QVERIFY2(error.message.find("move it away") != std::string::npos, error.message.c_str());
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll(), QByteArray(5000, 'x'));
     }
