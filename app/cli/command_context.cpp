@@ -247,10 +247,14 @@ std::string liveWordsOf(const CommandContext& context, const std::string& node) 
     const QStringList live = reader ? liveRunsOn((*reader)->runs(), node) : QStringList();
     if (live.isEmpty())
         return {};
-    return live.join(", ").toStdString() +
-           " is live there; pause, stop or kill it first, or give the machine up: ringmaster "
-           "declare-lost " +
-           live.front().toStdString() + ' ' + node;
+    const bool isOne = live.size() == 1;
+    std::string words = live.join(", ").toStdString() + (isOne ? " is" : " are") +
+                        " live there; pause, stop or kill " + (isOne ? "it" : "them") +
+                        " first, or give the machine up: ";
+    for (const QString& run : live)
+        words += std::string(run == live.front() ? "" : "; ") + "ringmaster declare-lost " +
+                 run.toStdString() + ' ' + node;
+    return words;
 }
 
 int printError(bool json, const Error& error) {

@@ -127,7 +127,7 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
     const CliResult kept = cli().run({"nodes", "remove", "node-a"});
     QVERIFY2(kept.exitCode == static_cast<int>(ExitCode::kUnavailable), kept.whole());
     for (const QString& run : std::as_const(runs))
-        QVERIFY2(kept.err.contains(run.toUtf8()), kept.whole());
+        QVERIFY2(kept.err.contains("declare-lost " + run.toUtf8() + " node-a"), kept.whole());
 
     const Cli other(m_bed->path("other"), m_bed->lab().laptop());
     const auto added = m_bed->addNodes(other);

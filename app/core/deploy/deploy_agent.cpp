@@ -161,8 +161,9 @@ std::string adviceFor(ErrorCode code, AgentFault fault) {
                " with glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9), as in a container "
                "with an sshd of its own";
     case ErrorCode::kUnavailable:
-        return "check again; if it stays so, look there for what does not answer, such as a "
-               "network drive";
+        return "check again; if it stays so, log in there and look at what its shell's profile "
+               "does, "
+               "such as exit, and for what does not answer, such as a network drive";
     default:
         return "mend what the message names, then check again";
     }

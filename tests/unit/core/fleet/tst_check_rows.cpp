@@ -674,6 +674,8 @@ void CheckRowsTest::anAgentThatFailsSaysWhatToDo_data() {
     QTest::newRow("old system") << ErrorCode::kInvalid << AgentFault::kNotSent
                                 << "glibc 2.34 or later";
     QTest::newRow("silence") << ErrorCode::kUnavailable << AgentFault::kNotRun << "check again;";
+    QTest::newRow("a profile that exits")
+        << ErrorCode::kUnavailable << AgentFault::kNotSent << "its shell's profile";
     QTest::newRow("damage") << ErrorCode::kCorrupt << AgentFault::kNotSent << "mend what";
 }
 
