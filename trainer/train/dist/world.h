@@ -33,7 +33,7 @@ struct TorchrunEnvironment {
     std::string storeNonce;        ///< RINGMASTER_STORE_NONCE; empty: not started by an agent
     /// RINGMASTER_ADDRESS: of this machine, at which the other ranks reach it; empty: the one from
     /// which it would talk to masterAddr.
-    std::string ownAddress;
+    std::string ownAddress = {};
 
     bool operator==(const TorchrunEnvironment&) const = default;
 };
