@@ -105,7 +105,7 @@ void TestTerminal::eachKindOfWarningIsToldOnce() {
                   event(2, Severity::kError, kJournalDamagedEvent, "journal/x: steps are lost"));
     QCOMPARE(warningText(warningsOf(events, 2).front()),
              std::string("-: journal/x: steps are lost"));
-    QCOMPARE(toJson(warningsOf(events, 2)[1])["count"].get<int>(), 2);
+    QCOMPARE(toJson(warningsOf(events, 2)[2])["count"].get<int>(), 2);
 }
 
 void TestTerminal::deploymentIsToldByNode() {

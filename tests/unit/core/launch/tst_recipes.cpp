@@ -60,11 +60,11 @@ void TestRecipes::badOverridesAreNamed_data() {
 }
 
 void TestRecipes::theLastOfStepsAndEpochsDecides() {
-    const auto steps = loadSpecOrRecipe("translation-tiny", {"train.steps=60"});
+    const auto steps = loadSpecOrRecipe("translation-tiny", {"train.steps=200"});
     QVERIFY2(steps, steps ? "" : steps.error().message.c_str());
-    QCOMPARE((*steps)->train.steps, int64_t{60});
+    QCOMPARE((*steps)->train.steps, int64_t{200});
     QCOMPARE((*steps)->train.epochs, int64_t{0}); // which would win
-    const auto epochs = loadSpecOrRecipe("translation-tiny", {"train.steps=60", "train.epochs=2"});
+    const auto epochs = loadSpecOrRecipe("translation-tiny", {"train.steps=200", "train.epochs=2"});
     QVERIFY2(epochs, epochs ? "" : epochs.error().message.c_str());
     QCOMPARE((*epochs)->train.epochs, int64_t{2});
 }
