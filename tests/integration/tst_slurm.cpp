@@ -606,15 +606,17 @@ void TestSlurm::throughALoginNode() {
         return app.state() == QProcess::NotRunning && app.exitStatus() == QProcess::NormalExit &&
                app.exitCode() == 0;
     };
+    QByteArray answer;
     const auto said = [&] {
-        return app.readAllStandardOutput() + app.readAllStandardError() + (*cluster)->logs();
+        answer = app.readAllStandardOutput();
+        return answer + app.readAllStandardError() + (*cluster)->logs();
     };
     QVERIFY2(runOnLaptop({"nodes", "add", "login", "--slurm", "--ssh", "root@" + login, "--key",
                           m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
                           "--partition", "main", "--json"}),
              said());
-    const QJsonDocument added = QJsonDocument::fromJson(app.readAllStandardOutput());
-    QVERIFY(added.object()["ready"].toBool());
+    const QJsonDocument added = QJsonDocument::fromJson(answer);
+    QVERIFY2(added.object()["ready"].toBool(), added.toJson());
     QVERIFY2(runOnLaptop(longRunWords("remote", 40, "login:2") + kOnePerNode +
                          QStringList{"--wait", "--json"}),
              said());
