@@ -39,7 +39,8 @@ RanksTab::RanksTab(QWidget* parent)
     rows->setSpacing(0);
     rows->addWidget(m_table, 1);
     m_leftOut->setObjectName("ranksLeftOut");
-    m_leftOut->setContentsMargins(kCellPad, size::kGrid, kCellPad, 2 * size::kGrid);
+    m_leftOut->setIndent(kCellPad); // a style sheet takes a label's margins away
+    m_leftOut->setMinimumHeight(m_leftOut->fontMetrics().height() + 3 * size::kGrid);
     rows->addWidget(m_leftOut);
     m_stack->addWidget(ranks);
     m_stack->addWidget(
