@@ -134,14 +134,14 @@ void tst_checkpoint_moves::ranksThatCannotCutTheStepsAreRefusedBeforeAnything() 
     QVERIFY2(branched.exitCode == static_cast<int>(ExitCode::kUsage), branched.whole());
     QVERIFY2(branched.err.contains("3 ranks take"), branched.whole());
     // Likewise where the checkpoint would have to be copied first.
-    const auto copies = checkpoint(m_paused)["copies"];
+    const QJsonArray copies = checkpoint(m_paused)["copies"].toArray();
     const CliResult elsewhere = cli().run({"restore", m_run, QString::number(m_paused), "--as-new",
                                            "--node", "node-b:3", "--set", "name=third"},
                                           60000);
     QVERIFY2(elsewhere.exitCode == static_cast<int>(ExitCode::kUsage), elsewhere.whole());
     QVERIFY2(elsewhere.err.contains("3 ranks take"), elsewhere.whole());
     QVERIFY2(!elsewhere.err.contains("Copy the checkpoint"), elsewhere.whole());
-    QCOMPARE(checkpoint(m_paused)["copies"], copies);
+    QCOMPARE(checkpoint(m_paused)["copies"].toArray(), copies);
     QCOMPARE(newestRun(cli().database())->id, m_run);
 }
 
