@@ -227,7 +227,7 @@ void tellSameName(const CommandContext& context, const RunSpec& spec) {
     const auto reader = context.reader();
     const std::string words = reader ? sameNameWords((*reader)->runs(), spec) : std::string();
     if (!words.empty())
-        std::cerr << "ringmaster: " << oneLine(words) << std::endl;
+        std::cerr << "warning: " << oneLine(words) << std::endl;
 }
 
 int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptions& options) {
