@@ -8,6 +8,7 @@
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QSpinBox>
@@ -74,6 +75,10 @@ void PlacementList::rebuild() {
     keepGone(chosen);
     takeBack(chosen);
     m_nodes = m_context.fleet.nodes();
+    const QWidget* focused = QApplication::focusWidget();
+    const QString hadFocus = focused && isAncestorOf(focused) ? focused->objectName() : QString();
+    if (!hadFocus.isEmpty())
+        setFocus(); // a row that is hidden would pass it on, and the list scroll there
     while (QLayoutItem* item = m_column->takeAt(0)) {
         item->widget()->hide();
         item->widget()->deleteLater();
@@ -84,8 +89,12 @@ void PlacementList::rebuild() {
     for (const Node& node : m_nodes)
         addRow(node);
     // The layout would do so one after another, and the list lose its height and place meanwhile.
-    for (int at = 0; at < m_column->count(); ++at)
-        m_column->itemAt(at)->widget()->show();
+    for (int at = 0; at < m_column->count(); ++at) {
+        QWidget* row = m_column->itemAt(at)->widget();
+        row->show();
+        if (auto* same = hadFocus.isEmpty() ? nullptr : row->findChild<QWidget*>(hadFocus))
+            same->setFocus();
+    }
     choose(chosen.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : chosen);
 }
 
