@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/installation.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/own_files.h"
@@ -36,8 +37,8 @@ QString nvml(const char* driverCapabilityName) {
 } // namespace
 
 /// Nodes that are not alike: their logins find NVMLs that tell of two GPUs each, and one has
-/// another system. No runtime for GPUs is set up here, so that a launch has to say that they stay
-/// idle.
+/// another system. The Ringmaster has no runtime for GPUs, so that a launch has to say that they
+/// stay idle.
 class tst_mixed_nodes : public QObject {
     Q_OBJECT
 private Q_SLOTS:
@@ -53,11 +54,12 @@ private Q_SLOTS:
 
 private:
     static void addGpus();
-    const Cli& cli() const { return m_bed->laptop(); }
+    const Cli& cli() const { return *m_cli; }
     QJsonArray check(const QStringList& nodes) const;
 
     QTemporaryDir m_library;
     std::unique_ptr<Testbed> m_bed;
+    std::unique_ptr<Cli> m_cli; ///< of a Ringmaster without a runtime for GPUs
 };
 
 void tst_mixed_nodes::initTestCase() {
@@ -65,9 +67,6 @@ void tst_mixed_nodes::initTestCase() {
     if (can)
         can = canMountOwnFiles();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    const QDir here(qEnvironmentVariable("RINGMASTER_BIN") + "/../share/ringmaster");
-    RM_NEEDS("no-cuda", here.entryList({"bundle-cuda*.txt"}).isEmpty(),
-             "a runtime for GPUs is set up here, and would train on those that are not there");
     QVERIFY(QFile::link(qEnvironmentVariable("RINGMASTER_BUILD") + "/tests/libfake_nvml.so",
                         m_library.filePath("libnvidia-ml.so.1")));
     const QString user = QString::number(QCoreApplication::applicationPid());
@@ -84,6 +83,10 @@ void tst_mixed_nodes::initTestCase() {
     auto bed = Testbed::create("mixed", options);
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
+    const auto installed = installForCpus(m_bed->path("installed"));
+    RM_NEEDS("torch", installed, QString::fromStdString(installed.error().message));
+    m_cli = std::make_unique<Cli>(m_bed->laptop());
+    m_cli->usePrograms(m_bed->path("installed/bin"));
     const auto added = m_bed->addNodes(cli());
     QVERIFY2(added, added ? "" : added.error().message.c_str());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shared/io/file.h"
 #include "shared/spec/node_plan.h"
+#include "tests/integration/installation.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
@@ -78,28 +79,12 @@ private:
 void tst_releases::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    const QString built = qEnvironmentVariable("RINGMASTER_BIN");
-    const QString list = built + "/../share/ringmaster/bundle-cpu.txt";
-    RM_NEEDS("torch", QFile::exists(list), QStringLiteral("there is no trainer to deploy"));
     auto bed = Testbed::create("releases");
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     m_installed = QDir(m_bed->path("installed"));
-    QVERIFY(m_installed.mkpath("bin") && m_installed.mkpath("share/ringmaster"));
-    for (const char* name : {"ringmaster", "ringmaster-agent"})
-        QVERIFY(QFile::copy(built + '/' + name, m_installed.filePath(QString("bin/") + name)));
-    const auto files = readFile(list.toStdString());
-    QVERIFY(files);
-    QString own; // with a trainer of its own and the libraries of the build
-    for (const QString& line : QString::fromStdString(*files).split('\n', Qt::SkipEmptyParts)) {
-        const QString path = line.section('\t', 0, 0);
-        const bool isOwn = path == "bin/ringmaster-trainer";
-        const QString local = isOwn ? m_installed.filePath(path)
-                                    : QDir(built + "/..").filePath(line.section('\t', 1));
-        own += path + '\t' + QDir::cleanPath(local) + '\n';
-    }
-    QVERIFY(writeFileAtomically(
-        m_installed.filePath("share/ringmaster/bundle-cpu.txt").toStdString(), own.toStdString()));
+    const auto installed = installForCpus(m_installed.path());
+    RM_NEEDS("torch", installed, QString::fromStdString(installed.error().message));
     m_cli = std::make_unique<Cli>(m_bed->laptop());
     m_cli->usePrograms(m_installed.filePath("bin"));
     install('A');

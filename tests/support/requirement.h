@@ -13,8 +13,7 @@ inline bool isRequired(const char* name) {
 } // namespace rm
 
 /// For test functions that need `condition`: if it is false, skips, or fails when
-/// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "slurm", "no-gpu",
-/// "no-cuda").
+/// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "slurm", "no-gpu").
 /// The only way to skip: tst_layering allows QSKIP in no other file.
 #define RM_NEEDS(name, condition, why)                                                             \
     do {                                                                                           \
