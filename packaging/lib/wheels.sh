@@ -46,8 +46,8 @@ unpackWheels() {
     chmod -f +x "$2"/torch/bin/* || true # zipfile drops the mode
 }
 
-# installWheels REQUIREMENTS TARGET: replaces TARGET, which is never incomplete but is missing
-# between two renames.
+# installWheels REQUIREMENTS TARGET [UNPACK]: replaces TARGET, which is never incomplete but is missing between two renames.
+# UNPACK makes of a folder of wheels a new folder: unpackWheels.
 installWheels() {
     local stamp downloads
     stamp=$(stampOf "$1")
@@ -59,7 +59,7 @@ installWheels() {
     stage "pinned wheels: fetch ${1##*/} (hashes checked) into $2"
     rm -rf "$2".new "$2".old # left by an interrupted run; we hold the lock
     downloadWheels "$1" "$downloads"
-    unpackWheels "$downloads" "$2.new"
+    "${3:-unpackWheels}" "$downloads" "$2.new"
     printf '%s\n' "$stamp" >"$2.new/$RM_STAMP"
     [[ ! -e $2 ]] || mv "$2" "$2.old"
     mv "$2.new" "$2"
@@ -70,6 +70,7 @@ installWheels() {
 # of which the headers alone are needed.
 unpackToolkit() {
     local wheel
+    rm -rf "$2.parts"
     for wheel in "$1"/*.whl; do
         "$PYTHON" - "$wheel" "$2.parts" <<'PYTHON'
 import sys, zipfile
@@ -86,24 +87,11 @@ PYTHON
 }
 
 # installToolkit COMPILER RUNTIME TARGET: nvcc and the headers of CUDA 13 for a machine without a toolkit: of the wheels in
-# COMPILER and those of RUNTIME that torch's headers include. Replaces TARGET, as installWheels() does.
+# COMPILER and those of RUNTIME that torch's headers include, 1 GB, of which TARGET keeps 0.2.
 installToolkit() {
-    local wanted stamp downloads
-    wanted=$RM_CACHE/toolkit.txt
+    local wanted=$RM_CACHE/wheels-of-${3##*/}.txt
     grep --no-filename -E '^nvidia-(cublas|cuda-(cccl|crt|nvcc|runtime)|cusolver|cusparse|nccl-cu13|nvvm)==' "$1" "$2" >"$wanted"
-    stamp=$(stampOf "$wanted")
-    if isStamped "$3" "$stamp"; then
-        stage "CUDA toolkit: ${3##*/} is there"
-        return
-    fi
-    downloads=$RM_CACHE/wheels-${stamp:0:16}
-    stage "CUDA toolkit: fetch nvcc and headers (1 GB, hashes checked) for $3, which keeps 0.2 GB of it"
-    rm -rf "$3" "$3".new "$3".new.parts
-    downloadWheels "$wanted" "$downloads"
-    unpackToolkit "$downloads" "$3.new"
-    printf '%s\n' "$stamp" >"$3.new/$RM_STAMP"
-    mv "$3.new" "$3"
-    rm -rf "$downloads"
+    installWheels "$wanted" "$3" unpackToolkit
 }
 
 # python311: prints an interpreter that can load the wheels, or fails.

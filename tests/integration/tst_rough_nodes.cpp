@@ -60,6 +60,10 @@ private:
         return QTest::qWaitFor([&] { return summary(run).step >= step; }, 60000);
     }
     pid_t trainerOn(int node) const;
+    /// A run without an end, which the process follows, after its first steps; null: it has none.
+    std::unique_ptr<QProcess> train(const QString& name, const QStringList& nodes) const;
+    /// Whether `show` comes to have these words, or, if not `is`, to have them no more.
+    bool waitForShown(const QString& run, const char* words, bool is, CliResult& shown) const;
 
     std::unique_ptr<Testbed> m_bed;
 };
@@ -74,6 +78,30 @@ pid_t tst_rough_nodes::trainerOn(int node) const {
         if (process.command.section(' ', 0, 0).endsWith("/ringmaster-trainer"))
             return process.pid;
     return 0;
+}
+
+std::unique_ptr<QProcess> tst_rough_nodes::train(const QString& name,
+                                                 const QStringList& nodes) const {
+    const QString spec = m_bed->writeSpec(name, {.steps = 1000000, .checkpointEvery = 0});
+    auto app = cli().start(QStringList{"run", spec, "--wait"} + nodes);
+    const auto trains = [&] {
+        const auto run = newestRun(cli().database());
+        return run && run->name == name && run->step >= 5;
+    };
+    if (QTest::qWaitFor(trains, 60000))
+        return app;
+    qWarning("%s", app->readAllStandardError().constData());
+    return nullptr;
+}
+
+bool tst_rough_nodes::waitForShown(const QString& run, const char* words, bool is,
+                                   CliResult& shown) const {
+    return QTest::qWaitFor(
+        [&] {
+            shown = cli().run({"show", run});
+            return shown.whole().contains(words) == is;
+        },
+        60000);
 }
 
 void tst_rough_nodes::initTestCase() {
@@ -256,30 +284,18 @@ void tst_rough_nodes::aPauseIsRefusedWhileTheDiskOfANodeIsFull() {
         const SmallDisk disk(server.home() + "/state", "16m");
         QVERIFY(disk.isMounted());
         QVERIFY(server.restart()); // its namespace sees mounts from before its start
-        const QString spec = m_bed->writeSpec("full", {.steps = 1000000, .checkpointEvery = 0});
-        const auto app = cli().start(QStringList{"run", spec, "--wait"} + kBothNodes);
-        const auto isThere = [&] {
-            const auto run = newestRun(cli().database());
-            return run && run->name == "full" && run->step >= 5;
-        };
-        QVERIFY2(QTest::qWaitFor(isThere, 60000), app->readAllStandardError());
+        const auto app = train("full", kBothNodes);
+        QVERIFY(app);
         const QString run = newestRun(cli().database())->id;
         disk.fill();
         CliResult shown;
-        const auto isTold = [&] {
-            shown = cli().run({"show", run});
-            return shown.whole().contains("the disk of the run's folder on node-b is full");
-        };
-        const bool wasTold = QTest::qWaitFor(isTold, 60000);
+        const bool wasTold =
+            waitForShown(run, "the disk of the run's folder on node-b is full", true, shown);
         const CliResult full = cli().run({"pause", run});
         const int64_t step = summary(run).step;
         const bool goesOn = waitForStep(run, step + 50);
         disk.empty();
-        const auto hasRoom = [&] {
-            shown = cli().run({"show", run});
-            return !shown.whole().contains("is full");
-        };
-        const bool hadRoom = QTest::qWaitFor(hasRoom, 60000);
+        const bool hadRoom = waitForShown(run, "is full", false, shown);
         const CliResult paused = cli().run({"pause", run});
         const bool isOver = app->waitForFinished(60000);
         server.stop();
@@ -299,21 +315,13 @@ void tst_rough_nodes::aPauseIsRefusedWhileTheDiskOfANodeIsFull() {
 void tst_rough_nodes::aFullDiskOfThisComputerBlamesNoNode() {
     const SmallDisk disk(cli().home() + "/data", "16m");
     QVERIFY(disk.isMounted());
-    const QString spec = m_bed->writeSpec("here", {.steps = 1000000, .checkpointEvery = 0});
-    const auto app = cli().start({"run", spec, "--node", "node-b:1", "--wait"});
-    const auto isThere = [&] {
-        const auto run = newestRun(cli().database());
-        return run && run->name == "here" && run->step >= 5;
-    };
-    QVERIFY2(QTest::qWaitFor(isThere, 60000), app->readAllStandardError());
+    const auto app = train("here", {"--node", "node-b:1"});
+    QVERIFY(app);
     const QString run = newestRun(cli().database())->id;
     disk.fill();
     CliResult shown;
-    const auto isTold = [&] {
-        shown = cli().run({"show", run});
-        return shown.whole().contains("this computer's disk is full: make room at ");
-    };
-    const bool wasTold = QTest::qWaitFor(isTold, 60000);
+    const bool wasTold =
+        waitForShown(run, "this computer's disk is full: make room at ", true, shown);
     const CliResult pause = cli().run({"pause", run}, 60000);
     const CliResult kill = cli().run({"kill", run}, 120000);
     disk.empty();

@@ -27,6 +27,16 @@ namespace {
 std::vector<int> alone(ExitCode code) {
     return {static_cast<int>(code)};
 }
+
+/// Of a model whose checkpoint that disk can hold.
+RunSpec specOn(const SmallDisk& disk, int64_t steps) {
+    RunSpec spec = tinySpec();
+    spec.model.width = 16;
+    spec.checkpoint.directory = disk.path() + "/checkpoints";
+    spec.train.steps = steps;
+    return spec;
+}
+
 } // namespace
 
 class TestTrainerFailures : public QObject {
@@ -233,10 +243,7 @@ private Q_SLOTS:
         TrainerRun run;
         const SmallDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
-        RunSpec spec = tinySpec();
-        spec.model.width = 16; // so that the disk could hold it
-        spec.checkpoint.directory = disk.path() + "/checkpoints";
-        spec.train.steps = 400;
+        const RunSpec spec = specOn(disk, 400);
         run.start(spec, 2);
         QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 3, 30000);
         disk.fill();
@@ -258,10 +265,7 @@ private Q_SLOTS:
         TrainerRun run;
         const SmallDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
-        RunSpec spec = tinySpec();
-        spec.model.width = 16; // so that the disk could hold it
-        spec.checkpoint.directory = disk.path() + "/checkpoints";
-        spec.train.steps = 1000000;
+        const RunSpec spec = specOn(disk, 1000000);
         run.start(spec, 2);
         QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 3, 30000);
         disk.fill();

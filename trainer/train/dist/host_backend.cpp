@@ -52,6 +52,18 @@ HostWorkPtr finish(const HostTensors& from, HostTensors to) {
     return c10::make_intrusive<FinishedWork>(std::move(to));
 }
 
+/// What each rank has, in `all` as far as `collective` fills it there.
+template <class Collective>
+void collect(std::vector<HostTensors>& all, const HostTensors& mine, Collective collective) {
+    std::vector<HostTensors> copies;
+    for (const HostTensors& each : all)
+        copies.push_back(onHost(each));
+    HostTensors sent = onHost(mine);
+    collective(copies, sent)->wait();
+    for (size_t i = 0; i < all.size(); ++i)
+        finish(copies[i], all[i]);
+}
+
 class HostBackend final : public BackendBefore {
 public:
     explicit HostBackend(c10::intrusive_ptr<c10d::Backend> host)
@@ -71,24 +83,16 @@ public:
     }
     HostWorkPtr allgather(std::vector<HostTensors>& all, HostTensors& mine,
                           const c10d::AllgatherOptions& options) override {
-        std::vector<HostTensors> copies;
-        for (const HostTensors& each : all)
-            copies.push_back(onHost(each));
-        HostTensors sent = onHost(mine);
-        m_backend->allgather(copies, sent, options)->wait();
-        for (size_t i = 0; i < all.size(); ++i)
-            finish(copies[i], all[i]);
+        collect(all, mine, [&](std::vector<HostTensors>& copies, HostTensors& sent) {
+            return m_backend->allgather(copies, sent, options);
+        });
         return c10::make_intrusive<FinishedWork>(all.front());
     }
     HostWorkPtr gather(std::vector<HostTensors>& all, HostTensors& mine,
                        const c10d::GatherOptions& options) override {
-        std::vector<HostTensors> copies;
-        for (const HostTensors& each : all)
-            copies.push_back(onHost(each));
-        HostTensors sent = onHost(mine);
-        m_backend->gather(copies, sent, options)->wait();
-        for (size_t i = 0; i < all.size(); ++i)
-            finish(copies[i], all[i]);
+        collect(all, mine, [&](std::vector<HostTensors>& copies, HostTensors& sent) {
+            return m_backend->gather(copies, sent, options);
+        });
         return c10::make_intrusive<FinishedWork>(mine);
     }
     HostWorkPtr _allgather_base(at::Tensor& all, at::Tensor& mine,
