@@ -4,8 +4,8 @@
 #include "shared/exit_code.h"
 #include "shared/journal/segment.h"
 #include "tests/support/requirement.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/agent/agent_fixture.h"
-#include "tests/unit/shared/small_disk.h"
 #include "trainer/agent/posix/process.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
@@ -217,7 +217,7 @@ private Q_SLOTS:
     }
 
     void theEndIsWrittenOnceTheDiskHasRoom() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         AgentFixture f;
         QVERIFY(QFile::link(QString::fromStdString(disk.path()), f.path("state")));

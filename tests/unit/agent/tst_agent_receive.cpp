@@ -3,7 +3,7 @@
 #include "shared/io/frame.h"
 #include "shared/io/json.h"
 #include "tests/support/requirement.h"
-#include "tests/unit/shared/small_disk.h"
+#include "tests/support/small_disk.h"
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/receive/receiver.h"
 
@@ -504,7 +504,7 @@ private Q_SLOTS:
     }
 
     void fullDiskLeavesNoPartOfIt() {
-        SmallDisk disk;
+        OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         Fixture f(disk.path() + "/home");
         const std::string text = noise(100'000, 5);

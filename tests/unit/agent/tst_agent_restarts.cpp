@@ -6,8 +6,8 @@
 #include "shared/journal/segment.h"
 #include "tests/support/free_port.h"
 #include "tests/support/requirement.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/agent/agent_fixture.h"
-#include "tests/unit/shared/small_disk.h"
 
 #include <QDir>
 #include <QFile>
@@ -108,7 +108,7 @@ private:
 class TestAgentRestarts : public QObject {
     Q_OBJECT
     /// Its run folder is on the disk, which is full when its rank is killed: the rank's pid.
-    static qint64 killOnFullDisk(AgentFixture& f, const SmallDisk& disk) {
+    static qint64 killOnFullDisk(AgentFixture& f, const OwnDisk& disk) {
         QFile::link(QString::fromStdString(disk.path()), f.path("state"));
         f.start(f.plan(1), kRestarting);
         const auto board = [&] { return QFile::exists(f.runDir() + "/board/rank-00000"); };
@@ -140,7 +140,7 @@ class TestAgentRestarts : public QObject {
 
 private Q_SLOTS:
     void aRestartWaitsForRoomOnTheDisk() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         AgentFixture f;
         const qint64 rank = killOnFullDisk(f, disk);
@@ -157,7 +157,7 @@ private Q_SLOTS:
     }
 
     void aStopWhileItWaitsForRoomEndsTheRun() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         AgentFixture f;
         killOnFullDisk(f, disk);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/board/board.h"
 #include "shared/board/page.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
-#include "tests/unit/shared/small_disk.h"
 
 #include <QDeadlineTimer>
 #include <QTemporaryDir>
@@ -287,7 +287,7 @@ private Q_SLOTS:
     }
 
     void fullDiskIsAnErrorAndNoPage() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         disk.fill();
         const std::string path = disk.path() + "/rank-00000";

@@ -4,9 +4,9 @@
 #include "shared/checkpoint/saved_runs.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
-#include "tests/unit/shared/small_disk.h"
 
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -553,7 +553,7 @@ private Q_SLOTS:
     }
 
     void fullDiskKeepsTheOldCheckpoint() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const std::string parent = disk.path();
         RM_OK(publishCheckpoint(parent, manifestOf(1), filling("old")));

@@ -3,9 +3,9 @@
 #include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "shared/io/random_hex.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
-#include "tests/unit/shared/small_disk.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ private Q_SLOTS:
     }
 
     void fullDiskKeepsTheOldText() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const std::string path = disk.path() + "/file";
         RM_OK(writeFileAtomically(path, "old"));
@@ -104,7 +104,7 @@ private Q_SLOTS:
         QCOMPARE(whyNotWritten(folder, 4096), 0);
         QVERIFY(QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden).isEmpty());
         QCOMPARE(whyNotWritten(folder + "/gone", 1), ENOENT);
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         QCOMPARE(whyNotWritten(disk.path(), 64 << 10), 0);
         QCOMPARE(whyNotWritten(disk.path(), 512 << 10), ENOSPC); // the disk is smaller

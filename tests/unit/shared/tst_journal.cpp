@@ -3,9 +3,9 @@
 #include "shared/io/file.h"
 #include "shared/journal/journal.h"
 #include "shared/journal/segment.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
-#include "tests/unit/shared/small_disk.h"
 
 #include <QDir>
 #include <QFile>
@@ -344,7 +344,7 @@ private Q_SLOTS:
     }
 
     void fullDiskHealsByItself() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const std::string path = disk.path() + "/rank-00000.rmj";
         auto writer = JournalWriter::open(path);

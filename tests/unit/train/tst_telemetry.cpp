@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
-#include "tests/unit/shared/small_disk.h"
+#include "tests/support/small_disk.h"
 #include "trainer/train/telemetry/telemetry.h"
 
 #include <QElapsedTimer>
@@ -96,7 +96,7 @@ private Q_SLOTS:
     }
 
     void aDiskThatIsFullForAWhileLosesNothing() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const std::string file = disk.path() + "/journal";
         auto board = Board::create(path("board"), 1, 1);
@@ -130,7 +130,7 @@ private Q_SLOTS:
     }
 
     void whatIsAboveTheLimitIsDroppedAndCounted() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const std::string file = disk.path() + "/journal";
         constexpr int64_t kSteps = 5000;
@@ -170,7 +170,7 @@ private Q_SLOTS:
     }
 
     void aDiskThatStaysFullEndsNoLaterThanItsPatience() {
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         Telemetry telemetry(std::move(*JournalWriter::open(disk.path() + "/journal")), 1);
         disk.fill();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
 #include "tests/support/requirement.h"
-#include "tests/unit/shared/small_disk.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 
@@ -29,7 +29,7 @@ std::vector<int> alone(ExitCode code) {
 }
 
 /// Of a model whose checkpoint that disk can hold.
-RunSpec specOn(const SmallDisk& disk, int64_t steps) {
+RunSpec specOn(const OwnDisk& disk, int64_t steps) {
     RunSpec spec = tinySpec();
     spec.model.width = 16;
     spec.checkpoint.directory = disk.path() + "/checkpoints";
@@ -224,7 +224,7 @@ private Q_SLOTS:
 
     void fullDiskEndsAScheduledCheckpointAndLeavesNoHalf() {
         TrainerRun run;
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         RunSpec spec = tinySpec();
         spec.model.width = 128;
@@ -241,7 +241,7 @@ private Q_SLOTS:
 
     void aFullDiskIsWaitedForWithTheLastCheckpoint() {
         TrainerRun run;
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const RunSpec spec = specOn(disk, 400);
         run.start(spec, 2);
@@ -263,7 +263,7 @@ private Q_SLOTS:
 
     void aPauseWithoutRoomIsRefusedWithWhatItWants() {
         TrainerRun run;
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         const RunSpec spec = specOn(disk, 1000000);
         run.start(spec, 2);
@@ -288,7 +288,7 @@ private Q_SLOTS:
 
     void aFullStateDiskIsShownAndTrainingGoesOn() {
         TrainerRun run;
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         fs::create_directory_symlink(disk.path(), run.dir() + "/journal");
         RunSpec spec = tinySpec();
@@ -345,7 +345,7 @@ private Q_SLOTS:
 
     void fullDiskRefusesAPauseAndTrainingGoesOn() {
         TrainerRun run;
-        const SmallDisk disk;
+        const OwnDisk disk;
         RM_NEEDS("root", disk.error().isEmpty(), disk.error());
         RunSpec spec = tinySpec();
         spec.model.width = 128;

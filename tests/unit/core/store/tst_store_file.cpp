@@ -3,12 +3,12 @@
 #include "app/core/settings/paths.h"
 #include "app/core/store/schema.h"
 #include "tests/support/requirement.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/core/store/store_fixture.h"
 
 #include <QFile>
 #include <QFileInfo>
 
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,24 +34,6 @@ std::string integrityOf(const QString& path) {
     SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
     return database.execAndGet("PRAGMA integrity_check").getString();
 }
-
-/// A mounted tmpfs of one size.
-class SmallDisk {
-public:
-    explicit SmallDisk(const char* size)
-        : m_mounted(::mount("tmpfs", m_folder.path().toLocal8Bit().constData(), "tmpfs", 0, size) ==
-                    0) {}
-    ~SmallDisk() {
-        if (m_mounted)
-            ::umount2(m_folder.path().toLocal8Bit().constData(), MNT_DETACH);
-    }
-    bool isMounted() const { return m_mounted; }
-    QString filePath(const QString& name) const { return m_folder.filePath(name); }
-
-private:
-    QTemporaryDir m_folder;
-    bool m_mounted;
-};
 
 } // namespace
 
@@ -229,18 +211,16 @@ private Q_SLOTS:
     }
 
     void fullDiskRollsBackAndHealsByItself() {
-        SmallDisk disk("size=3m");
-        RM_NEEDS("root", disk.isMounted(), "a small disk takes a mount");
+        const QTemporaryDir folder;
+        const SmallDisk disk(folder.path(), "3m");
+        RM_NEEDS("root", disk.isMounted(), disk.error());
         const QString path = disk.filePath("runs.sqlite");
         auto writer = std::move(*StoreWriter::open(path));
         NewRun run;
         run.id = "a";
         run.nodes = {{0, "node-a", 1, 0}};
         StoreFixture::mustBeOk(writer->createRun(run));
-        QFile ballast(disk.filePath("ballast"));
-        QVERIFY(ballast.open(QIODevice::WriteOnly | QIODevice::Unbuffered));
-        while (ballast.write(QByteArray(4096, 'x')) == 4096) {
-        }
+        disk.fill();
         std::vector<Record> records{started(1, 0, 0)};
         for (int64_t step = 1; step <= 20000; ++step)
             records.push_back(lossAt(step, float(step)));
@@ -253,7 +233,7 @@ private Q_SLOTS:
         QVERIFY2(full.error().message.ends_with(": this computer's disk is full: make room at " +
                                                 QFileInfo(path).path().toStdString()),
                  full.error().message.c_str());
-        QVERIFY(ballast.remove());
+        disk.empty();
         const auto reader = std::move(*StoreReader::open(path));
         QVERIFY(reader->points("a", {"train/loss", 0}).empty());
         QVERIFY(reader->cursors("a", 0).empty());
@@ -265,15 +245,13 @@ private Q_SLOTS:
 
     /// SQLite says "disk I/O error", as it has no room for its -shm.
     void openingOnAFullDiskSaysWhichDisk() {
-        SmallDisk disk("size=3m");
-        RM_NEEDS("root", disk.isMounted(), "a small disk takes a mount");
+        const QTemporaryDir folder;
+        const SmallDisk disk(folder.path(), "3m");
+        RM_NEEDS("root", disk.isMounted(), disk.error());
         const QString path = disk.filePath("runs.sqlite");
         QVERIFY(StoreWriter::open(path));
         QVERIFY(!StoreWriter::isHeld(path));
-        QFile ballast(disk.filePath("ballast"));
-        QVERIFY(ballast.open(QIODevice::WriteOnly | QIODevice::Unbuffered));
-        while (ballast.write(QByteArray(4096, 'x')) == 4096) {
-        }
+        disk.fill();
         const auto writer = StoreWriter::open(path);
         const auto reader = StoreReader::open(path);
         QVERIFY(!writer && !reader);
@@ -283,7 +261,7 @@ private Q_SLOTS:
                                              QFileInfo(path).path().toStdString()),
                      error.message.c_str());
         }
-        QVERIFY(ballast.remove());
+        disk.empty();
         const auto again = StoreWriter::open(path);
         QVERIFY2(again, again ? "" : again.error().message.c_str());
         QVERIFY(StoreWriter::isHeld(path));
