@@ -119,21 +119,6 @@ std::string nameOfNode(const NodePlan& plan, int64_t index) {
                                                        : "node " + std::to_string(index);
 }
 
-std::vector<std::string> interfaceVariables(const NodePlan& plan) {
-    if (plan.interface.empty())
-        return {};
-    std::vector<std::string> all = {"NCCL_SOCKET_IFNAME=" + plan.interface,
-                                    "GLOO_SOCKET_IFNAME=" + plan.interface};
-    // A person's own interface may have addresses of the other family alone.
-    const bool isOwn = std::ranges::any_of(plan.environment, [](const std::string& entry) {
-        return entry.starts_with("NCCL_SOCKET_IFNAME=");
-    });
-    if (!plan.address.empty() && !isOwn)
-        all.push_back(plan.address.find(':') == std::string::npos ? "NCCL_SOCKET_FAMILY=AF_INET"
-                                                                  : "NCCL_SOCKET_FAMILY=AF_INET6");
-    return all;
-}
-
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source) {
     NodePlan plan;
     RM_RETURN_IF_ERROR(readTomlFields(toml, source, fieldsOf(plan)));

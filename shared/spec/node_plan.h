@@ -59,10 +59,6 @@ struct NodePlan {
 /// What people call the planned node of that index: "node 1" if the plan does not tell.
 std::string nameOfNode(const NodePlan& plan, int64_t index);
 
-/// "NAME=value" of what tells NCCL and Gloo the interface. Both take the first address of it that
-/// they find, NCCL the first of the family of NodePlan::address; Gloo is given the address itself.
-std::vector<std::string> interfaceVariables(const NodePlan& plan);
-
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source);
 std::string toToml(const NodePlan& plan);
 

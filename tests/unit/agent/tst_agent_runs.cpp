@@ -199,6 +199,11 @@ private Q_SLOTS:
                      answer.err);
             QCOMPARE(answer.err.count('\n'), 1);
         }
+        // Nor does anything go from under what cannot be seen.
+        const auto uninstalled = f.agent({"uninstall"});
+        QVERIFY2(uninstalled.exitCode == static_cast<int>(ExitCode::kUnavailable) &&
+                     uninstalled.err.contains("Permission denied"),
+                 uninstalled.err);
         QVERIFY(QFile::exists(f.runDir() + "/plan.toml")); // nothing went
     }
 

@@ -516,26 +516,6 @@ private Q_SLOTS:
         QCOMPARE(*read, plan);
     }
 
-    void anInterfaceIsNamedWithTheFamilyOfItsAddress() {
-        NodePlan plan = example::plan();
-        using List = std::vector<std::string>;
-        const List names = {"NCCL_SOCKET_IFNAME=eth0", "GLOO_SOCKET_IFNAME=eth0"};
-        const auto with = [&names](const char* family) {
-            List all = names;
-            all.emplace_back(family);
-            return all;
-        };
-        QCOMPARE(interfaceVariables(plan), names); // as an older plan
-        plan.address = "10.0.0.1";
-        QCOMPARE(interfaceVariables(plan), with("NCCL_SOCKET_FAMILY=AF_INET"));
-        plan.address = "fd00::7";
-        QCOMPARE(interfaceVariables(plan), with("NCCL_SOCKET_FAMILY=AF_INET6"));
-        plan.environment = {"NCCL_SOCKET_IFNAME=ib0"}; // which may lack that family
-        QCOMPARE(interfaceVariables(plan), names);
-        plan.interface.clear();
-        QCOMPARE(interfaceVariables(plan), List());
-    }
-
     void impossiblePlansAreRefused_data() {
         QTest::addColumn<QString>("line");
         QTest::addColumn<QString>("words");

@@ -72,7 +72,7 @@ public:
     Leading(asio::io_context& io, const NodePlan& plan, const RunSpec& spec, CrewTarget& target)
         : m_plan(plan)
         , m_fixedPort(spec.launch.masterPort)
-        , m_isCopying(spec.checkpoint.copies == "auto")
+        , m_makesCopies(spec.checkpoint.copies == "auto")
         , m_target(target)
         , m_leader(configOf(plan, spec))
         , m_finder(io)
@@ -116,7 +116,7 @@ public:
 
     /// Who kills a run, or whose run failed, is not served by agents that stay.
     void copyLast(const AttemptEnded& end) override {
-        m_isCopyingLast = m_channel && m_isCopying && end.outcome != Outcome::kFailed &&
+        m_isCopyingLast = m_channel && m_makesCopies && end.outcome != Outcome::kFailed &&
                           end.message != kKilledMessage;
         if (!m_isCopyingLast)
             return;
@@ -150,7 +150,7 @@ private:
         if (m_channel->isRelaying())
             m_copies.onProgress(nowNs);
         // With nobody to offer it to, nothing has failed: the others link in a moment.
-        if (!m_isCopying || m_channel->isAlone() || m_finder.isBusy() || !m_copies.isDue(nowNs))
+        if (!m_makesCopies || m_channel->isAlone() || m_finder.isBusy() || !m_copies.isDue(nowNs))
             return;
         m_finder.run({"newest-checkpoint"}, "", kFindingTime, [this](const std::string& text) {
             const auto [order, bytes] = parseNewest(text).value_or(Newest());
@@ -165,7 +165,7 @@ private:
             return;
         if (!m_copies.offered().empty())
             onCopied({m_copies.offered(), isAlone ? "the agent that fetched it is gone"
-                                                  : "the time for its size was over"});
+                                                  : "it did not get there in time"});
         m_isCopyingLast = false;
     }
 
@@ -263,7 +263,7 @@ private:
 
     NodePlan m_plan;
     int64_t m_fixedPort;
-    bool m_isCopying;
+    bool m_makesCopies;
     CrewTarget& m_target;
     Leader m_leader;
     ChildReader m_finder;      ///< of the newest checkpoint, to be copied

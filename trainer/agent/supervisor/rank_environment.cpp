@@ -36,6 +36,21 @@ void addTorchrun(Environment& environment, const NodePlan& plan, int localRank) 
     environment["RINGMASTER_ADDRESS"] = plan.address;        // likewise
 }
 
+/// Of what tells NCCL and Gloo the interface. Both take the first address of it that they find,
+/// NCCL the first of the family of NodePlan::address; Gloo is given the address itself.
+void addInterface(Environment& environment, const NodePlan& plan) {
+    if (plan.interface.empty())
+        return;
+    environment["NCCL_SOCKET_IFNAME"] = environment["GLOO_SOCKET_IFNAME"] = plan.interface;
+    // A person's own interface may have addresses of the other family alone.
+    const bool isOwn = std::ranges::any_of(plan.environment, [](const std::string& entry) {
+        return entry.starts_with("NCCL_SOCKET_IFNAME=");
+    });
+    if (!plan.address.empty() && !isOwn)
+        environment["NCCL_SOCKET_FAMILY"] =
+            plan.address.find(':') == std::string::npos ? "AF_INET" : "AF_INET6";
+}
+
 } // namespace
 
 Environment currentEnvironment() {
@@ -55,12 +70,12 @@ Environment nodeEnvironment(const Environment& inherited, const NodePlan& plan) 
     for (const auto& [name, value] : inherited)
         if (isInherited(name))
             environment[name] = value;
-    for (const auto& variables : {interfaceVariables(plan), plan.environment})
-        for (const std::string& entry : variables) {
-            const size_t equals = entry.find('=');
-            if (equals != std::string::npos)
-                environment[entry.substr(0, equals)] = entry.substr(equals + 1);
-        }
+    addInterface(environment, plan);
+    for (const std::string& entry : plan.environment) {
+        const size_t equals = entry.find('=');
+        if (equals != std::string::npos)
+            environment[entry.substr(0, equals)] = entry.substr(equals + 1);
+    }
     return environment;
 }
 

@@ -73,6 +73,15 @@ void endLastCopy(const AgentState& state) {
         sendSignal(openProcess(state.supervisor), SIGURG);
 }
 
+/// Folders::partDirs(); none: there is nothing of the run, or the rest of a removal or of a start
+/// that failed.
+Result<std::vector<std::string>> partsHere(const Folders& folders, const std::string& runId) {
+    auto parts = folders.partDirs(runId);
+    if (!parts && parts.error().code == ErrorCode::kNotFound)
+        return std::vector<std::string>();
+    return parts;
+}
+
 /// What was ended on this machine.
 struct Ended {
     bool any = false;
@@ -126,16 +135,14 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
 }
 
 Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt) {
-    const Result<std::vector<std::string>> parts = folders.partDirs(runId);
-    if (!parts && parts.error().code == ErrorCode::kDenied)
-        return tl::unexpected(parts.error());
-    if (!parts)
+    RM_ASSIGN_OR_RETURN(const auto parts, partsHere(folders, runId));
+    if (parts.empty())
         return {}; // nothing ran here
     RM_RETURN_IF_ERROR(endJob(*folders.runDir(runId), true));
     std::error_code ignored;
     std::filesystem::remove(*folders.runDir(runId) + "/job.json", ignored);
     Ended ended;
-    for (const std::string& part : *parts) {
+    for (const std::string& part : parts) {
         const Result<AgentState> state = loadAgentState(part);
         if (!state || state->attempt >= attempt)
             continue;
@@ -223,11 +230,11 @@ void awaitLastWords(const std::string& part) {
     waitGone(openProcess(state->supervisor), kLongMs);
 }
 
-/// Those of a run that no job of Slurm runs; none: the rest of a removal, or of a failed start.
+/// partsHere() of a run that no job of Slurm runs.
 Result<std::vector<std::string>> partsWithoutJob(const Folders& folders, const std::string& runId) {
-    auto parts = folders.partDirs(runId);
-    if (!parts)
-        return std::vector<std::string>();
+    RM_ASSIGN_OR_RETURN(auto parts, partsHere(folders, runId));
+    if (parts.empty())
+        return parts;
     RM_ASSIGN_OR_RETURN(const bool hasJob, isJobAlive(*folders.runDir(runId)));
     if (hasJob)
         return fail(ErrorCode::kUnavailable, "its job of Slurm waits or runs; stop it first");
@@ -285,8 +292,7 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
         std::filesystem::path(*runDir).parent_path() / (".removed-" + runId);
     if (!preview)
         std::filesystem::remove_all(aside, error);
-    const auto parts = folders.partDirs(runId);
-    if (!parts && parts.error().code == ErrorCode::kDenied)
+    if (const auto parts = partsHere(folders, runId); !parts)
         return failAs(attempt, parts.error());
     if (!std::filesystem::exists(*runDir, error))
         return answer(RunHolding{{named}, {}, {}}, folders);

@@ -360,17 +360,16 @@ void Supervisor::beginNext(const StartOrder& order) {
 /// A full disk is given back more often than a run is worth losing. An error of the disk is not
 /// waited for, nor is anything when it is known that the attempt cannot begin.
 bool Supervisor::mustWaitForRoom() {
-    const Result<void> room = writeFileAtomically("room", std::string(kNeededRoom, '0'));
-    ::unlink("room");
+    const int why = whyNotWritten(".", kNeededRoom);
     const int64_t nowNs = monotonicNowNs();
-    const bool isFull = !room && room.error().code == ErrorCode::kExhausted;
-    if (!isFull || m_whyNot || (m_roomByNs != 0 && nowNs >= m_roomByNs)) {
+    if (!isDiskFull(why) || m_whyNot || (m_roomByNs != 0 && nowNs >= m_roomByNs)) {
         m_roomByNs = 0;
         return false;
     }
     if (m_roomByNs == 0) {
         m_roomByNs = nowNs + kRoomNs;
-        std::fprintf(stderr, "%s; the next attempt waits for room\n", room.error().message.c_str());
+        std::fprintf(stderr, "%s; the next attempt waits for room\n",
+                     failErrno("write in " + m_runDir, why).value().message.c_str());
     }
     return true;
 }
@@ -410,8 +409,10 @@ void Supervisor::armTimer() {
 }
 
 void Supervisor::finish() {
-    if (m_crew->isCopying())
+    if (m_crew->isCopying()) { // the rest has its time after that
+        m_flushDeadlineNs = std::max(m_flushDeadlineNs, monotonicNowNs());
         return;
+    }
     const int64_t lateNs = monotonicNowNs() - m_flushDeadlineNs;
     const bool isFlushed = (m_server.isFlushed() && m_crew->isFlushed()) || lateNs >= 0;
     if (isFlushed && (writeRest() || m_isFolderGone || lateNs >= kRoomNs))

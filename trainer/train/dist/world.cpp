@@ -76,10 +76,10 @@ Result<World> World::join(const TorchrunEnvironment& environment, const Device& 
     world.m_rank = environment.rank;
     world.m_size = environment.worldSize;
     world.m_localRank = environment.localRank;
-    world.m_address = environment.ownAddress.empty() ? addressTowards(environment.masterAddr)
-                                                     : environment.ownAddress;
     if (world.isAlone())
         return world;
+    world.m_address = environment.ownAddress.empty() ? addressTowards(environment.masterAddr)
+                                                     : environment.ownAddress;
     const QuietMeeting quiet;
     RM_ASSIGN_OR_RETURN(world.m_store, meetAtStore(environment, warn));
     world.connect(device, board);

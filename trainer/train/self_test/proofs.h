@@ -28,6 +28,7 @@ struct ProofFailed : std::runtime_error {
 };
 
 /// By how much a product is off at most, relative to the largest exact value. NaN where one is.
+/// `mine` is of any type and device, `exact` of float64 on the CPU.
 double deviationOf(const at::Tensor& mine, const at::Tensor& exact);
 /// How much of that is allowed for numbers of this type.
 double limitOfProducts(at::ScalarType type);
