@@ -454,7 +454,6 @@ void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
     QCOMPARE(window.focusWidget()->objectName(), QString("checkAction"));
 }
 
-/// As they stand, and to a line of variables that was added while one was typed.
 /// Of many nodes with a long check: the cards scroll, and what stands below them.
 void TestNodesPage::noScrollBarsStandBesideEachOther() {
     m_demo->window().resize(1280, 800);
@@ -484,6 +483,7 @@ void TestNodesPage::noScrollBarsStandBesideEachOther() {
     QTRY_VERIFY(areApart(bars().front(), bars().back()));
 }
 
+/// As they stand, and to a line of variables that was added while one was typed.
 void TestNodesPage::tabComesToEachFieldOfANodeInTurn() {
     click("addNode");
     auto* dialog = find<QDialog>("addNodeDialog");
