@@ -6,6 +6,7 @@
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/new_run/spec_form.h"
 #include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/silent_port.h"
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractButton>
@@ -27,11 +28,6 @@
 #include <QWheelEvent>
 #include <qtestspontaneevent.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 using namespace rm;
 using namespace rm::test;
 
@@ -47,32 +43,6 @@ train = ["/usr/share/common-licenses"]
 lr = 2e-3       # try half of it, too
 # clip = 2.0
 )";
-
-/// A node's sshd that takes connections and says nothing.
-class SilentServer {
-public:
-    SilentServer() {
-        sockaddr_in address = {};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof(address);
-        auto* plain = reinterpret_cast<sockaddr*>(&address);
-        m_isGood = ::bind(m_socket, plain, size) == 0 && ::listen(m_socket, 8) == 0 &&
-                   ::getsockname(m_socket, plain, &size) == 0;
-        m_port = ntohs(address.sin_port);
-    }
-    ~SilentServer() { ::close(m_socket); }
-    SilentServer(const SilentServer&) = delete;
-    SilentServer& operator=(const SilentServer&) = delete;
-
-    bool isGood() const { return m_isGood; }
-    int port() const { return m_port; }
-
-private:
-    int m_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool m_isGood = false;
-    int m_port = 0;
-};
 
 /// In PATH as long as it lives: tells of one line of partitions.
 class FakeSinfo {
@@ -546,8 +516,8 @@ void TestNewRun::aNameThatARunHasAlreadyIsTold() {
 }
 
 void TestNewRun::aCloseThatWouldCancelALaunchIsAskedAbout() {
-    const SilentServer silent;
-    QVERIFY(silent.isGood());
+    const SilentPort silent;
+    QVERIFY(silent.port() > 0);
     WindowFixture own(WindowFixture::Content::kEmpty, WindowFixture::Access::kWrite);
     QVERIFY2(own.isGood(), qPrintable(own.problem()));
     QVERIFY(own.fleet().add({"silent", false, "127.0.0.1", {}, silent.port(), {}}));

@@ -11,6 +11,7 @@
 #include "app/ui/widgets/toast.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "tests/gui/support/silent_port.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
 #include "tests/unit/core/holder/fake_engine.h"
@@ -38,10 +39,7 @@
 #include <QWindow>
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 using namespace rm;
 using namespace rm::test;
@@ -662,31 +660,6 @@ void TestNodesPage::theAgeOfACheckGrows() {
     QVERIFY(summary);
     QTRY_VERIFY_WITH_TIMEOUT(summary->text().endsWith("1 min ago"), kAnswerMs);
 }
-
-namespace {
-
-/// A port of this computer whose connections nobody serves.
-class SilentPort {
-public:
-    SilentPort() {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* any = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(m_fd, any, size) == 0 && ::listen(m_fd, 8) == 0 &&
-            ::getsockname(m_fd, any, &size) == 0)
-            m_port = ntohs(address.sin_port);
-    }
-    ~SilentPort() { ::close(m_fd); }
-    int port() const { return m_port; }
-
-private:
-    int m_fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int m_port = 0;
-};
-
-} // namespace
 
 /// As a launch does; its node says nothing meanwhile.
 void TestNodesPage::aTrialTellsHowFarItIsAndIsStopped() {
