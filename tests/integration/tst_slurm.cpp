@@ -585,6 +585,7 @@ void TestSlurm::throughALoginNode() {
     const QString login = options.address + ':' + QString::number((*server)->port());
 
     QSet<QString> peers;
+    QByteArray answer, errors;
     QProcess app;
     const auto runOnLaptop = [&](const QStringList& words) {
         const QStringList command =
@@ -603,14 +604,12 @@ void TestSlurm::throughALoginNode() {
                 return app.state() == QProcess::NotRunning;
             },
             kDeadlineMs);
+        answer = app.readAllStandardOutput();
+        errors = app.readAllStandardError();
         return app.state() == QProcess::NotRunning && app.exitStatus() == QProcess::NormalExit &&
                app.exitCode() == 0;
     };
-    QByteArray answer;
-    const auto said = [&] {
-        answer = app.readAllStandardOutput();
-        return answer + app.readAllStandardError() + (*cluster)->logs();
-    };
+    const auto said = [&] { return answer + errors + (*cluster)->logs(); };
     QVERIFY2(runOnLaptop({"nodes", "add", "login", "--slurm", "--ssh", "root@" + login, "--key",
                           m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
                           "--partition", "main", "--json"}),
