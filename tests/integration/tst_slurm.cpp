@@ -102,6 +102,8 @@ private:
     std::vector<StoredAttempt> attempts(const QString& name) const;
     bool hasState(const QString& name, RunStateKind state) const;
     std::unique_ptr<QProcess> launch(const QString& name, const QStringList& more = {}) const;
+    Result<QString> submitForBothNodes(const QString& command,
+                                       const QStringList& options = {}) const;
     QString jobOf(const QString& name) const;
     QByteArray whatIs(const QString& name) const;
     void trainBeyond(const QString& name, int attempt);
@@ -150,6 +152,13 @@ std::unique_ptr<QProcess> TestSlurm::launch(const QString& name, const QStringLi
     QStringList words = longRunWords(name, 1000000, "cluster:2");
     words += kOnePerNode + QStringList{"--set", "checkpoint.every=20"} + more;
     return m_own.start(words + QStringList{"--wait", "--json"});
+}
+
+/// A job of somebody else, which shares no node; its number.
+Result<QString> TestSlurm::submitForBothNodes(const QString& command,
+                                              const QStringList& options) const {
+    const QStringList words{"sbatch", "--parsable", "-N2", "--exclusive", "-o", "/dev/null"};
+    return m_cluster->ask(words + options + QStringList{"--wrap", command});
 }
 
 QString TestSlurm::jobOf(const QString& name) const {
@@ -394,8 +403,7 @@ void TestSlurm::aRunIsOneJobThatTrainsToItsEnd() {
 
 void TestSlurm::aQueuedRunSaysItsPlaceAndIsStopped() {
     // By its time limit Slurm foresees when the next one starts.
-    const auto other = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "--time=20",
-                                       "-o", "/dev/null", "--wrap", "sleep 600"});
+    const auto other = submitForBothNodes("sleep 600", {"--time=20"});
     QVERIFY2(other, other ? "" : other.error().message.c_str());
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(*other, "JobState"), QString("RUNNING"),
                               kDeadlineMs);
@@ -466,8 +474,7 @@ void TestSlurm::aJobThatIsCancelledUnwatchedIsToldByALook() {
     const QString name = queued ? "unseen-queued" : "unseen";
     QString other;
     if (queued) {
-        const auto begun = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "-o",
-                                           "/dev/null", "--wrap", "sleep 600"});
+        const auto begun = submitForBothNodes("sleep 600");
         QVERIFY2(begun, begun ? "" : begun.error().message.c_str());
         other = *begun;
         QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(other, "JobState"), QString("RUNNING"),
@@ -529,8 +536,7 @@ void TestSlurm::theTimeLimitMakesACheckpointAndTheNextStartGoesOn() {
 void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
     const auto process = launch("preempted", {"--set", kNoneInPassing});
     trainBeyond("preempted", 1);
-    const auto urgent = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "-p",
-                                        "urgent", "-o", "/dev/null", "--wrap", "sleep 2"});
+    const auto urgent = submitForBothNodes("sleep 2", {"-p", "urgent"});
     QVERIFY2(urgent, urgent ? "" : urgent.error().message.c_str());
     trainBeyond("preempted", 2);
     verifySavedWhenTold("preempted");
