@@ -3,11 +3,14 @@
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
+#include "tests/support/sockets.h"
 
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QTest>
+
+#include <netinet/tcp.h>
 
 #include <csignal>
 
@@ -88,20 +91,14 @@ QString tst_network::planOn(int node, const QString& run) const {
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QString();
 }
 
-/// "ADDRESS STATE" of each IPv4 socket that is connected (01) or listens (0A), as /proc/net/tcp
-/// writes them; none while no rank lives there. Those of the launch's dials linger in other states.
+/// "ADDRESS connected" or "ADDRESS listens" of each socket; none while no rank lives there. Those
+/// of the launch's dials linger in other states.
 QStringList tst_network::socketsOn(int node) const {
-    constexpr int kLocal = 1, kState = 3;
     const auto ranks = m_bed->processes(node, "ringmaster-trainer");
-    QFile table(QString("/proc/%1/net/tcp").arg(ranks.empty() ? 0 : ranks.front()));
     QStringList sockets;
-    if (!table.open(QIODevice::ReadOnly))
-        return sockets;
-    for (const QString& line : QString::fromLatin1(table.readAll()).split('\n')) {
-        const QStringList words = line.simplified().split(' ');
-        if (words.size() > kState && (words[kState] == "01" || words[kState] == "0A"))
-            sockets << words[kLocal].section(':', 0, 0) + ' ' + words[kState];
-    }
+    for (const SeenSocket& each : socketsInNetworkOf(ranks.empty() ? 0 : ranks.front()))
+        if (each.state == TCP_ESTABLISHED || each.state == TCP_LISTEN)
+            sockets << each.local + (each.state == TCP_LISTEN ? " listens" : " connected");
     return sockets;
 }
 
@@ -177,7 +174,7 @@ void tst_network::trainingRunsWhereOneOfSeveralAddressesRoutes() {
 }
 
 void tst_network::noSumCrossesAPublicAddressWhereAPrivateOneRoutes() {
-    const QString kPublic = "0100000B", kPrivate = "0100E80A"; // 11.0.0.1 and 10.232.0.1
+    const QString kPublic = "11.0.0.1", kPrivate = NetworkLab::dataAddress(0);
     for (int node = 0; node < 2; ++node)
         QVERIFY(
             lab().setDataAddresses(node, {QString("11.0.0.%1/24").arg(node + 1), routing(node)}));
@@ -194,7 +191,8 @@ void tst_network::noSumCrossesAPublicAddressWhereAPrivateOneRoutes() {
     const CliResult stopped = cli().run({"stop", newestRun(cli().database())->id}, kLimitMs);
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     QVERIFY(app->waitForFinished(kLimitMs));
-    for (const char* state : {" 01", " 0A"}) // the ranks' own connections, and where they listen
+    for (const char* state :
+         {" connected", " listens"}) // the ranks' own connections, and where they listen
         QVERIFY2(sockets.contains(kPrivate + state), qPrintable(sockets));
     QVERIFY2(!sockets.contains(kPublic), qPrintable(sockets));
 }

@@ -8,6 +8,7 @@
 #include "tests/support/netns.h"
 #include "tests/support/requirement.h"
 #include "tests/support/slurm.h"
+#include "tests/support/sockets.h"
 #include "tests/support/sshd.h"
 #include "tests/unit/train/trainer_run.h"
 
@@ -17,6 +18,8 @@
 #include <QRegularExpression>
 #include <QSet>
 #include <QTest>
+
+#include <netinet/tcp.h>
 
 #include <algorithm>
 
@@ -45,28 +48,10 @@ bool hasEnded(QProcess& process) {
 /// "10.231.1.2:22" at the other ends of the TCP connections in a process's network, also of those
 /// that ended within the last minute.
 QSet<QString> peersOf(qint64 pid) {
-    constexpr const char* kListens = "0A";
     QSet<QString> peers;
-    for (const char* kind : {"tcp", "tcp6"}) {
-        QFile file(QString("/proc/%1/net/%2").arg(pid).arg(kind));
-        if (!file.open(QIODevice::ReadOnly))
-            continue;
-        for (const QString& line : QString::fromUtf8(file.readAll()).split('\n').mid(1)) {
-            const QStringList words = line.split(' ', Qt::SkipEmptyParts);
-            if (words.size() < 4 || words[3] == kListens)
-                continue;
-            const QString host = words[2].section(':', 0, 0);
-            const uint32_t bytes = host.toUInt(nullptr, 16); // in the order of the network
-            const QString address = QString("%1.%2.%3.%4")
-                                        .arg(bytes & 255)
-                                        .arg(bytes >> 8 & 255)
-                                        .arg(bytes >> 16 & 255)
-                                        .arg(bytes >> 24);
-            peers << QString("%1:%2")
-                         .arg(host.size() == 8 ? address : host)
-                         .arg(words[2].section(':', 1).toUInt(nullptr, 16));
-        }
-    }
+    for (const SeenSocket& each : socketsInNetworkOf(static_cast<pid_t>(pid)))
+        if (each.state != TCP_LISTEN)
+            peers << each.peer + ':' + QString::number(each.peerPort);
     return peers;
 }
 
