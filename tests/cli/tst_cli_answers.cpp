@@ -272,7 +272,7 @@ void TestCliAnswers::helpIsNoError() {
 }
 
 void TestCliAnswers::whatTakesAGroupOfNodesSaysSo() {
-    for (const char* command : {"run", "resume", "forecast", "clean", "nodes check",
+    for (const char* command : {"run", "resume", "restore", "forecast", "clean", "nodes check",
                                 "nodes network", "nodes all-reduce"}) {
         const Answer help = m_own.run(QString(command).split(' ') + QStringList{"--help"});
         QVERIFY2(help.out.contains("@GROUP"), help.whole());
