@@ -67,7 +67,7 @@ private:
     QStringList bundlesOn(int node) const {
         return QDir(deployed(node, "bundles")).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
     }
-    /// Cleans both nodes; why that bundle of a node stays, "" when it went.
+    /// Why that bundle of a node stayed in that cleaning, "" when it went.
     QString keptFor(const CliResult& cleaned, int node, const std::string& bundle) const;
 
     std::unique_ptr<Testbed> m_bed;
