@@ -823,6 +823,8 @@ void TestRunPage::theFailureIsToldOnce() {
 }
 
 void TestRunPage::aRunThatStoppedBeforeItTrainedSaysWhy() {
+    open(kFailedRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("copyReport")->isVisible());
     m_demo = std::make_unique<WindowFixture>(WindowFixture::Fill([](StoreWriter& store) {
         return store.createRun({"x-1", "x", toToml(RunSpec()), {{0, "node-a", 1, 0}}, {}, 0})
             .and_then([&] {
@@ -835,6 +837,8 @@ void TestRunPage::aRunThatStoppedBeforeItTrainedSaysWhy() {
     QTRY_VERIFY(banner->isVisible());
     QVERIFY2(banner->accessibleName().startsWith("Its launch was cancelled"),
              qPrintable(banner->accessibleName()));
+    QVERIFY(find<QPushButton>("editAgain")->isVisible());
+    QVERIFY(!find<QPushButton>("copyReport")->isVisible()); // nothing failed
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

@@ -100,9 +100,9 @@ void RunPage::buildUi() {
     QPushButton* edit = makeButton(tr("Edit and launch again"), "", "editAgain");
     m_failure->addAction(edit);
     connect(edit, &QPushButton::clicked, this, &RunPage::askEdit);
-    QPushButton* copy = makeButton(tr("Copy report"), "", "copyReport");
-    m_failure->addAction(copy);
-    connect(copy, &QPushButton::clicked, this, [this] {
+    m_copyReport = makeButton(tr("Copy report"), "", "copyReport");
+    m_failure->addAction(m_copyReport);
+    connect(m_copyReport, &QPushButton::clicked, this, [this] {
         QGuiApplication::clipboard()->setText(failureReport(m_detail).text());
         m_context.toast.say(tr("Report copied"));
     });
@@ -345,7 +345,9 @@ void RunPage::showBanners() {
     m_giveUp->setVisible(std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
     showDelay();
     showTrouble();
-    if (m_detail.run->state != RunStateKind::kFailed) {
+    const bool hasFailed = m_detail.run->state == RunStateKind::kFailed;
+    m_copyReport->setVisible(hasFailed);
+    if (!hasFailed) {
         m_failure->show(Tone::kWarn, whyUntrained(*m_detail.run), {});
         return;
     }

@@ -99,7 +99,8 @@ private:
     QTimer m_tick; ///< what the banners say grows older
     Banner* m_linkBanner;
     QPushButton* m_giveUp;
-    Banner* m_failure;
+    Banner* m_failure; ///< or why it stopped before it trained
+    QPushButton* m_copyReport;
     Banner* m_trouble; ///< what it met and lives on with
     QPushButton* m_seen;
     std::map<QString, int> m_seenAttempts; ///< by run: of which a person has dismissed the news
