@@ -25,6 +25,7 @@ public:
 
     void show(const NetworkMatrix& matrix);
     using QWidget::show;
+    QPushButton* measureButton() const { return m_measure; }
     void refresh(); ///< its age, and all of it where another process has measured since
 
 protected:

@@ -366,7 +366,7 @@ std::vector<std::pair<QString, QPushButton*>> NodesPage::actions() const {
         {tr("Clean up the nodes"), m_clean},
         {tr("Import nodes"), m_import},
         {tr("Test links"), m_links},
-        {tr("Measure the network"), m_network->findChild<QPushButton*>("measureNetwork")},
+        {tr("Measure the network"), m_network->measureButton()},
         {tr("Self-test of %1").arg(node), m_selfTest},
         {tr("History of the checks of %1").arg(node), m_history}};
     std::erase_if(all, [this](const auto& action) {
