@@ -311,11 +311,11 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
     const bool isRefused = state.progress == CommandProgress::kRefused;
     if ((isRefused || !lastsUntilTheEnd(kind)) && m_live.pending == kind)
         m_live.pending.reset();
-    Q_EMIT commandChanged(kind, state, isRefused ? AskedState::kRefused : AskedState::kApplied);
-    Q_EMIT liveChanged();
     CommandState told = state;
     if (isRefused) // by what is on that node, such as its disk
         told.message = m_parts[node].name + ": " + state.message;
+    Q_EMIT commandChanged(kind, told, isRefused ? AskedState::kRefused : AskedState::kApplied);
+    Q_EMIT liveChanged();
     answer(inFlight, told);
 }
 
