@@ -161,6 +161,9 @@ void TestNodesPage::aBrokenListOfNodesIsShownAndReadAgain() {
              qPrintable(banner->accessibleName()));
     click("readNodesAgain");
     QVERIFY(banner->isVisible()); // it is as it was
+    QVERIFY(writeFileAtomically(path, "\n[[node]]\nname = \"box\"\nhost = h\n"));
+    QVERIFY(!m_demo->fleet().load()); // not by the button
+    QVERIFY2(banner->accessibleName().contains("line 4"), qPrintable(banner->accessibleName()));
     QVERIFY(writeFileAtomically(path, "[[node]]\nname = \"box\"\nhost = \"h\"\n"));
     click("readNodesAgain");
     QVERIFY(banner->isHidden());

@@ -203,7 +203,7 @@ Fleet::~Fleet() {
 Result<void> Fleet::load() {
     auto file = m_impl->read();
     if (!file) {
-        const bool isNew = !m_impl->problem;
+        const bool isNew = !m_impl->problem || m_impl->problem->message != file.error().message;
         m_impl->problem = file.error();
         if (isNew)
             Q_EMIT nodesChanged();

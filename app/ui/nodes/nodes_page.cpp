@@ -119,10 +119,7 @@ void NodesPage::buildUi() {
     column->addWidget(m_header);
     m_fileBanner = new Banner("nodesFileBanner");
     auto* again = makeButton(tr("Read again"), "", "readNodesAgain");
-    connect(again, &QPushButton::clicked, this, [this] {
-        (void)m_context.fleet.load();
-        showFileProblem();
-    });
+    connect(again, &QPushButton::clicked, this, [this] { (void)m_context.fleet.load(); });
     m_fileBanner->addAction(again);
     column->addWidget(m_fileBanner);
     column->addWidget(buildCards());

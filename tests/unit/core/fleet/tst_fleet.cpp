@@ -802,6 +802,13 @@ void FleetTest::brokenFileIsLeftAsItIs() {
     QVERIFY(!fleet.load());
     QVERIFY(fleet.find("a")); // as it was
     QCOMPARE(changed.size(), 2);
+    QVERIFY(!fleet.load()); // for the same reason
+    QCOMPARE(changed.size(), 2);
+    QVERIFY(writeFileAtomically(file, "\n[[node]\n"));
+    QVERIFY(!fleet.load());
+    QVERIFY2(fleet.problem()->message.find("line 2") != std::string::npos,
+             fleet.problem()->message.c_str());
+    QCOMPARE(changed.size(), 3);
 }
 
 void FleetTest::twoFleetsDoNotLoseEachOthersNodes() {
