@@ -5,6 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
+#include "app/core/run/same_name.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
@@ -41,12 +42,6 @@ bool hasHeardFromAll(const Fleet& fleet, const LiveState& live) {
         const bool isJob = node && node->isSlurm;
         return isGone(link) || (link.state && (!isJob || isJobKnown(*link.state)));
     });
-}
-
-std::vector<RunSummary> calledSo(StoreReader& reader, const QString& name) {
-    auto runs = reader.runs();
-    std::erase_if(runs, [&](const RunSummary& run) { return run.name != name; });
-    return runs;
 }
 
 /// "gpt-7f3a (paused at 60, 5 min ago), gpt-11bc (running, 2 h ago)"
@@ -117,7 +112,7 @@ Result<RunSummary> CommandContext::resolve(const std::string& run) const {
     const auto snapshot = opened->snapshot();
     const auto found = opened->resolve(QString::fromStdString(run));
     if (found && found->name.toStdString() == run && found->id.toStdString() != run)
-        if (const auto same = calledSo(*opened, found->name); same.size() > 1)
+        if (const auto same = calledSo(opened->runs(), found->name); same.size() > 1)
             std::cerr << "ringmaster: " << same.size() << " runs are called "
                       << oneLine(found->name.toStdString()) << "; the newest is meant, "
                       << listed({*found}) << std::endl;
@@ -130,7 +125,7 @@ Result<RunSummary> CommandContext::resolveOne(const std::string& run, bool live)
     const auto found = opened->resolve(QString::fromStdString(run));
     if (!found || found->name.toStdString() != run || found->id.toStdString() == run)
         return found;
-    auto meant = calledSo(*opened, found->name);
+    auto meant = calledSo(opened->runs(), found->name);
     const auto isOver = [](const RunSummary& each) { return hasEnded(each.state); };
     if (live && !std::ranges::all_of(meant, isOver))
         std::erase_if(meant, isOver);

@@ -223,9 +223,9 @@ Result<CheckedSpec> branchSpec(CommandContext& context, const RunSummary& run,
 }
 
 /// Nothing is wrong with it, but commands that change a run will ask which is meant.
-void tellSameName(const CommandContext& context, const RunSpec& spec) {
+void tellSameName(const CommandContext& context, const std::string& name) {
     const auto reader = context.reader();
-    const std::string words = reader ? sameNameWords((*reader)->runs(), spec) : std::string();
+    const std::string words = reader ? sameNameWords((*reader)->runs(), name) : std::string();
     if (!words.empty())
         std::cerr << "warning: " << oneLine(words) << std::endl;
 }
@@ -237,7 +237,7 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     const auto placements = placementsFor(context, run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
-    tellSameName(context, **spec);
+    tellSameName(context, (*spec)->name);
     const QString started = newId((*spec)->name);
     const auto begin = [&] {
         return context.engine().branch(run.id, QString::fromStdString(options.checkpoint), *spec,
@@ -381,7 +381,8 @@ int runRun(CommandContext& context, const RunOptions& options) {
         return checkLaunch(context, *spec, placements);
     if (options.printSbatch)
         return printSbatch(context, *request);
-    tellSameName(context, *spec);
+    if (spec->checkpoint.onExisting != "resume") // which would go on as that run
+        tellSameName(context, spec->name);
     const QString run = newId(spec->name);
     const auto begin = [&] {
         return context.engine().launch(request->spec, request->placements, run,

@@ -310,9 +310,13 @@ void TestCliLines::branchTellsItsStory() {
     const QString none = "train.steps=" + QString::number(m_first);
     // Without the recipe's warm-up, which may be longer than what was trained.
     const Answer idle = m_own.run({"restore", kRun, QString::number(m_first), "--as-new", "--set",
-                                   none, "--set", "schedule.warmup_steps=0"});
+                                   none, "--set", "schedule.warmup_steps=0", "--set",
+                                   "name=" + kRun, "--set", "checkpoint.on_existing=resume"});
     QVERIFY2(idle.exitCode == static_cast<int>(ExitCode::kUsage), idle.whole());
     QVERIFY2(idle.err.contains("nothing is left to train from step"), idle.whole());
+    // A branch never goes on as the run of its name.
+    QVERIFY2(idle.err.contains("warning: a run is called " + kRun.toUtf8() + " already"),
+             idle.whole());
     const Answer branched = m_own.run({"restore", kRun, QString::number(m_first), "--as-new",
                                        "--set", "optimizer.lr=5e-4", "--json"});
     QVERIFY2(branched.exitCode == 0, branched.whole());

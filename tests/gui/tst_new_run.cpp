@@ -511,6 +511,15 @@ void TestNewRun::aNameThatARunHasAlreadyIsTold() {
     };
     type("gpt-tiny");
     QTRY_VERIFY2(isTold(), qPrintable(linesOf(page).join('\n')));
+    const QString resumed =
+        QString(kText).replace("mine", "gpt-tiny") + "[checkpoint]\non_existing = \"resume\"\n";
+    page.prepareAgain({}, resumed, {}); // goes on as that run
+    QTRY_VERIFY2(!isTold(), qPrintable(linesOf(page).join('\n')));
+    QCOMPARE(name->text(), QString("gpt-tiny"));
+    page.prepareBranch({.run = kFinishedRun, .checkpoint = "step-000000100", .step = 100}, resumed,
+                       {}); // is a run of its own all the same
+    type("gpt-tiny");
+    QTRY_VERIFY2(isTold(), qPrintable(linesOf(page).join('\n')));
     type("a name of its own");
     QTRY_VERIFY2(!isTold(), qPrintable(linesOf(page).join('\n')));
 }

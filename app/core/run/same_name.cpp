@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/same_name.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace rm {
 
-std::string sameNameWords(const std::vector<RunSummary>& runs, const RunSpec& spec) {
-    const QString name = QString::fromStdString(spec.name);
-    const auto count = std::ranges::count(runs, name, &RunSummary::name);
-    if (count == 0 || spec.checkpoint.onExisting == "resume")
+std::vector<RunSummary> calledSo(std::vector<RunSummary> runs, const QString& name) {
+    std::erase_if(runs, [&name](const RunSummary& run) { return run.name != name; });
+    return runs;
+}
+
+std::string sameNameWords(std::vector<RunSummary> runs, const std::string& name) {
+    const auto same = calledSo(std::move(runs), QString::fromStdString(name));
+    if (same.empty())
         return {};
-    const std::string newest = std::ranges::find(runs, name, &RunSummary::name)->id.toStdString();
-    return (count == 1 ? "a run is called " + spec.name + " already, " + newest
-                       : std::to_string(count) + " runs are called " + spec.name +
-                             " already, the newest is " + newest) +
+    const std::string newest = same.front().id.toStdString();
+    return (same.size() == 1 ? "a run is called " + name + " already, " + newest
+                             : std::to_string(same.size()) + " runs are called " + name +
+                                   " already, the newest is " + newest) +
            ": choose another name, or tell them apart by their ids";
 }
 

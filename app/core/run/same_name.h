@@ -2,15 +2,17 @@
 #pragma once
 
 #include "app/core/store/store.h"
-#include "shared/spec/run_spec.h"
 
 #include <string>
 #include <vector>
 
 namespace rm {
 
-/// "a run is called gpt already, gpt-1: ...": what to know before a run of `spec` is launched
-/// beside `runs`, newest first. Empty: none has its name, or the launch would go on as that run.
-std::string sameNameWords(const std::vector<RunSummary>& runs, const RunSpec& spec);
+/// Those of them that have this name, in their order.
+std::vector<RunSummary> calledSo(std::vector<RunSummary> runs, const QString& name);
+
+/// "a run is called gpt already, gpt-1: ...": what to know before another of that name is made
+/// beside `runs`, newest first. Empty: none has it.
+std::string sameNameWords(std::vector<RunSummary> runs, const std::string& name);
 
 } // namespace rm

@@ -394,11 +394,14 @@ std::vector<CheckLine> NewRunPage::specLines() const {
     return lines;
 }
 
-/// But for the one that is being launched.
+/// But for the one that is being launched. A launch that resumes goes on as that run.
 QString NewRunPage::sameName() const {
+    const RunSpec& spec = m_form->spec();
+    if (!m_branch && spec.checkpoint.onExisting == "resume")
+        return {};
     std::vector<RunSummary> runs = m_context.runs.runs();
     std::erase_if(runs, [this](const RunSummary& run) { return run.id == m_launching; });
-    const std::string words = sameNameWords(runs, m_form->spec());
+    const std::string words = sameNameWords(std::move(runs), spec.name);
     return words.empty() ? QString() : capitalized(words);
 }
 
