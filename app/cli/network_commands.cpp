@@ -9,6 +9,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <iostream>
@@ -114,17 +115,15 @@ Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names
 
 /// Without nodes that are off the list by now.
 Result<NetworkMatrix> measuredLast(CommandContext& context) {
-    auto kept = keptNetwork(context.paths().state.toStdString());
-    if (!kept)
-        return kept;
-    NetworkMatrix found = between(*kept, [&context](const std::string& name) {
+    RM_ASSIGN_OR_RETURN(const auto kept, keptNetwork(context.paths().state.toStdString()));
+    auto found = measuredBetween(kept, [&context](const std::string& name) {
         return context.fleet().find(QString::fromStdString(name)).has_value();
     });
-    if (found.nodes.size() < 2)
+    if (!found)
         return fail(ErrorCode::kNotFound,
                     "read what was found last: it is of nodes that are not in "
                     "the list any more; measure again");
-    return found;
+    return std::move(*found);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/node_checker.h"
 #include "app/core/fleet/nodes_file.h"
+#include "app/core/network/network_file.h"
 #include "app/core/node/node_check.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/settings/private_files.h"
@@ -60,6 +61,7 @@ struct Fleet::Impl {
     void takeOver(NodesFile file);
     QThreadPool* workerOf(const QString& name);
     const KnownRuns& runsNow(Fleet* fleet);
+    std::function<std::optional<NetworkMatrix>()> networkReader() const;
     QFuture<NodeCheck> startCheck(Fleet* fleet, const std::shared_ptr<UnderWay>& check,
                                   Credentials credentials);
     bool isUnderWay(const std::shared_ptr<UnderWay>& check) const {
@@ -412,6 +414,20 @@ const KnownRuns& Fleet::Impl::runsNow(Fleet* fleet) {
     return *runsOfThisTurn;
 }
 
+/// Reads, on any thread, what was measured last between the nodes that are in the list now.
+std::function<std::optional<NetworkMatrix>()> Fleet::Impl::networkReader() const {
+    if (stateFolder.isEmpty())
+        return {};
+    std::set<std::string> names;
+    for (const Node& node : nodes)
+        names.insert(node.name);
+    return [folder = stateFolder.toStdString(), names = std::move(names)] {
+        const auto kept = keptNetwork(folder).value_or(NetworkMatrix());
+        return measuredBetween(kept,
+                               [&names](const std::string& name) { return names.contains(name); });
+    };
+}
+
 QFuture<NodeCheck> Fleet::Impl::startCheck(Fleet* fleet, const std::shared_ptr<UnderWay>& check,
                                            Credentials credentials) {
     const Node& node = check->node;
@@ -426,7 +442,7 @@ QFuture<NodeCheck> Fleet::Impl::startCheck(Fleet* fleet, const std::shared_ptr<U
             };
             QMetaObject::invokeMethod(fleet, tell, Qt::QueuedConnection);
         };
-        CheckOrder order{std::move(credentials), runsNow(fleet), progress};
+        CheckOrder order{std::move(credentials), runsNow(fleet), progress, networkReader()};
         return QtConcurrent::run(workerOf(name), [check, order = std::move(order),
                                                   granted = granted, all = stop,
                                                   history = historyPath(check->node.name)] {

@@ -4,7 +4,6 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/fleet/check_rows.h"
-#include "app/core/network/network_file.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/io/clock.h"
 
@@ -120,7 +119,7 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
     CheckContext context{report->wallNs - middle, (after - before) / 2, order.runs, {}, node};
-    context.lastNetwork = lastNetwork;
+    context.lastNetwork = order.lastNetwork;
     if (isTight(*report))
         context.toSend = trainerToSend(session, *agent, runtimeFor(*report, context), stop);
     auto rows = rowsOf(*report, context);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
+#include "app/core/network/network_matrix.h"
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 
 namespace rm {
@@ -13,6 +15,7 @@ struct CheckOrder {
     Credentials credentials;
     KnownRuns runs;
     std::function<void(CheckStage)> progress; ///< on the thread of the check; may be empty
+    std::function<std::optional<NetworkMatrix>()> lastNetwork = {}; ///< CheckContext::lastNetwork
 };
 
 /// The blocking work of Fleet::check(): one connection from beginning to end. Any thread.

@@ -8,7 +8,6 @@
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
 #include "app/core/network/address_kind.h"
-#include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
@@ -272,7 +271,7 @@ Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
         [](std::vector<LaunchFacts::OnNode>& nodes) { return LaunchFacts{std::move(nodes)}; });
 }
 
-Result<std::vector<CheckRow>> DirectLauncher::rows() {
+Result<std::vector<CheckRow>> DirectLauncher::rows(const NetworkMatrix& lastNetwork) {
     const std::string mark =
         QUuid::createUuid().toString(QUuid::Id128).toStdString(); // hex digits alone
     RM_ASSIGN_OR_RETURN(const auto left, markFolder(mark, MarkOrder::kLeave));
@@ -281,7 +280,10 @@ Result<std::vector<CheckRow>> DirectLauncher::rows() {
     if (!facts)
         return tl::unexpected(facts.error());
     facts->nodes.front().saving().problem = left.problem;
-    facts->lastNetwork = lastNetwork();
+    facts->lastNetwork = measuredBetween(lastNetwork, [this](const std::string& name) {
+        return std::ranges::any_of(
+            m_request.nodes, [&name](const PlacedParty& party) { return party.node.name == name; });
+    });
     for (size_t i = 0; i < facts->nodes.size(); ++i)
         facts->nodes[i].ranks = m_request.nodes[i].ranks;
     auto rows = launchRows(m_request.spec, *facts);

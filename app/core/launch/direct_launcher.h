@@ -17,7 +17,7 @@ public:
     DirectLauncher(Request request, HostPool& hosts, ProgressSink progress, std::stop_token stop);
 
     Result<std::vector<NodeOutlook>> outlook() override;
-    Result<std::vector<CheckRow>> rows() override;
+    Result<std::vector<CheckRow>> rows(const NetworkMatrix& lastNetwork) override;
     Result<std::vector<Placement>> check() override;
     std::string runtime() const override { return m_target.runtime; }
     std::string idleGpus() const override { return idleWords(m_target.idle); }

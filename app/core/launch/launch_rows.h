@@ -32,7 +32,7 @@ struct LaunchFacts {
         bool operator==(const OnNode&) const = default;
     };
     std::vector<OnNode> nodes;
-    std::optional<NetworkMatrix> lastNetwork = {}; ///< nullopt: it was not measured
+    std::optional<NetworkMatrix> lastNetwork = {}; ///< of these nodes; nullopt: not measured
 };
 
 /// The row of what the ranks compute with, as check() of a launch would choose it, and of GPUs that

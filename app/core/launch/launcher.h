@@ -4,6 +4,7 @@
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
+#include "app/core/network/network_matrix.h"
 #include "app/core/node/check_row.h"
 #include "app/core/remote/host.h"
 
@@ -65,8 +66,9 @@ public:
     virtual Result<std::vector<NodeOutlook>> outlook() = 0;
 
     /// What the nodes say of the launch together (launchRows()), and what check() refuses. Leaves
-    /// nothing on them, but for a small file while it looks.
-    virtual Result<std::vector<CheckRow>> rows() { return std::vector<CheckRow>(); }
+    /// nothing on them, but for a small file while it looks. `lastNetwork`: what was measured last,
+    /// between whomever; without nodes: nothing.
+    virtual Result<std::vector<CheckRow>> rows(const NetworkMatrix& lastNetwork) = 0;
 
     /// Whether the nodes can be reached and have what the spec names (kNotFound says all that is
     /// missing), and on which device they compute. The answer: the run's parts in the order of

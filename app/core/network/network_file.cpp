@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/network/network_file.h"
 
-#include "app/core/settings/paths.h"
 #include "app/core/settings/private_files.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
@@ -180,11 +179,6 @@ Result<NetworkMatrix> keptNetwork(const std::string& stateDir) {
         return fail(ErrorCode::kNotFound, "read " + path + ": nothing was measured yet");
     return readFile(path).and_then(
         [&path](const std::string& text) { return parseNetworkMatrix(text, path); });
-}
-
-std::optional<NetworkMatrix> lastNetwork() {
-    auto kept = keptNetwork(Paths::fromEnvironment().state.toStdString());
-    return kept ? std::optional(std::move(*kept)) : std::nullopt;
 }
 
 } // namespace rm

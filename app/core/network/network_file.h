@@ -4,7 +4,6 @@
 #include "app/core/network/network_matrix.h"
 #include "shared/result.h"
 
-#include <optional>
 #include <string>
 
 namespace rm {
@@ -24,7 +23,5 @@ Result<NetworkMatrix> parseNetworkMatrix(const std::string& json,
 Result<void> keepNetwork(const std::string& stateDir, const NetworkMatrix& matrix);
 /// kNotFound: nothing was measured yet.
 Result<NetworkMatrix> keptNetwork(const std::string& stateDir);
-/// The same of this process's own state folder; nullopt: there is none to be read.
-std::optional<NetworkMatrix> lastNetwork();
 
 } // namespace rm

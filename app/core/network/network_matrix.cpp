@@ -155,8 +155,9 @@ std::optional<Candidate> completed(const NetworkWays& ways, int hub, const Inter
 
 } // namespace
 
-NetworkMatrix between(const NetworkMatrix& matrix,
-                      const std::function<bool(const std::string& name)>& isThere) {
+std::optional<NetworkMatrix>
+measuredBetween(const NetworkMatrix& matrix,
+                const std::function<bool(const std::string& name)>& isThere) {
     NetworkMatrix part{{}, {}, matrix.measuredNs, matrix.optionalPort};
     std::vector<int> indices; ///< in the part; -1: it is not there
     for (const NetworkNode& node : matrix.nodes) {
@@ -165,6 +166,8 @@ NetworkMatrix between(const NetworkMatrix& matrix,
         if (stays)
             part.nodes.push_back(node);
     }
+    if (part.nodes.size() < 2)
+        return std::nullopt;
     for (NetworkTrial trial : matrix.trials) {
         trial.from = indices[static_cast<size_t>(trial.from)];
         trial.to = indices[static_cast<size_t>(trial.to)];

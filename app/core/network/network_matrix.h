@@ -47,9 +47,11 @@ struct NetworkMatrix {
     bool operator==(const NetworkMatrix&) const = default;
 };
 
-/// What was found between those of its nodes that `isThere` says of their names.
-NetworkMatrix between(const NetworkMatrix& matrix,
-                      const std::function<bool(const std::string& name)>& isThere);
+/// What was found between those of its nodes that `isThere` says of their names. nullopt: there
+/// are not two of them, so nothing was measured.
+std::optional<NetworkMatrix>
+measuredBetween(const NetworkMatrix& matrix,
+                const std::function<bool(const std::string& name)>& isThere);
 
 /// How it is to get from one node to one address of another, as the kernel routes it.
 enum class Way {

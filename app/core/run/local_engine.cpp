@@ -516,12 +516,13 @@ LocalEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& node
         return readyFuture<std::vector<CheckRow>>(tl::unexpected<Error>(parties.error()));
     Launcher::Request request{spec, std::move(*parties), {}};
     request.patience = kAskedPatience;
-    return QtConcurrent::run(&m_impl->pool,
-                             [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
-                                 return makeLauncher(
-                                            request, *hosts, [](const Progress&) {}, stop)
-                                     ->rows();
-                             });
+    return QtConcurrent::run(&m_impl->pool, [request, hosts = m_impl->hosts,
+                                             folder = m_impl->stateFolder,
+                                             stop = m_impl->closing.get_token()] {
+        const auto launcher = makeLauncher(
+            request, *hosts, [](const Progress&) {}, stop);
+        return launcher->rows(keptNetwork(folder).value_or(NetworkMatrix()));
+    });
 }
 
 QFuture<Result<QString>> LocalEngine::batchScript(const CheckedSpec& spec,

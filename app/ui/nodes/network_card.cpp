@@ -252,6 +252,8 @@ void NetworkCard::show(const NetworkMatrix& matrix) {
     if (m_kept.measuredNs != 0 && m_kept.measuredNs != matrix.measuredNs)
         m_problem->hide(); // which was of an older one
     m_kept = matrix;
+    if (m_shown.nodes.empty())
+        m_text->setText(notMeasured()); // where it told why an older file could not be read
     draw();
 }
 
@@ -262,15 +264,14 @@ void NetworkCard::showProblem(const Error& error) {
 }
 
 void NetworkCard::draw() {
-    NetworkMatrix found = between(m_kept, [this](const std::string& name) {
+    const auto isThere = [this](const std::string& name) {
         return m_context.fleet.find(QString::fromStdString(name)).has_value();
-    });
+    };
+    NetworkMatrix found = measuredBetween(m_kept, isThere).value_or(NetworkMatrix());
     if (found == m_shown)
         return; // a table of many nodes takes a while
     m_shown = std::move(found);
-    const bool isMeasured = m_shown.nodes.size() > 1;
-    if (!isMeasured)
-        m_shown = {};
+    const bool isMeasured = !m_shown.nodes.empty();
     m_age->setText(isMeasured ? formatRelative(m_shown.measuredNs, wallNowNs()) : QString());
     m_age->setToolTip(isMeasured ? formatExact(m_shown.measuredNs) : QString());
     m_measure->setText(isMeasured ? tr("Measure again") : tr("Measure"));

@@ -484,12 +484,14 @@ void TestNetworkMatrix::theNetworkBetweenSomeIsAsIfTheOthersHadNotBeenAsked() {
     };
     const NetworkMatrix whole = networkOf({"1", "2", "3"});
     const auto without = [&whole](const std::string& gone) {
-        return between(whole, [&gone](const std::string& name) { return name != gone; });
+        return measuredBetween(whole, [&gone](const std::string& name) { return name != gone; });
     };
     QVERIFY(without("1") == networkOf({"2", "3"}));
     QVERIFY(without("2") == networkOf({"1", "3"}));
     QVERIFY(without("4") == whole);
-    QVERIFY(between(whole, [](const std::string&) { return false; }).trials.empty());
+    // Alone, a node has no network.
+    QVERIFY(!measuredBetween(whole, [](const std::string& name) { return name == "1"; }));
+    QVERIFY(!measuredBetween({}, [](const std::string&) { return true; }));
 }
 
 void TestNetworkMatrix::whereNcclTakesAnotherAddressOfTheCardIsTold() {
@@ -525,6 +527,12 @@ void TestNetworkMatrix::thePrivateNetworkOfTheLastTestIsAdvisedAgainstAPublicAdd
         firewall + ", or keep to a private network: launch.interface = \"ens5\"";
     QCOMPARE(publicAddressFix(last, "node-a", now), advised);
     QCOMPARE(publicAddressFix(last, "node-c", now), firewall); // took no part
+    NetworkMatrix wider = last; // with one that nobody reached, and that has left the list
+    wider.nodes.push_back(networkNode("node-z", {at("ens5", "10.0.0.99")}));
+    wider.trials.push_back({0, 2, "", "10.0.0.99", 29500, kSilent});
+    QCOMPARE(publicAddressFix(wider, "node-a", now), firewall);
+    const auto isListed = [](const std::string& name) { return name != "node-z"; };
+    QCOMPARE(publicAddressFix(measuredBetween(wider, isListed), "node-a", now), advised);
     std::vector<InterfaceReport> later = now;
     later.push_back(at("ens5", "8.8.4.9"));
     QCOMPARE(publicAddressFix(last, "node-a", later), firewall);
