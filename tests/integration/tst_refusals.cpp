@@ -235,7 +235,8 @@ void tst_refusals::fullDiskEndsTheLaunch() {
         const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"}, 60000);
         verifyRefusal(run, ExitCode::kExhausted, NetworkLab::managementAddress(1).toUtf8());
         if (folder == "data")
-            QVERIFY2(run.err.contains("make room there: ringmaster clean --node node-b"),
+            QVERIFY2(run.err.contains(
+                         "make room on node-b (Clean up, or ringmaster clean --node node-b"),
                      run.whole());
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
         server.stop();

@@ -31,6 +31,10 @@ std::string decimal(double value) {
     return QLocale::c().toString(value, 'f', 1).toStdString();
 }
 
+std::string nameOrNode(const std::string& node) {
+    return node.empty() ? "NODE" : node;
+}
+
 std::string inSeconds(int64_t ns) {
     return decimal(static_cast<double>(std::abs(ns)) / 1e9) + " s";
 }
@@ -119,7 +123,7 @@ std::string fixOfGpus(const NodeReport& whole, const NodeReport& used, const Nod
     if (served.empty())
         return "no driver changes that: " + onCpu;
     return "choose the GPUs that are served with Edit, or with ringmaster nodes edit " +
-           (node.name.empty() ? "NODE" : node.name) + " --gpus " + served + "; or " + onCpu;
+           nameOrNode(node.name) + " --gpus " + served + "; or " + onCpu;
 }
 
 CheckRow gpuRow(const NodeReport& whole, const NodeReport& report, const CheckContext& context) {
@@ -172,7 +176,8 @@ const DiskReport* diskOf(const NodeReport& report, const std::string& folder) {
 }
 
 /// The disk of the node's home; a launch counts what it adds.
-CheckRow diskRow(const NodeReport& report, const std::optional<int64_t>& toSend) {
+CheckRow diskRow(const NodeReport& report, const CheckContext& context) {
+    const std::optional<int64_t>& toSend = context.toSend;
     constexpr int64_t kForJournals = 32 * kMiB;
     constexpr int64_t kComfortable = 5 * kGiB;
     CheckRow row = goodRow("disk", "Disk", {});
@@ -196,8 +201,8 @@ CheckRow diskRow(const NodeReport& report, const std::optional<int64_t>& toSend)
     row.cause = !isTooLittle     ? "little for checkpoints"
                 : isTrainerThere ? "too little for journals and checkpoints"
                                  : "too little for the trainer and checkpoints";
-    row.fix = "make room there (Clean up removes what no run needs), or name a larger folder as "
-              "RINGMASTER_HOME in that machine's /etc/environment";
+    row.fix = makeRoomOn(context.node.name) +
+              ", or name a larger folder as RINGMASTER_HOME in that machine's /etc/environment";
     return row;
 }
 
@@ -638,6 +643,12 @@ std::string runtimeFix(const std::string& runtime) {
     return "set that up on this computer: packaging/run --" + runtime;
 }
 
+std::string makeRoomOn(const std::string& node) {
+    const std::string name = nameOrNode(node);
+    return "make room on " + name + " (Clean up, or ringmaster clean --node " + name +
+           ", removes what no run needs)";
+}
+
 std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {
     const NodeReport report = usedPart(context.node, whole);
     const NeededVersions needed =
@@ -647,7 +658,7 @@ std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& contex
                                   gpuRow(whole, report, context)};
     for (CheckRow& row : gpuHealthRows(whole, context.node, runtimeFor(report, context)))
         rows.push_back(std::move(row));
-    rows.push_back(diskRow(report, context.toSend));
+    rows.push_back(diskRow(report, context));
     if (auto row = foldersRow(report))
         rows.push_back(std::move(*row));
     for (CheckRow& row :

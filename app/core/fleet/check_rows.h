@@ -44,6 +44,9 @@ std::string gpuWords(const std::vector<GpuReport>& gpus);
 /// What to do about a runtime that this installation lacks.
 std::string runtimeFix(const std::string& runtime);
 
+/// What to do about a full disk of a node; empty `node`: its name is not known.
+std::string makeRoomOn(const std::string& node);
+
 struct HomeRoom {
     int64_t freeBytes = 0, totalBytes = 0;
     std::string path;       ///< of the disk, or the home itself where that is not known

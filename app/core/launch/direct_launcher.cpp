@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/transfer_chain.h"
+#include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
@@ -342,8 +343,7 @@ namespace {
 /// Of a node that has no room for what is sent to it.
 Error withRoomAdvice(const Error& error, const std::string& node) {
     return error.code == ErrorCode::kExhausted
-               ? Error{error.code, error.message + "; make room there: ringmaster clean --node " +
-                                       node + " removes what no run needs"}
+               ? Error{error.code, error.message + "; " + makeRoomOn(node)}
                : error;
 }
 

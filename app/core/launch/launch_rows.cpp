@@ -94,11 +94,6 @@ bool hasCopies(const RunSpec& spec, const LaunchFacts& facts) {
     return spec.checkpoint.copies == "auto" && facts.nodes.size() > 1 && !isShared(facts);
 }
 
-std::string makeRoomOn(const std::string& node) {
-    return "make room on " + node + " (Clean up, or ringmaster clean --node " + node +
-           ", removes what no run needs)";
-}
-
 CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);

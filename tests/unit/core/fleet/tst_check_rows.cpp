@@ -218,8 +218,9 @@ void CheckRowsTest::diskOfTheHomeIsJudged() {
              (CheckRow{"disk", State::kBad, "Disk",
                        "105 MB free of 107 GB for /home/me/.local/share/ringmaster (xfs)",
                        "too little for the trainer and checkpoints",
-                       "make room there (Clean up removes what no run needs), or name a larger "
-                       "folder as RINGMASTER_HOME in that machine's /etc/environment"}));
+                       "make room on NODE (Clean up, or ringmaster clean --node NODE, removes what "
+                       "no run needs), or name a larger folder as RINGMASTER_HOME in that "
+                       "machine's /etc/environment"}));
     QVERIFY(isTight(report));
     // Only what would be added counts: the trainer may be there.
     const auto stateWith = [&report](int64_t toSend) {
