@@ -80,9 +80,8 @@ CheckRow agentFaultRow(const Error& error, AgentFault fault);
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
                                     const std::string& runtime);
 
-/// The first of these by `used`, its usedPart(), with each GPU called as the node's settings choose
-/// it; nullopt: nobody uses any.
-std::optional<CheckRow> usedGpuMemoryRow(const NodeReport& used, const Node& node);
+/// The first of these; nullopt: nobody uses any.
+std::optional<CheckRow> usedGpuMemoryRow(const NodeReport& report, const Node& node);
 
 /// "gpt-1 (2 ranks, trains, at step 120, began 3 h ago, started by anna@lab)": what its node says
 /// of a run that is not known here, when its clock was `nowNs`.

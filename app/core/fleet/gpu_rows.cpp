@@ -65,10 +65,10 @@ bool isInTheWay(const GpuProcess& process) {
            (process.bytes == 0 || process.bytes >= kMuch);
 }
 
-void tellMemory(const std::string& name, const GpuReport& gpu, const std::string& leaveOut,
-                Finding& found) {
+void tellMemory(size_t index, const GpuReport& gpu, const std::string& leaveOut, Finding& found) {
     constexpr int64_t kHidden = int64_t{1} << 30; // drivers and displays keep some for themselves
     constexpr const char* kCause = "a run there has less memory and shares the GPU's time";
+    const std::string name = gpuName(index);
     const int64_t inUse = gpu.freeBytes > 0 ? gpu.memoryBytes - gpu.freeBytes : 0;
     if (inUse > kHidden)
         found.tell(name + ": " + memoryWords(inUse) + " of " + memoryWords(gpu.memoryBytes));
@@ -86,13 +86,19 @@ void tellMemory(const std::string& name, const GpuReport& gpu, const std::string
     }
 }
 
-CheckRow memoryRow(const UsedGpus& used) {
+/// Without evidence: nobody uses any.
+CheckRow memoryInUse(const UsedGpus& used) {
     Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
     for (const size_t i : used.places)
-        tellMemory(gpuName(i), used.report.gpus[i], leaveOut(used.node), found);
-    if (found.row.evidence.empty())
-        found.row.evidence = "by no process";
+        tellMemory(i, used.report.gpus[i], leaveOut(used.node), found);
     return found.row;
+}
+
+CheckRow memoryRow(const UsedGpus& used) {
+    CheckRow row = memoryInUse(used);
+    if (row.evidence.empty())
+        row.evidence = "by no process";
+    return row;
 }
 
 /// NVIDIA's "Xid Errors" (https://docs.nvidia.com/deploy/xid-errors/), as far as a person there can
@@ -349,14 +355,9 @@ std::optional<CheckRow> cpuSelfTestRow(const NodeReport& report) {
 
 } // namespace
 
-std::optional<CheckRow> usedGpuMemoryRow(const NodeReport& used, const Node& node) {
-    Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
-    for (size_t i = 0; i < used.gpus.size(); ++i) {
-        const std::string chosen = i < node.gpus.size() ? node.gpus[i] : std::to_string(i);
-        tellMemory(chosen.starts_with("GPU-") ? chosen : "GPU " + chosen, used.gpus[i],
-                   leaveOut(node), found);
-    }
-    return found.row.evidence.empty() ? std::nullopt : std::optional(std::move(found.row));
+std::optional<CheckRow> usedGpuMemoryRow(const NodeReport& report, const Node& node) {
+    CheckRow row = memoryInUse({report, node});
+    return row.evidence.empty() ? std::nullopt : std::optional(std::move(row));
 }
 
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,

@@ -309,7 +309,7 @@ Result<std::vector<Placement>> DirectLauncher::check() {
     m_nodes.clear();
     for (size_t i = 0; i < m_request.nodes.size(); ++i)
         m_nodes.push_back(
-            {m_request.nodes[i].node, std::move(outlooks[i].report), m_request.nodes[i].ranks});
+            placeNode(m_request.nodes[i].node, outlooks[i].report, m_request.nodes[i].ranks));
     RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
     RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_target.device));
     // What resumes keeps its precision, which it has got by with before.

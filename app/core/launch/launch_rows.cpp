@@ -218,10 +218,10 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
 
 /// Those asked of a cluster are on several nodes, for one of which it stands.
 std::vector<PlacedNode> placedIn(const LaunchFacts& facts) {
-    std::vector<PlacedNode> placed;
+    std::vector<PlacedNode> nodes;
     for (const OnNode& each : facts.nodes)
-        placed.push_back({each.node, each.report, each.node.isSlurm ? 0 : each.ranks});
-    return placed;
+        nodes.push_back(placeNode(each.node, each.report, each.node.isSlurm ? 0 : each.ranks));
+    return nodes;
 }
 
 /// Whether check() of a launch would take what was chosen.

@@ -18,7 +18,7 @@ namespace rm {
 struct LaunchFacts {
     struct OnNode {
         Node node;
-        NodeReport report;       ///< its usedPart()
+        NodeReport report;       ///< NodeOutlook::report
         int64_t bytesToSend = 0; ///< trainer and staged data
         FolderOnNode home;       ///< where that goes
         FolderOnNode state;      ///< where runs lie, with checkpoints if the spec names no folder

@@ -73,12 +73,12 @@ Result<std::vector<std::string>> folderProblems(HostSession& session, const std:
 }
 
 Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, const RunSpec& spec,
-                            const NodeReport& report, std::stop_token stop) {
+                            const PlacedNode& placed, std::stop_token stop) {
     const auto bytesOf = [&](const Result<LocalTree>& tree) {
         return tree ? missingBytes(session, agent, *tree, stop)
                     : tl::unexpected<Error>(tree.error());
     };
-    const auto target = chooseTarget(spec, {{{}, report, 0}});
+    const auto target = chooseTarget(spec, {placed});
     const auto trainer = bytesOf(trainerBundle(target ? target->runtime : "cpu"));
     if (!trainer || !spec.data.stage)
         return trainer;
@@ -141,7 +141,7 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
         for (const UnreadablePath& path : unreadable)
             problems.push_back(problemOf(spec, path));
     }
-    return NodeOutlook{usedPart(node, report), std::move(problems), 0, std::move(partition)};
+    return NodeOutlook{std::move(report), std::move(problems), 0, std::move(partition)};
 }
 
 Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const Node& node,
@@ -149,7 +149,8 @@ Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, 
     auto outlook = lookAtNode(session, agent, node, spec, stop);
     if (!outlook || !outlook->problems.empty())
         return outlook;
-    RM_ASSIGN_OR_RETURN(const auto bytes, bytesToSend(session, agent, spec, outlook->report, stop));
+    RM_ASSIGN_OR_RETURN(const auto bytes, bytesToSend(session, agent, spec,
+                                                      placeNode(node, outlook->report, 0), stop));
     outlook->bytesToSend = bytes;
     return outlook;
 }

@@ -14,8 +14,7 @@ namespace rm {
 
 /// What a launch would find on one node; nothing is started.
 struct NodeOutlook {
-    /// Of the GPUs those that the node's settings choose; of a Slurm cluster reportInJob().
-    NodeReport report;
+    NodeReport report; ///< with all its GPUs; of a Slurm cluster reportInJob()
     /// What prevents it there, one sentence each: "data.train names /x, which is not there".
     std::vector<std::string> problems;
     int64_t bytesToSend = 0; ///< of files that the node lacks, before compression

@@ -152,6 +152,10 @@ std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes
 
 } // namespace
 
+PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks) {
+    return {node, usedPart(node, whole), ranks};
+}
+
 std::string idleFact(const IdleGpus& idle) {
     return "all ranks train on CPUs, and GPUs stay idle (" + idle.which + ')';
 }

@@ -31,6 +31,9 @@ struct PlacedNode {
     bool operator==(const PlacedNode&) const = default;
 };
 
+/// One of which `whole` was found, with all its GPUs.
+PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks);
+
 /// Where all ranks meet: an address of the first node that every other node reached.
 struct Rendezvous {
     std::string masterAddr = "127.0.0.1";

@@ -30,7 +30,7 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     m_order.agent = agents.front();
     m_order.options = sbatchOptions(cluster(), m_request.spec);
     const SlurmPartition partition = *outlooks.front().partition;
-    m_nodes = {{cluster(), std::move(outlooks.front().report), 0}};
+    m_nodes = {placeNode(cluster(), outlooks.front().report, 0)};
     RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
     // What resumes keeps its precision, which it has got by with before.
     if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")

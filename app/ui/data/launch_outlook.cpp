@@ -188,7 +188,7 @@ QString LaunchOutlook::age() const {
 }
 
 Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
-    std::vector<PlacedNode> placed;
+    std::vector<PlacedNode> nodes;
     for (const Placement& placement : m_nodes) {
         const auto answer = of(placement.node);
         const auto node = m_context.fleet.find(placement.node);
@@ -196,16 +196,16 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
             return fail(ErrorCode::kUnavailable,
                         placement.node.toStdString() + " has not answered");
         // Those asked of a cluster are on several nodes, for one of which it stands here.
-        placed.push_back({*node, (*answer)->report, node->isSlurm ? 0 : placement.ranks});
+        nodes.push_back(placeNode(*node, (*answer)->report, node->isSlurm ? 0 : placement.ranks));
     }
-    std::vector<Node> nodes;
-    for (const PlacedNode& each : placed)
-        nodes.push_back(each.node);
-    RM_RETURN_IF_ERROR(checkClusterIsAlone(nodes));
-    RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, placed));
+    std::vector<Node> asked;
+    for (const PlacedNode& each : nodes)
+        asked.push_back(each.node);
+    RM_RETURN_IF_ERROR(checkClusterIsAlone(asked));
+    RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, nodes));
     if (target.device == "cuda")
-        RM_RETURN_IF_ERROR(checkPrecision(m_spec, placed));
-    RM_ASSIGN_OR_RETURN(auto ranks, count(placed, target.device));
+        RM_RETURN_IF_ERROR(checkPrecision(m_spec, nodes));
+    RM_ASSIGN_OR_RETURN(auto ranks, count(nodes, target.device));
     return Ranks{std::move(ranks), target.device};
 }
 

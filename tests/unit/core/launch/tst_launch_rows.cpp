@@ -176,10 +176,16 @@ void LaunchRowsTest::whoUsesTheGpusIsTold() {
     QCOMPARE(row.evidence, std::string("b: GPU 1: 40.0 GiB of 140.0 GiB; GPU 1: 40.0 GiB by "
                                        "python3 of anna (pid 4242)"));
     QVERIFY2(row.fix.starts_with("ask anna when it ends, or "), row.fix.c_str());
-    // By the number that the node's settings have, as nvidia-smi does.
-    facts.nodes[1].node.gpus = {"4", "6"};
+    // By the number that nvidia-smi has, also where another that was chosen is not there, and of
+    // the chosen ones alone.
+    std::vector<GpuReport>& gpus = facts.nodes[1].report.gpus;
+    gpus.insert(gpus.begin() + 1, gpus[0]);
+    facts.nodes[1].node.gpus = {"0", "5", "2"};
     QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere)
-                .evidence.starts_with("b: GPU 6: 40.0 GiB of"));
+                .evidence.starts_with("b: GPU 2: 40.0 GiB of"));
+    facts.nodes[1].node.gpus = {"1"};
+    QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere).id.empty());
+    facts.nodes[1].node.gpus.clear();
     // A run on CPUs does not mind.
     const CheckRow onCpus = rowOf(spec(), facts, "launch-gpu-memory");
     QVERIFY(onCpus.state == State::kGood && onCpus.cause.empty() && onCpus.fix.empty());
