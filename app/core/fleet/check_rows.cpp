@@ -107,25 +107,6 @@ CheckRow machineRow(const NodeReport& report) {
     return row;
 }
 
-/// What lets the node train on GPUs that no runtime serves as they are. `used`: usedPart() of
-/// `whole`, by which GPUs are numbered.
-std::string fixOfGpus(const NodeReport& whole, const NodeReport& used, const Node& node) {
-    const std::string onCpu = "let the node train on its CPU";
-    if (const int driver = driverToInstall(used); driver > 0)
-        return "install a driver of " + std::to_string(driver) + " or later there, or " + onCpu;
-    std::string served;
-    for (const size_t place : usedGpus(node, whole)) {
-        NodeReport one = whole;
-        one.gpus = {whole.gpus[place]};
-        if (whyNoRuntime(one).empty())
-            served += (served.empty() ? "" : ",") + std::to_string(place);
-    }
-    if (served.empty())
-        return "no driver changes that: " + onCpu;
-    return "choose the GPUs that are served with Edit, or with ringmaster nodes edit " +
-           nameOrNode(node.name) + " --gpus " + served + "; or " + onCpu;
-}
-
 CheckRow gpuRow(const NodeReport& whole, const NodeReport& report, const CheckContext& context) {
     CheckRow row = goodRow(kGpusRow, "GPUs and driver", "no NVIDIA GPU: it trains on its CPU");
     if (report.gpus.empty() && report.driver.empty())
@@ -154,7 +135,9 @@ CheckRow gpuRow(const NodeReport& whole, const NodeReport& report, const CheckCo
     }
     row.state = State::kWarning;
     row.cause = "it trains on its CPU, as " + whyNoRuntime(report);
-    row.fix = fixOfGpus(whole, report, context.node);
+    const std::string fix = fixOfGpus(context.node, report, usedGpus(context.node, whole));
+    row.fix = (fix.empty() ? "no driver changes that: " : fix + ", or ") +
+              "let the node train on its CPU";
     if (missing.empty())
         return row;
     row.cause = "it trains on its CPU, as this computer lacks the runtime " + missing;
@@ -641,6 +624,56 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
 
 std::string runtimeFix(const std::string& runtime) {
     return "set that up on this computer: packaging/run --" + runtime;
+}
+
+namespace {
+
+/// The GPUs that train together by one runtime, as many as there can be.
+std::vector<size_t> servedTogether(const NodeReport& report) {
+    std::vector<size_t> most;
+    for (const Runtime& runtime : gpuRuntimes()) {
+        std::vector<size_t> served;
+        for (size_t i = 0; i < report.gpus.size(); ++i) {
+            NodeReport one = report;
+            one.gpus = {report.gpus[i]};
+            if (obstacleTo(runtime, one).empty())
+                served.push_back(i);
+        }
+        if (served.size() > most.size())
+            most = std::move(served);
+    }
+    return most;
+}
+
+std::string installDriver(int least) {
+    return "install a driver of " + std::to_string(least) + " or later there";
+}
+
+} // namespace
+
+std::string fixOfGpus(const Node& node, const NodeReport& used, const std::vector<size_t>& places) {
+    if (const int driver = driverToInstall(used); driver > 0)
+        return installDriver(driver);
+    std::vector<size_t> some = servedTogether(used);
+    std::string first;
+    if (some.empty()) {
+        NodeReport newer = used;
+        newer.driver.clear(); // stands in no way
+        some = servedTogether(newer);
+        newer = used;
+        newer.gpus.clear();
+        for (const size_t i : some)
+            newer.gpus.push_back(used.gpus[i]);
+        first = installDriver(driverToInstall(newer)) + ", and ";
+    }
+    std::string list;
+    for (const size_t i : some)
+        list += (list.empty() ? "" : ",") + std::to_string(i < places.size() ? places[i] : i);
+    return list.empty() ? std::string()
+                        : first +
+                              "choose the GPUs that are served with Edit, or with ringmaster "
+                              "nodes edit " +
+                              nameOrNode(node.name) + " --gpus " + list;
 }
 
 std::string makeRoomOn(const std::string& node) {

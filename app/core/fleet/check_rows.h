@@ -44,6 +44,11 @@ std::string gpuWords(const std::vector<GpuReport>& gpus);
 /// What to do about a runtime that this installation lacks.
 std::string runtimeFix(const std::string& runtime);
 
+/// What lets GPUs train that no runtime serves as they are: "install a driver of 525 or later
+/// there", or which of them to choose; empty: nothing does. `places`: of the `used` ones, as
+/// nvidia-smi numbers them; empty: as they stand there.
+std::string fixOfGpus(const Node& node, const NodeReport& used, const std::vector<size_t>& places);
+
 /// What to do about a full disk of a node; empty `node`: its name is not known.
 std::string makeRoomOn(const std::string& node);
 

@@ -127,13 +127,7 @@ Target onCpus(const std::vector<PlacedNode>& nodes, const std::string& why,
 
 /// What lets the others' GPUs train, or its own.
 std::string fixOf(const PlacedNode& without, bool isAlone) {
-    const int driver = driverToInstall(without.report);
-    const std::string own =
-        driver > 0 ? "install a driver of " + std::to_string(driver) + " or later there"
-        : gpusThatCould(without.report).empty()
-            ? std::string()
-            : "choose the GPUs that are served, with Edit or ringmaster nodes edit " +
-                  without.node.name + " --gpus";
+    const std::string own = fixOfGpus(without.node, without.report, without.gpuPlaces);
     if (isAlone)
         return own;
     return (own.empty() ? "" : own + ", or ") + "leave " + without.node.name + " out";
@@ -153,7 +147,7 @@ std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes
 } // namespace
 
 PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks) {
-    return {node, usedPart(node, whole), ranks};
+    return {node, usedPart(node, whole), ranks, usedGpus(node, whole)};
 }
 
 std::string idleFact(const IdleGpus& idle) {

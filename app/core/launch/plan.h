@@ -26,8 +26,9 @@ struct Placement {
 /// A node that takes part, as asked for.
 struct PlacedNode {
     Node node;
-    NodeReport report; ///< its usedPart()
-    int ranks = 0;     ///< 0: as the spec says, else one per GPU, else 1
+    NodeReport report;                  ///< its usedPart()
+    int ranks = 0;                      ///< 0: as the spec says, else one per GPU, else 1
+    std::vector<size_t> gpuPlaces = {}; ///< its usedGpus(); empty: as they stand in the report
     bool operator==(const PlacedNode&) const = default;
 };
 

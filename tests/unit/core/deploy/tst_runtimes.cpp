@@ -157,9 +157,17 @@ void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
                          "570.86.15 is older than 580; install a driver of 580 or later there"));
     const std::string beside = told({kH200AndDisplay});
     QVERIFY2(beside.find("(node-1: 1 x NVIDIA H200, ") != std::string::npos, beside.c_str());
-    QVERIFY2(beside.ends_with("; choose the GPUs that are served, with Edit or ringmaster nodes "
-                              "edit node-1 --gpus"),
+    QVERIFY2(beside.ends_with("; choose the GPUs that are served with Edit, or with ringmaster "
+                              "nodes edit node-1 --gpus 0"),
              beside.c_str());
+    // By the numbers that they have among all of the node.
+    Node node;
+    node.name = "a";
+    node.gpus = {"1", "2"};
+    NodeReport whole = nodeWith(kH200AndDisplay);
+    whole.gpus.push_back(whole.gpus.front());
+    const std::string third = chooseTarget(spec, {placeNode(node, whole, 0)}, isAnyHere)->idle.fix;
+    QVERIFY2(third.ends_with(" nodes edit a --gpus 2"), third.c_str());
     spec.launch.device = "cpu"; // as a person asked
     QCOMPARE(told({kH200, kK80}), std::string());
 }

@@ -311,7 +311,18 @@ void CheckRowsTest::whatNoDriverChangesIsNotAdvised() {
     context.node.name = "box";
     QCOMPARE(rowOf(report, "gpus", context).fix,
              std::string("choose the GPUs that are served with Edit, or with ringmaster nodes edit "
-                         "box --gpus 0; or let the node train on its CPU"));
+                         "box --gpus 0, or let the node train on its CPU"));
+    report.driver = "470.82"; // which the first of them could have another in the place of
+    QCOMPARE(rowOf(report, "gpus", context).fix,
+             std::string("install a driver of 525 or later there, and choose the GPUs that are "
+                         "served with Edit, or with ringmaster nodes edit box --gpus 0, or let the "
+                         "node train on its CPU"));
+    // Each alone is served, but not both by one runtime.
+    NodeReport mixed = gpuReport();
+    mixed.gpus[0].computeCapability = 61;
+    mixed.gpus[1].computeCapability = 100;
+    const std::string one = rowOf(mixed, "gpus", context).fix;
+    QVERIFY2(one.find(" --gpus 1, or let") != one.npos, one.c_str());
     report.gpus.erase(report.gpus.begin());
     QCOMPARE(rowOf(report, "gpus", context).fix,
              std::string("no driver changes that: let the node train on its CPU"));
