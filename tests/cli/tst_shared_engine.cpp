@@ -164,7 +164,7 @@ void TestSharedEngine::whatALaunchWouldMeetIsToldToBoth() {
         QVERIFY2(outlook.result(),
                  outlook.result() ? "" : outlook.result().error().message.c_str());
         QCOMPARE(outlook.result()->problems.size(), 1u);
-        QVERIFY(outlook.result()->problems.front().find("/nowhere") != std::string::npos);
+        QVERIFY(outlook.result()->problems.front().what.find("/nowhere") != std::string::npos);
     }
 }
 

@@ -308,6 +308,12 @@ auto membersOf(T& value) {
                     gpusPerNode, gpu);
 }
 
+template <Like<LaunchProblem> T>
+auto membersOf(T& value) {
+    auto& [what, fix] = value;
+    return std::tie(what, fix);
+}
+
 template <Like<NodeOutlook> T>
 auto membersOf(T& value) {
     auto& [report, problems, bytesToSend, partition] = value;

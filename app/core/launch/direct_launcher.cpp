@@ -333,8 +333,9 @@ Result<std::vector<Placement>> DirectLauncher::check() {
 Result<void> DirectLauncher::refuseProblems(const std::vector<NodeOutlook>& outlooks) const {
     std::string all;
     for (size_t i = 0; i < outlooks.size(); ++i)
-        for (const std::string& problem : outlooks[i].problems)
-            all += (all.empty() ? "launch on " : "\nlaunch on ") + nodeName(i) + ": " + problem;
+        for (const LaunchProblem& problem : outlooks[i].problems)
+            all += (all.empty() ? "launch on " : "\nlaunch on ") + nodeName(i) + ": " +
+                   problemWords(problem);
     return all.empty() ? Result<void>() : fail(ErrorCode::kNotFound, all);
 }
 

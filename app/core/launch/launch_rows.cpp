@@ -4,7 +4,6 @@
 #include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
-#include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/network/address_kind.h"
@@ -284,19 +283,17 @@ std::optional<CheckRow> gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
     return row.evidence.empty() ? std::nullopt : std::optional(row);
 }
 
-/// For what a node would refuse the launch; nullopt: nothing. A folder of another run's has its own
-/// advice.
+/// For what a node would refuse the launch; nullopt: nothing.
 std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
     CheckRow row = goodRow("launch-refused", "What the run needs there", {});
     for (const OnNode& each : facts.nodes)
-        for (const std::string& problem : each.problems) {
-            const size_t advice = problem.find(kOtherFolderAdvice);
-            row.evidence += (row.evidence.empty() ? "" : "; ") + each.node.name + ": " +
-                            problem.substr(0, advice);
+        for (const LaunchProblem& problem : each.problems) {
+            row.evidence +=
+                (row.evidence.empty() ? "" : "; ") + each.node.name + ": " + problem.what;
             warn(row, State::kBad, "the launch is refused",
-                 advice == problem.npos
+                 problem.fix.empty()
                      ? "put there what is missing, or change the setting that names it"
-                     : problem.substr(advice + std::string_view("; ").size()));
+                     : problem.fix);
         }
     return row.evidence.empty() ? std::nullopt : std::optional(row);
 }

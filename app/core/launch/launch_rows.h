@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/runtime.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/network/network_matrix.h"
 #include "app/core/node/check_row.h"
 #include "shared/spec/run_spec.h"
@@ -23,7 +24,7 @@ struct LaunchFacts {
         FolderOnNode home;       ///< where that goes
         FolderOnNode state;      ///< where runs lie, with checkpoints if the spec names no folder
         std::optional<FolderOnNode> checkpoints; ///< the folder that the spec names
-        std::vector<std::string> problems;       ///< NodeOutlook::problems
+        std::vector<LaunchProblem> problems;     ///< NodeOutlook::problems
         std::optional<DataFingerprint> data;     ///< of what it reads; nullopt: it is staged
         int ranks = 0;                           ///< asked for; 0: see PlacedNode
         /// Where its ranks save.

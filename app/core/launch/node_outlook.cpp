@@ -32,44 +32,45 @@ std::string keyOf(const RunSpec& spec, const std::string& path) {
     return path == spec.model.startFrom ? "model.start_from" : "data.validation";
 }
 
-std::string problemOf(const RunSpec& spec, const UnreadablePath& path) {
-    return keyOf(spec, path.path) + " names " + path.path + ", which " + path.why;
+LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
+    return {keyOf(spec, path.path) + " names " + path.path + ", which " + path.why};
 }
 
 /// Of the data that is sent from here.
-std::vector<std::string> stagingProblems(const RunSpec& spec) {
+std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
     const auto tree = dataTree(dataPaths(spec));
-    return tree ? std::vector<std::string>{} : std::vector{tree.error().message};
+    return tree ? std::vector<LaunchProblem>() : std::vector{LaunchProblem{tree.error().message}};
 }
 
-/// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; empty: it may.
-std::string ownedByOther(const RunSpec& spec, const std::vector<SavedRun>& runs) {
+/// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; nullopt: it may.
+std::optional<LaunchProblem> ownedByOther(const RunSpec& spec, const std::vector<SavedRun>& runs) {
     const bool goesOn = spec.checkpoint.onExisting == "resume";
     const bool hasOwn = std::ranges::count(runs, spec.name, &SavedRun::runName) > 0;
     if (runs.empty() || (goesOn && hasOwn))
-        return {};
+        return std::nullopt;
     const SavedRun& owner =
         hasOwn ? *std::ranges::find(runs, spec.name, &SavedRun::runName) : runs.front();
     const std::string id = owner.runId.empty() ? std::string() : " (" + owner.runId + ")";
-    return "checkpoint.directory names " + spec.checkpoint.directory +
-           ", which has checkpoints of the run \"" + owner.runName + "\"" + id + " up to step " +
-           std::to_string(owner.step) +
-           (goesOn ? " and none of a run called \"" + spec.name + "\"" : std::string()) +
-           kOtherFolderAdvice + ", " + (owner.runId.empty() ? std::string() : "resume that run, ") +
-           "or set checkpoint.on_existing to " +
-           (goesOn ? "" : "\"resume\", to go on from there, or ") +
-           "\"separate\", to save beside them";
+    return LaunchProblem{
+        "checkpoint.directory names " + spec.checkpoint.directory +
+            ", which has checkpoints of the run \"" + owner.runName + "\"" + id + " up to step " +
+            std::to_string(owner.step) +
+            (goesOn ? " and none of a run called \"" + spec.name + "\"" : std::string()),
+        std::string("choose another folder, ") + (owner.runId.empty() ? "" : "resume that run, ") +
+            "or set checkpoint.on_existing to " +
+            (goesOn ? "" : "\"resume\", to go on from there, or ") +
+            "\"separate\", to save beside them"};
 }
 
-Result<std::vector<std::string>> folderProblems(HostSession& session, const std::string& agent,
-                                                const RunSpec& spec, std::stop_token stop) {
+Result<std::vector<LaunchProblem>> folderProblems(HostSession& session, const std::string& agent,
+                                                  const RunSpec& spec, std::stop_token stop) {
     const RunSpec::Checkpoint& rule = spec.checkpoint;
     if (rule.directory.empty() || rule.onExisting == "separate")
-        return std::vector<std::string>{};
+        return std::vector<LaunchProblem>();
     RM_ASSIGN_OR_RETURN(const auto runs, savedRunsOnNode(session, agent, rule.directory, spec.name,
                                                          std::move(stop)));
-    const std::string problem = ownedByOther(spec, runs);
-    return problem.empty() ? std::vector<std::string>{} : std::vector{problem};
+    const auto problem = ownedByOther(spec, runs);
+    return problem ? std::vector{*problem} : std::vector<LaunchProblem>();
 }
 
 Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, const RunSpec& spec,
@@ -103,6 +104,10 @@ Error withSlurmAdvice(const Error& error, const Node& cluster) {
 
 } // namespace
 
+std::string problemWords(const LaunchProblem& problem) {
+    return problem.what + (problem.fix.empty() ? "" : "; " + problem.fix);
+}
+
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
     if (!isFirstNode && !spec.data.stage)
         spec.data.tokenizerFile = spec.model.startFrom = {};
@@ -128,11 +133,11 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
             report = reportInJob(std::move(report), *found, sbatchOptions(node, spec));
             partition = std::move(*found);
         } else {
-            problems.push_back(found.error().message);
+            problems.push_back({found.error().message});
         }
     }
     if (std::string missing = missingGpus(node, report); !missing.empty())
-        problems.push_back(std::move(missing));
+        problems.push_back({std::move(missing)});
     if (spec.data.stage)
         std::ranges::move(stagingProblems(spec), std::back_inserter(problems));
     else {

@@ -12,19 +12,25 @@
 
 namespace rm {
 
+/// Why a node would refuse a launch.
+struct LaunchProblem {
+    std::string what;     ///< "data.train names /x, which is not there"
+    std::string fix = {}; ///< empty: put it there, or change the setting that names it
+    bool operator==(const LaunchProblem&) const = default;
+};
+
+/// Both, as one sentence.
+std::string problemWords(const LaunchProblem& problem);
+
 /// What a launch would find on one node; nothing is started.
 struct NodeOutlook {
-    NodeReport report; ///< with all its GPUs; of a Slurm cluster reportInJob()
-    /// What prevents it there, one sentence each: "data.train names /x, which is not there".
-    std::vector<std::string> problems;
-    int64_t bytesToSend = 0; ///< of files that the node lacks, before compression
+    NodeReport report;                   ///< with all its GPUs; of a Slurm cluster reportInJob()
+    std::vector<LaunchProblem> problems; ///< what prevents it there
+    int64_t bytesToSend = 0;             ///< of files that the node lacks, before compression
     /// To which the job would go; nullopt: the node is no Slurm cluster, or a problem says why not.
     std::optional<SlurmPartition> partition = std::nullopt;
     bool operator==(const NodeOutlook&) const = default;
 };
-
-/// How the advice in a problem begins where checkpoint.directory has another run's checkpoints.
-inline constexpr const char* kOtherFolderAdvice = "; choose another folder";
 
 /// `spec` without the paths that this node does not need: weights and tokenizer are read, and
 /// checkpoints written, only by rank 0, on the first node.

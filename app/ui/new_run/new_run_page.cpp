@@ -424,8 +424,9 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
         else if ((*answer)->problems.empty())
             lines.push_back({Tone::kGood, tr("%1: the data is there").arg(title)});
         else
-            for (const std::string& problem : (*answer)->problems)
-                lines.push_back({Tone::kBad, title + ": " + QString::fromStdString(problem)});
+            for (const LaunchProblem& problem : (*answer)->problems)
+                lines.push_back(
+                    {Tone::kBad, title + ": " + QString::fromStdString(problemWords(problem))});
     }
     const auto ranks = m_outlook->ranks();
     if (haveAnswered && !ranks)

@@ -130,7 +130,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Answer{7, true},
         face::Answer{8,
                      Result<NodeOutlook>(NodeOutlook{*nodeCheck().report,
-                                                     {"no /data"},
+                                                     {{"no /data", "set data.train"}},
                                                      1LL << 33,
                                                      SlurmPartition{"gpu", true, true, "infinite",
                                                                     4, 3, 64, 512000, 8, "a100"}})},

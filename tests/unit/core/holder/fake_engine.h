@@ -44,7 +44,7 @@ public:
         return done();
     }
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString&) override {
-        return QtFuture::makeReadyFuture(Result<NodeOutlook>(NodeOutlook{{}, {spec.name}, 0}));
+        return QtFuture::makeReadyFuture(Result<NodeOutlook>(NodeOutlook{{}, {{spec.name}}, 0}));
     }
     QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
                                           std::vector<std::pair<std::string, std::string>>,

@@ -304,14 +304,14 @@ void LaunchRowsTest::checkpointsThatStayForGoodAreCounted() {
 
 void LaunchRowsTest::whatANodeRefusesIsARow() {
     LaunchFacts facts = twoNodes();
-    facts.nodes[1].problems = {"data.train names /data, which is not there"};
+    facts.nodes[1].problems = {{"data.train names /data, which is not there"}};
     QCOMPARE(rowOf(spec(), facts, "launch-refused"),
              (CheckRow{"launch-refused", State::kBad, "What the run needs there",
                        "b: data.train names /data, which is not there", "the launch is refused",
                        "put there what is missing, or change the setting that names it"}));
     const std::string advice =
         "choose another folder, resume that run, or set checkpoint.on_existing to \"separate\"";
-    facts.nodes[1].problems = {"checkpoint.directory names /c, which has checkpoints; " + advice};
+    facts.nodes[1].problems = {{"checkpoint.directory names /c, which has checkpoints", advice}};
     const CheckRow folder = rowOf(spec(), facts, "launch-refused");
     QCOMPARE(folder.evidence,
              std::string("b: checkpoint.directory names /c, which has checkpoints"));
