@@ -130,6 +130,7 @@ private Q_SLOTS:
     void whatIsChangedOfARecipeIsKept();
     void theFileIsADrawerOverTheRight();
     void dataThatIsNotThereIsRedBeforeTheLaunch();
+    void stepsThatTheRanksCannotCutAreRedBeforeTheLaunch();
     void theForecastSaysWhereAndWhatIsSent();
     void stepsAreForecastForSeveralNodes();
     void aRunThatFailedIsEditedAndLaunchedAgain();
@@ -456,6 +457,28 @@ void TestNewRun::dataThatIsNotThereIsRedBeforeTheLaunch() {
     type("data.train", "/usr/share/common-licenses");
     QTRY_VERIFY_WITH_TIMEOUT(checkLines().contains("This computer: the data is there"), 20'000);
     QTRY_VERIFY(canLaunch());
+}
+
+void TestNewRun::stepsThatTheRanksCannotCutAreRedBeforeTheLaunch() {
+    const auto show = [this](const char* globalBatch) {
+        text()->setPlainText(kText + "[train]\nbatch_size = 2\nglobal_batch = " + globalBatch +
+                             "\n[launch]\ndevice = \"cpu\"\n");
+    };
+    show("7");
+    const auto isTold = [this] {
+        return !checkLines()
+                    .filter("cut steps of 7 samples of train.global_batch: 1 rank takes 2")
+                    .isEmpty();
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(isTold(), qPrintable(checkLines().join('\n')), 20'000);
+    QVERIFY(!canLaunch());
+    // Nor does what the nodes said of those stay.
+    show("8");
+    const auto isWhole = [this] {
+        return !checkLines().filter("all ranks train on CPUs").isEmpty();
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(isWhole() && !isTold() && canLaunch(),
+                              qPrintable(checkLines().join('\n')), 20'000);
 }
 
 void TestNewRun::theForecastSaysWhereAndWhatIsSent() {

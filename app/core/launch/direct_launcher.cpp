@@ -239,6 +239,7 @@ Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string&
     facts.node = node;
     facts.problems = std::move(outlook.problems);
     facts.bytesToSend = outlook.bytesToSend;
+    facts.partition = std::move(outlook.partition);
     facts.report = std::move(outlook.report);
     RM_ASSIGN_OR_RETURN(facts.home, look(facts.report.home));
     RM_ASSIGN_OR_RETURN(facts.state, look(facts.report.stateDir));
@@ -287,19 +288,7 @@ Result<std::vector<CheckRow>> DirectLauncher::rows(const NetworkMatrix& lastNetw
     });
     for (size_t i = 0; i < facts->nodes.size(); ++i)
         facts->nodes[i].ranks = m_request.nodes[i].ranks;
-    auto rows = launchRows(m_request.spec, *facts);
-    const bool areTaken = std::ranges::none_of(rows, [](const CheckRow& row) {
-        return row.id == kLaunchRuntimeRow && row.state == CheckRow::State::kBad;
-    });
-    const bool areReady = std::ranges::all_of(
-        facts->nodes, [](const LaunchFacts::OnNode& node) { return node.problems.empty(); });
-    const auto placed = areTaken && areReady ? check() : std::vector<Placement>();
-    if (placed)
-        return rows;
-    if (placed.error().code != ErrorCode::kInvalid) // it does not answer any more
-        return tl::unexpected(placed.error());
-    rows.insert(rows.begin(), refusedSpec(placed.error()));
-    return rows;
+    return launchRows(m_request.spec, *facts);
 }
 
 Result<std::vector<Placement>> DirectLauncher::check() {
@@ -310,20 +299,10 @@ Result<std::vector<Placement>> DirectLauncher::check() {
     for (size_t i = 0; i < m_request.nodes.size(); ++i)
         m_nodes.push_back(
             placeNode(m_request.nodes[i].node, outlooks[i].report, m_request.nodes[i].ranks));
-    RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
-    RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_target.device));
-    // What resumes keeps its precision, which it has got by with before.
-    if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")
-        RM_RETURN_IF_ERROR(checkPrecision(m_request.spec, m_nodes));
-    if (m_request.readsData) {
-        const int64_t all = std::accumulate(ranks.begin(), ranks.end(), int64_t{0});
-        RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, all, m_request.attempt.stepsBefore));
-    }
-    // What resumes keeps the steps of its checkpoint, of which the spec need not say how large they
-    // are.
-    if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
-        RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, ranks));
-    m_ranks = std::move(ranks);
+    RM_ASSIGN_OR_RETURN(
+        auto ranks, placeRanks(m_request.spec, m_nodes, m_request.attempt, m_request.readsData));
+    m_target = std::move(ranks.target);
+    m_ranks = std::move(ranks.byPart);
     std::vector<Placement> parts;
     for (size_t i = 0; i < m_ranks.size(); ++i)
         parts.push_back({QString::fromStdString(nodeName(i)), m_ranks[i]});

@@ -8,7 +8,6 @@
 #include "app/core/launch/rendezvous.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
-#include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
@@ -215,25 +214,11 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
     return row;
 }
 
-/// Those asked of a cluster are on several nodes, for one of which it stands.
 std::vector<PlacedNode> placedIn(const LaunchFacts& facts) {
     std::vector<PlacedNode> nodes;
     for (const OnNode& each : facts.nodes)
-        nodes.push_back(placeNode(each.node, each.report, each.node.isSlurm ? 0 : each.ranks));
+        nodes.push_back(placeNode(each.node, each.report, each.ranks, each.partition));
     return nodes;
-}
-
-/// Whether check() of a launch would take what was chosen.
-Result<void> checkTarget(const RunSpec& spec, const LaunchFacts& facts,
-                         const Result<Target>& target) {
-    if (!target)
-        return tl::unexpected(target.error());
-    const auto placed = placedIn(facts);
-    if (target->device == "cuda")
-        RM_RETURN_IF_ERROR(checkPrecision(spec, placed));
-    return facts.nodes.front().node.isSlurm
-               ? Result<void>() // whose job decides
-               : countRanks(spec, placed, target->device).map([](const std::vector<int>&) {});
 }
 
 bool isMissing(const std::string& runtime, const std::function<bool(const Runtime&)>& isHere) {
@@ -241,26 +226,27 @@ bool isMissing(const std::string& runtime, const std::function<bool(const Runtim
     return named != gpuRuntimes().end() && !isHere(*named);
 }
 
-CheckRow runtimeRow(const RunSpec& spec, const LaunchFacts& facts, const Result<Target>& target,
+CheckRow runtimeRow(const RunSpec& spec, const Result<PlacedRanks>& ranks,
                     const std::function<bool(const Runtime&)>& isHere) {
     CheckRow row = goodRow(kLaunchRuntimeRow, "What computes", {});
-    if (const auto taken = checkTarget(spec, facts, target); !taken) {
-        row.evidence = taken.error().message;
+    if (!ranks) {
+        row.evidence = ranks.error().message;
         warn(row, State::kBad, "the launch is refused",
              "change the setting that the message names, or leave that node out");
         return row;
     }
-    if (target->device == "cuda") {
-        row.evidence = "all ranks train on GPUs, by the runtime " + target->runtime;
-        if (isMissing(target->runtime, isHere))
+    const Target& target = ranks->target;
+    if (target.device == "cuda") {
+        row.evidence = "all ranks train on GPUs, by the runtime " + target.runtime;
+        if (isMissing(target.runtime, isHere))
             warn(row, State::kBad, "this computer lacks it: the launch is refused",
-                 runtimeFix(target->runtime));
+                 runtimeFix(target.runtime));
         return row;
     }
     row.evidence = spec.launch.device == "cpu"
                        ? "all ranks train on CPUs, as launch.device = \"cpu\" says"
                        : "all ranks train on CPUs";
-    if (const IdleGpus& idle = target->idle; !idle.which.empty()) {
+    if (const IdleGpus& idle = target.idle; !idle.which.empty()) {
         row.evidence = idleFact(idle);
         warn(row, State::kWarning, idle.why, idle.fix);
     }
@@ -379,26 +365,21 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
                                  const std::function<bool(const Runtime&)>& isHere) {
     if (facts.nodes.empty())
         return {};
-    const auto target = chooseTarget(spec, placedIn(facts), isHere);
-    std::vector<CheckRow> rows = {runtimeRow(spec, facts, target, isHere), roomRow(spec, facts),
+    const auto ranks = placeRanks(spec, placedIn(facts), {}, true, isHere);
+    std::vector<CheckRow> rows = {runtimeRow(spec, ranks, isHere), roomRow(spec, facts),
                                   checkpointsRow(spec, facts), dataRow(spec, facts)};
     if (const auto problems = problemsRow(facts))
         rows.insert(rows.begin(), *problems);
     if (const auto others = othersRow(facts))
         rows.push_back(*others);
-    if (const auto memory = gpuMemoryRow(facts, target && target->device == "cuda"))
+    if (const auto memory = gpuMemoryRow(facts, ranks ? ranks->target.device == "cuda"
+                                                      : spec.launch.device != "cpu"))
         rows.push_back(*memory);
     if (const auto machines = machinesRow(facts))
         rows.push_back(*machines);
     if (const auto address = addressRow(spec, facts))
         rows.push_back(*address);
     return rows;
-}
-
-CheckRow refusedSpec(const Error& why) {
-    return {kRefusedSpecRow,         State::kBad,
-            "Ranks and steps",       why.message,
-            "the launch is refused", "change the setting that the reason names"};
 }
 
 } // namespace rm

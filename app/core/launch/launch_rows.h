@@ -27,6 +27,7 @@ struct LaunchFacts {
         std::vector<LaunchProblem> problems;     ///< NodeOutlook::problems
         std::optional<DataFingerprint> data;     ///< of what it reads; nullopt: it is staged
         int ranks = 0;                           ///< asked for; 0: see PlacedNode
+        std::optional<SlurmPartition> partition; ///< NodeOutlook::partition
         /// Where its ranks save.
         FolderOnNode& saving() { return checkpoints ? *checkpoints : state; }
         const FolderOnNode& saving() const { return checkpoints ? *checkpoints : state; }
@@ -36,8 +37,8 @@ struct LaunchFacts {
     std::optional<NetworkMatrix> lastNetwork = {}; ///< of these nodes; nullopt: not measured
 };
 
-/// The row of what the ranks compute with, as check() of a launch would choose it, and of GPUs that
-/// stay idle.
+/// The row of what the ranks compute with, as placeRanks() of a run that begins says, of why it
+/// refuses them, and of GPUs that stay idle.
 inline constexpr const char* kLaunchRuntimeRow = "launch-runtime";
 
 /// Judges what no single node can say: on what all train, room on the disks after all that a launch
@@ -45,10 +46,5 @@ inline constexpr const char* kLaunchRuntimeRow = "launch-runtime";
 /// and at which addresses they may meet.
 std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
                                  const std::function<bool(const Runtime&)>& isHere = isInstalled);
-
-/// Where Launcher::check() refuses what those rows do not judge, such as a step that the ranks
-/// cannot cut.
-inline constexpr const char* kRefusedSpecRow = "launch-spec";
-CheckRow refusedSpec(const Error& why);
 
 } // namespace rm

@@ -65,9 +65,9 @@ public:
     /// Nothing is begun.
     virtual Result<std::vector<NodeOutlook>> outlook() = 0;
 
-    /// What the nodes say of the launch together (launchRows()), and what check() refuses. Leaves
-    /// nothing on them, but for a small file while it looks. `lastNetwork`: what was measured last,
-    /// between whomever; without nodes: nothing.
+    /// What the nodes say of the launch together (launchRows()), with all that check() refuses.
+    /// Leaves nothing on them, but for a small file while it looks. `lastNetwork`: what was
+    /// measured last, between whomever; without nodes: nothing.
     virtual Result<std::vector<CheckRow>> rows(const NetworkMatrix& lastNetwork) = 0;
 
     /// Whether the nodes can be reached and have what the spec names (kNotFound says all that is

@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/deploy.h"
 #include "app/core/fleet/check_rows.h"
+#include "app/core/launch/job_place.h"
 #include "app/core/node/chosen_gpus.h"
 #include "app/core/settings/user_name.h"
 #include "shared/counted.h"
@@ -12,6 +13,7 @@
 #include <QSysInfo>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace rm {
@@ -146,8 +148,9 @@ std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes
 
 } // namespace
 
-PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks) {
-    return {node, usedPart(node, whole), ranks, usedGpus(node, whole)};
+PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks,
+                     const std::optional<SlurmPartition>& partition) {
+    return {node, usedPart(node, whole), ranks, usedGpus(node, whole), partition};
 }
 
 std::string idleFact(const IdleGpus& idle) {
@@ -221,6 +224,42 @@ Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<Place
         RM_ASSIGN_OR_RETURN(const auto count, countRanksOf(spec, placed, device));
         ranks.push_back(count);
     }
+    return ranks;
+}
+
+RunSpec specToGoOn(RunSpec spec) {
+    if (spec.train.globalBatch == 0)
+        spec.launch.minNodes = 0;
+    return spec;
+}
+
+Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                               const PlanRequest& attempt, bool readsData,
+                               const std::function<bool(const Runtime&)>& isHere) {
+    std::vector<Node> asked;
+    std::vector<PlacedNode> each = nodes; // of a cluster one node, for which it stands
+    for (PlacedNode& placed : each) {
+        asked.push_back(placed.node);
+        if (placed.node.isSlurm)
+            placed.ranks = 0;
+    }
+    RM_RETURN_IF_ERROR(checkClusterIsAlone(asked));
+    const bool isJob = !nodes.empty() && nodes.front().node.isSlurm;
+    if (isJob && !nodes.front().partition)
+        return fail(ErrorCode::kNotFound, asked.front().name + " has no place for the job");
+    const bool goesOn = !attempt.startFrom.empty();
+    PlacedRanks ranks;
+    RM_ASSIGN_OR_RETURN(ranks.target, chooseTarget(spec, each, isHere));
+    const std::string& device = ranks.target.device;
+    if (!goesOn && device == "cuda")
+        RM_RETURN_IF_ERROR(checkPrecision(spec, each));
+    RM_ASSIGN_OR_RETURN(ranks.byPart, isJob ? ranksInJob(spec, each.front(), nodes.front().ranks,
+                                                         device, *nodes.front().partition)
+                                            : countRanks(spec, each, device));
+    const int64_t all = std::accumulate(ranks.byPart.begin(), ranks.byPart.end(), int64_t{0});
+    if (readsData)
+        RM_RETURN_IF_ERROR(checkStepCut(spec, all, attempt.stepsBefore));
+    RM_RETURN_IF_ERROR(checkMinNodes(goesOn ? specToGoOn(spec) : spec, ranks.byPart));
     return ranks;
 }
 

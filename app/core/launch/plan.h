@@ -6,6 +6,7 @@
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
 #include "shared/spec/step_cut.h"
+#include "shared/wire/slurm_report.h"
 
 #include <QString>
 
@@ -26,14 +27,17 @@ struct Placement {
 /// A node that takes part, as asked for.
 struct PlacedNode {
     Node node;
-    NodeReport report;                  ///< its usedPart()
-    int ranks = 0;                      ///< 0: as the spec says, else one per GPU, else 1
+    NodeReport report; ///< its usedPart()
+    /// 0: as the spec says, else one per GPU, else 1. Of a cluster on all nodes of the job.
+    int ranks = 0;
     std::vector<size_t> gpuPlaces = {}; ///< its usedGpus(); empty: as they stand in the report
+    std::optional<SlurmPartition> partition = std::nullopt; ///< of a cluster: where the job goes
     bool operator==(const PlacedNode&) const = default;
 };
 
 /// One of which `whole` was found, with all its GPUs.
-PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks);
+PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks,
+                     const std::optional<SlurmPartition>& partition = std::nullopt);
 
 /// Where all ranks meet: an address of the first node that every other node reached.
 struct Rendezvous {
@@ -93,6 +97,25 @@ Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& 
 /// Ranks per node. kInvalid names the node, what was asked and what it has.
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                     const std::string& device);
+
+/// Where all ranks of an attempt go.
+struct PlacedRanks {
+    Target target;
+    std::vector<int> byPart; ///< on each node, of a cluster on each of the job's
+    bool operator==(const PlacedRanks&) const = default;
+};
+
+/// All that decides, from what the nodes have told, whether they take an attempt and how: the two
+/// above, ranksInJob() of a cluster, checkClusterIsAlone(), checkPrecision(), checkStepCut() unless
+/// nothing is trained (`readsData`), checkMinNodes(). What goes on from a checkpoint keeps its
+/// precision, which it has got by with before.
+Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                               const PlanRequest& attempt = {}, bool readsData = true,
+                               const std::function<bool(const Runtime&)>& isHere = isInstalled);
+
+/// What of the spec is asked of nodes on which a run goes on from a checkpoint: it keeps the steps
+/// of that, of which the spec need not say how large they are.
+RunSpec specToGoOn(RunSpec spec);
 
 /// One plan a node, ranks numbered node by node, with a nonce and a key that no other call gives.
 /// `bundles` is parallel to `nodes`. Ranks get the environment of their node, on GPUs with the

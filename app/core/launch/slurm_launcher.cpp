@@ -8,7 +8,6 @@
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace rm {
 
@@ -30,27 +29,21 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     m_order.agent = agents.front();
     m_order.options = sbatchOptions(cluster(), m_request.spec);
     const SlurmPartition partition = *outlooks.front().partition;
-    m_nodes = {placeNode(cluster(), outlooks.front().report, 0)};
-    RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
-    // What resumes keeps its precision, which it has got by with before.
-    if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")
-        RM_RETURN_IF_ERROR(checkPrecision(m_request.spec, m_nodes));
-    RM_RETURN_IF_ERROR(chooseParts(partition));
+    m_nodes = {
+        placeNode(cluster(), outlooks.front().report, m_request.nodes.front().ranks, partition)};
+    RM_ASSIGN_OR_RETURN(
+        auto ranks, placeRanks(m_request.spec, m_nodes, m_request.attempt, m_request.readsData));
+    m_target = std::move(ranks.target);
+    m_ranks = std::move(ranks.byPart);
+    orderJob(partition);
     std::vector<Placement> parts;
-    for (const int ranks : m_ranks)
-        parts.push_back({QString::fromStdString(cluster().name), ranks});
+    for (const int count : m_ranks)
+        parts.push_back({QString::fromStdString(cluster().name), count});
     return parts;
 }
 
-Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
+void SlurmLauncher::orderJob(const SlurmPartition& partition) {
     const bool onGpus = m_target.device == "cuda";
-    RM_ASSIGN_OR_RETURN(m_ranks,
-                        ranksInJob(m_request.spec, m_nodes.front(), m_request.nodes.front().ranks,
-                                   m_target.device, partition));
-    const int64_t all = std::accumulate(m_ranks.begin(), m_ranks.end(), int64_t{0});
-    RM_RETURN_IF_ERROR(checkStepCut(m_request.spec, all, m_request.attempt.stepsBefore));
-    if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
-        RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, m_ranks));
     m_order.setup = m_request.spec.launch.jobSetup;
     m_order.step = m_request.spec.launch.srun;
     m_order.runId = m_request.attempt.runId;
@@ -63,7 +56,6 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
     m_order.gpusPerNode = partition.gpusPerNode;
     // 1 is what Slurm takes for the memory of nodes of which nobody has told it.
     m_order.memoryMb = partition.memoryMb > 1 ? partition.memoryMb : 0;
-    return {};
 }
 
 std::string SlurmLauncher::whatIsTooLarge() {

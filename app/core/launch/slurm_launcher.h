@@ -23,7 +23,7 @@ public:
     Result<void> start() override;
 
 private:
-    Result<void> chooseParts(const SlurmPartition& partition);
+    void orderJob(const SlurmPartition& partition);
     const Node& cluster() const { return m_request.nodes.front().node; }
     std::vector<NodePlan> plans() const;
 

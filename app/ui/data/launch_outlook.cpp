@@ -2,7 +2,6 @@
 #include "app/ui/data/launch_outlook.h"
 
 #include "app/core/answer.h"
-#include "app/core/launch/job_place.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/ui/data/run_time.h"
@@ -107,10 +106,11 @@ void LaunchOutlook::askNode(const QString& node) {
 }
 
 LaunchOutlook::TogetherQuestion LaunchOutlook::togetherQuestion() const {
+    const auto ranks = this->ranks();
     TogetherQuestion question{m_spec.checkpoint,
                               m_spec.launch.interface,
                               m_spec.launch.ranks,
-                              m_spec.train.precision,
+                              ranks ? std::string() : ranks.error().message,
                               checkpointBound(m_spec),
                               {},
                               m_nodes};
@@ -195,32 +195,14 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
         if (!answer || !*answer || !node)
             return fail(ErrorCode::kUnavailable,
                         placement.node.toStdString() + " has not answered");
-        // Those asked of a cluster are on several nodes, for one of which it stands here.
-        nodes.push_back(placeNode(*node, (*answer)->report, node->isSlurm ? 0 : placement.ranks));
+        nodes.push_back(placeNode(*node, (*answer)->report, placement.ranks, (*answer)->partition));
     }
-    std::vector<Node> asked;
-    for (const PlacedNode& each : nodes)
-        asked.push_back(each.node);
-    RM_RETURN_IF_ERROR(checkClusterIsAlone(asked));
-    RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, nodes));
-    if (target.device == "cuda")
-        RM_RETURN_IF_ERROR(checkPrecision(m_spec, nodes));
-    RM_ASSIGN_OR_RETURN(auto ranks, count(nodes, target.device));
-    return Ranks{std::move(ranks), target.device};
-}
-
-/// Of a cluster those on all nodes of the job, as it is asked for by their number.
-Result<std::vector<int>> LaunchOutlook::count(const std::vector<PlacedNode>& placed,
-                                              const std::string& device) const {
-    if (placed.empty() || !placed.front().node.isSlurm)
-        return countRanks(m_spec, placed, device);
-    const auto partition = (*of(m_nodes.front().node))->partition;
-    if (!partition)
-        return fail(ErrorCode::kNotFound, placed.front().node.name + " has no place for the job");
-    return ranksInJob(m_spec, placed.front(), m_nodes.front().ranks, device, *partition)
-        .map([](const std::vector<int>& byPart) {
-            return std::vector{std::accumulate(byPart.begin(), byPart.end(), 0)};
-        });
+    RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_spec, nodes));
+    std::vector<int>& byPart = ranks.byPart;
+    // Of a cluster those on all nodes of the job, as it is asked for by their number.
+    if (!nodes.empty() && nodes.front().node.isSlurm)
+        byPart = {std::accumulate(byPart.begin(), byPart.end(), 0)};
+    return Ranks{std::move(byPart), ranks.target.device};
 }
 
 } // namespace rm

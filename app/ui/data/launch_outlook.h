@@ -34,7 +34,8 @@ public:
     /// "12 s ago", of the oldest answer; empty: there is none.
     QString age() const;
 
-    /// Ranks by chosen node and the device of all; kUnavailable while a node has not answered.
+    /// Ranks by chosen node and the device of all, by placeRanks(); kUnavailable while a node has
+    /// not answered.
     struct Ranks {
         std::vector<int> byNode;
         std::string device;
@@ -66,8 +67,8 @@ private:
     struct TogetherQuestion {
         RunSpec::Checkpoint checkpoint;
         std::string interface;
-        int64_t ranks = 0; ///< on a node
-        std::string precision;
+        int64_t ranks = 0;   ///< on a node
+        std::string refused; ///< why, by ranks()
         int64_t checkpointBytes = 0;
         std::vector<Question> byNode;
         std::vector<Placement> nodes;
@@ -86,8 +87,6 @@ private:
     bool canAskTogether() const;
     void askTogether();
     void askHowLong();
-    Result<std::vector<int>> count(const std::vector<PlacedNode>& placed,
-                                   const std::string& device) const;
 
     AppContext m_context;
     RunSpec m_spec;

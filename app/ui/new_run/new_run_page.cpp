@@ -446,8 +446,7 @@ std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
         return {{Tone::kWarn, QString::fromStdString(answer->error().message)}};
     std::vector<CheckLine> lines;
     for (const CheckRow& row : **answer)
-        // Of the ranks as they are now, LaunchOutlook::ranks() tells the first of these two.
-        if (row.id != kRefusedSpecRow && (hasRanks || row.id != kLaunchRuntimeRow))
+        if (hasRanks || row.id != kLaunchRuntimeRow)
             lines.push_back({rowTone(row), rowWords(row)});
     return lines;
 }
@@ -455,8 +454,10 @@ std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
 void NewRunPage::refreshChecks() {
     m_drawer->setProblem(m_parseError ? QString::fromStdString(m_parseError->message) : QString());
     RunSpec spec = m_form->spec();
-    if (m_branch) // may begin where its parent saved
+    if (m_branch) { // which may begin where its parent saved
+        spec = specToGoOn(std::move(spec));
         spec.checkpoint.directory.clear();
+    }
     m_outlook->set(spec, m_nodes->placements());
     m_sameName = sameName();
     std::vector<CheckLine> lines = specLines();

@@ -27,6 +27,8 @@ private Q_SLOTS:
     void whatComputesIsTold();
     void idleGpusAreTold();
     void whatNoGpuOfTheLaunchDoesIsRefused();
+    void stepsThatTheRanksCannotCutAreRefused();
+    void ranksThatAJobHasNoPlaceForAreRefused();
     void whoUsesTheGpusIsTold();
     void runsThatLiveThereAreTold();
     void aMachineThatIsThereTwiceIsTold();
@@ -164,6 +166,60 @@ void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
     facts.nodes[1].report.gpus[0].computeCapability = 75;
     run.train.precision = "bfloat16";
     verify(run, facts, "launch on b: train.precision is \"bfloat16\"");
+}
+
+void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
+    RunSpec run = spec();
+    run.train.batchSize = 2;
+    run.train.globalBatch = 7;
+    const auto told = [&run](const LaunchFacts& facts) {
+        const CheckRow row = rowOf(run, facts, "launch-runtime");
+        return row.state == State::kBad && row.cause == "the launch is refused" ? row.evidence
+                                                                                : std::string();
+    };
+    const std::string uncut = told(twoNodes());
+    QVERIFY2(uncut.starts_with("cut steps of 7 samples of train.global_batch: 2 ranks take 4 at "
+                               "once, which does not divide that"),
+             uncut.c_str());
+    run.train.globalBatch = 8;
+    QCOMPARE(told(twoNodes()), std::string());
+    run.train.globalBatch = 12;
+    run.launch.minNodes = 1;
+    LaunchFacts facts = twoNodes();
+    QCOMPARE(told(facts), std::string()); // one rank is left, which takes 2
+    facts.nodes[0].ranks = 4;             // which take 8
+    facts.nodes[1].ranks = 2;
+    const std::string afterLoss = told(facts);
+    QVERIFY2(afterLoss.starts_with("launch with launch.min_nodes = 1 on 2 nodes: "),
+             afterLoss.c_str());
+}
+
+/// Those of a cluster are on as many nodes as they need.
+void LaunchRowsTest::ranksThatAJobHasNoPlaceForAreRefused() {
+    LaunchFacts facts = {{node("login")}};
+    facts.nodes[0].node.isSlurm = true;
+    facts.nodes[0].partition =
+        SlurmPartition{"main", true, true, "infinite", 2, 2, 8, 16000, 0, ""};
+    facts.nodes[0].ranks = 4;
+    RunSpec run = spec();
+    run.launch.ranks = 2;
+    run.train.batchSize = 3;
+    run.train.globalBatch = 12;
+    QVERIFY(rowOf(run, facts, "launch-runtime").state == State::kGood);
+    run.train.globalBatch = 6; // which the ranks of one of its nodes could cut
+    const CheckRow uncut = rowOf(run, facts, "launch-runtime");
+    QVERIFY2(uncut.state == State::kBad &&
+                 uncut.evidence.find("4 ranks take 12 at once") != std::string::npos,
+             uncut.evidence.c_str());
+    facts.nodes[0].ranks = 6;
+    const CheckRow many = rowOf(run, facts, "launch-runtime");
+    QVERIFY2(many.state == State::kBad && many.evidence.find("that is 3 nodes, and its partition "
+                                                             "main has 2") != std::string::npos,
+             many.evidence.c_str());
+    facts.nodes.push_back(node("b"));
+    const CheckRow beside = rowOf(run, facts, "launch-runtime");
+    QVERIFY2(beside.evidence.starts_with("launch on login: a run on a Slurm cluster has no other"),
+             beside.evidence.c_str());
 }
 
 void LaunchRowsTest::whoUsesTheGpusIsTold() {

@@ -33,6 +33,7 @@ private Q_SLOTS:
     void ranksDefaultToOnePerGpuElseOne();
     void impossibleRanksNameTheNode_data();
     void impossibleRanksNameTheNode();
+    void whatGoesOnFromACheckpointIsAskedForLess();
     void aRunOwnsItsCheckpointFolder();
     void stagedDataReplacesPaths();
     void newIdsAreValidAndDiffer_data();
@@ -179,6 +180,39 @@ void TestPlan::impossibleRanksNameTheNode() {
     QCOMPARE(counted.error().code, ErrorCode::kInvalid);
     QVERIFY(counted.error().message.find("node-x") != std::string::npos);
     QVERIFY(counted.error().message.find(std::to_string(ranks)) != std::string::npos);
+}
+
+void TestPlan::whatGoesOnFromACheckpointIsAskedForLess() {
+    const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 2), placed("b", 4, 0, 1)};
+    PlanRequest goesOn;
+    goesOn.startFrom = "/c/step-000000010";
+    RunSpec spec;
+    spec.train.batchSize = 2;
+    spec.train.accumulation = 1;
+    spec.launch.minNodes = 1; // two ranks take 4, of steps of 6
+    QVERIFY(!placeRanks(spec, nodes));
+    QCOMPARE(placeRanks(spec, nodes, goesOn).value_or(PlacedRanks()),
+             (PlacedRanks{{"cpu", "cpu"}, {2, 1}}));
+    spec.train.globalBatch = 6;
+    QVERIFY(!placeRanks(spec, nodes, goesOn)); // it says how large they are
+    spec.launch.minNodes = 0;
+    spec.train.globalBatch = 7;
+    QVERIFY(!placeRanks(spec, nodes, goesOn));
+    QVERIFY(placeRanks(spec, nodes, {}, false)); // only the sizes of a model are wanted
+    spec.train.globalBatch = 0;
+    goesOn.stepsBefore = StepsBefore{8, 4, true};
+    const auto before = placeRanks(spec, nodes, goesOn);
+    QVERIFY(!before);
+    QVERIFY2(before.error().message.find("made by 4 ranks") != std::string::npos,
+             before.error().message.c_str());
+    // Precision, on GPUs that do not have it.
+    std::vector<PlacedNode> old = {placed("a", 4, 1, 0)};
+    old[0].report.gpus[0].computeCapability = 75;
+    spec.train.precision = "bfloat16";
+    goesOn.stepsBefore.reset();
+    const auto isHere = [](const Runtime&) { return true; };
+    QVERIFY(!placeRanks(spec, old, {}, true, isHere));
+    QVERIFY(placeRanks(spec, old, goesOn, true, isHere));
 }
 
 void TestPlan::aRunOwnsItsCheckpointFolder() {
