@@ -201,7 +201,7 @@ private Q_SLOTS:
         }
         // Nor does anything go from under what cannot be seen.
         const auto uninstalled = f.agent({"uninstall"});
-        QVERIFY2(uninstalled.exitCode == static_cast<int>(ExitCode::kUnavailable) &&
+        QVERIFY2(uninstalled.exitCode == static_cast<int>(ExitCode::kDenied) &&
                      uninstalled.err.contains("Permission denied"),
                  uninstalled.err);
         QVERIFY(QFile::exists(f.runDir() + "/plan.toml")); // nothing went
