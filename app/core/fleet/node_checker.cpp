@@ -48,7 +48,7 @@ CheckRow choiceRow(const Node& node, const NodeReport& report) {
                 "Chosen GPUs",
                 missing,
                 "no rank can be started on a GPU that is not there",
-                "choose others with Edit, or with ringmaster nodes edit " + node.name + " --gpus"};
+                fixOfMissingGpus(node, report)};
     return goodRow("chosen-gpus", "Chosen GPUs",
                    std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
                        " take part, the others are left alone");

@@ -137,7 +137,7 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
         }
     }
     if (std::string missing = missingGpus(node, report); !missing.empty())
-        problems.push_back({std::move(missing)});
+        problems.push_back({std::move(missing), fixOfMissingGpus(node, report)});
     if (spec.data.stage)
         std::ranges::move(stagingProblems(spec), std::back_inserter(problems));
     else {

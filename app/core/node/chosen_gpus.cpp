@@ -53,9 +53,16 @@ std::string missingGpus(const Node& node, const NodeReport& report) {
     for (const std::string& gpu : node.gpus)
         if (!positionOf(gpu, report))
             return "GPU " + gpu + " was chosen to train on, and the node has " +
-                   (report.gpus.empty() ? "none" : "only " + listed(report.gpus)) +
-                   "; change its GPUs with Edit or ringmaster nodes edit " + node.name + " --gpus";
+                   (report.gpus.empty() ? "none" : "only " + listed(report.gpus));
     return {};
+}
+
+std::string fixOfMissingGpus(const Node& node, const NodeReport& report) {
+    std::string there;
+    for (size_t at = 0; at < report.gpus.size(); ++at)
+        there += (at == 0 ? "" : ",") + std::to_string(at);
+    return "choose others with Edit, or with ringmaster nodes edit " + node.name + " --gpus " +
+           (there.empty() ? "all" : there);
 }
 
 std::vector<std::string> visibleGpus(const Node& node, const NodeReport& used) {

@@ -20,6 +20,9 @@ NodeReport usedPart(const Node& node, NodeReport report);
 /// the first chosen one that the probe did not find; empty: all are there.
 std::string missingGpus(const Node& node, const NodeReport& report);
 
+/// "choose others with Edit, or with ringmaster nodes edit NAME --gpus 0,1": all that are there.
+std::string fixOfMissingGpus(const Node& node, const NodeReport& report);
+
 /// The variables by which ranks see only the chosen ones; empty where none were chosen. `used` is
 /// usedPart(). By UUID where the probe knows them, as CUDA numbers the fastest GPU first and NVML
 /// by the bus.

@@ -129,12 +129,14 @@ void TestPlan::aChosenGpuThatIsGoneIsNamedWithWhatIsThere() {
     chosen.node.gpus = {"1", "3"};
     QCOMPARE(missingGpus(chosen.node, chosen.report),
              std::string("GPU 3 was chosen to train on, and the node has only 0 (NVIDIA H200) and "
-                         "1 (NVIDIA H200); change its GPUs with Edit or ringmaster nodes edit a "
-                         "--gpus"));
+                         "1 (NVIDIA H200)"));
+    QCOMPARE(fixOfMissingGpus(chosen.node, chosen.report),
+             std::string("choose others with Edit, or with ringmaster nodes edit a --gpus 0,1"));
     chosen.node.gpus = {"1"};
     QCOMPARE(missingGpus(chosen.node, chosen.report), std::string());
     chosen.node.gpus = {"GPU-1"};
-    QVERIFY(missingGpus(chosen.node, NodeReport()).find("has none") != std::string::npos);
+    QVERIFY(missingGpus(chosen.node, NodeReport()).ends_with(" has none"));
+    QVERIFY(fixOfMissingGpus(chosen.node, NodeReport()).ends_with(" nodes edit a --gpus all"));
 }
 
 void TestPlan::autoTakesCudaOnlyWhenEveryNodeHasGpus() {
