@@ -6,8 +6,8 @@
 #include "app/cli/json_view.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
-#include "app/core/amounts.h"
 #include "app/core/fleet/node_comparison.h"
+#include "shared/amounts.h"
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,6 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
-#include "app/core/amounts.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_choice.h"
@@ -15,6 +14,7 @@
 #include "app/core/run/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
+#include "shared/amounts.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 

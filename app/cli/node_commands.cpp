@@ -10,6 +10,7 @@
 #include "app/core/fleet/ssh_offers.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/node/ssh_address.h"
+#include "shared/counted.h"
 #include "shared/return_if_error.h"
 
 #include <QString>
@@ -351,7 +352,7 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
     if (context.json())
         printJson(out);
     else
-        std::cout << wanted.size() << (wanted.size() == 1 ? " node" : " nodes")
+        std::cout << counted(static_cast<int64_t>(wanted.size()), "node")
                   << " added; ringmaster nodes check says whether they can train" << std::endl;
     return 0;
 }

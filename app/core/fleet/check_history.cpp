@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_history.h"
 
-#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
+#include "shared/amounts.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
 
-#include "app/core/amounts.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
 #include "app/core/node/chosen_gpus.h"
+#include "shared/amounts.h"
 #include "shared/counted.h"
 #include "shared/io/elf_versions.h"
 #include "shared/io/json.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
+#include "shared/amounts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/node_comparison.h"
 
-#include "app/core/amounts.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/fleet/check_rows.h"
+#include "shared/amounts.h"
 
 #include <algorithm>
 #include <array>

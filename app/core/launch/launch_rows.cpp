@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launch_rows.h"
 
-#include "app/core/amounts.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
+#include "shared/amounts.h"
+#include "shared/counted.h"
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
@@ -171,8 +172,7 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
 }
 
 std::string dataWords(const DataFingerprint& data) {
-    return std::to_string(data.files) + (data.files == 1 ? " file, " : " files, ") +
-           bytesWords(data.bytes);
+    return counted(data.files, "file") + ", " + bytesWords(data.bytes);
 }
 
 CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {

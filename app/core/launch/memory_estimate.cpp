@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/memory_estimate.h"
 
-#include "app/core/amounts.h"
 #include "app/core/launch/run_trainer.h"
+#include "shared/amounts.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 

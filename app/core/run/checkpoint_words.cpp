@@ -2,6 +2,7 @@
 #include "app/core/run/checkpoint_words.h"
 
 #include "app/core/run/asked_words.h"
+#include "shared/counted.h"
 
 #include <QDateTime>
 
@@ -103,8 +104,7 @@ std::string retirementText(const Retirement& retired) {
         text = "step " + std::to_string(retired.lastStep);
     if (retired.checkpoints == 0)
         return text;
-    return text + (text.empty() ? "" : " and ") + std::to_string(retired.checkpoints) +
-           (retired.checkpoints == 1 ? " checkpoint" : " checkpoints");
+    return text + (text.empty() ? "" : " and ") + counted(retired.checkpoints, "checkpoint");
 }
 
 } // namespace rm

@@ -133,7 +133,7 @@ std::string whoIsBehind(const LiveState& live) {
 
 namespace {
 
-/// "the disk of the run's folder on node-a is full (DIR has 0 kB, and 64 kB are needed)"
+/// "the disk of the run's folder on node-a is full (DIR has 0 B, and 65.5 kB are needed)"
 std::string fullDisk(const LiveState::NodeLink& node) {
     const std::string& why = node.state->noRoom;
     return "the disk of the run's folder on " + node.node + " is full" +

@@ -8,7 +8,7 @@
 namespace rm {
 
 /// Figures as people read them: thin-space groups, a thin space before the unit, "–" for absent.
-/// What is counted in which bytes: app/core/amounts.h.
+/// What is counted in which bytes: shared/amounts.h.
 
 QString formatCount(int64_t value);        ///< "38 412"
 QString formatCompact(double value);       ///< "412 k", "51.5 k", "0.81"

@@ -238,7 +238,7 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(isAnswered(), kLongMs);
         const RunState told = client.all<RunState>().back();
         QVERIFY(told.hasNoRoom);
-        QVERIFY2(told.noRoom.ends_with(" kB, and 64 kB are needed"), told.noRoom.c_str());
+        QVERIFY2(told.noRoom.ends_with(", and 65.5 kB are needed"), told.noRoom.c_str());
         QVERIFY2(told.noRoom.starts_with(disk.path()), told.noRoom.c_str());
         QVERIFY(!f.agentState()["ended"].toBool() && processRuns(supervisor));
         disk.empty();

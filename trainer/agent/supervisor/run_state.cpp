@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/run_state.h"
 
+#include "shared/amounts.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/journal/segment.h"
@@ -42,8 +43,8 @@ std::string noRoomIn(const std::string& runDir) {
         return {};
     std::error_code ignored;
     return std::filesystem::canonical(runDir, ignored).string() + " has " +
-           std::to_string(free >> 10) + " kB, and " + std::to_string(kNeededRoom >> 10) +
-           " kB are needed";
+           bytesWords(static_cast<int64_t>(free)) + ", and " + bytesWords(kNeededRoom) +
+           " are needed";
 }
 
 // Phases of an ordinary step count as the same.

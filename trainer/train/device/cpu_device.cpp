@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/counted.h"
 #include "shared/io/clock.h"
 #include "shared/io/free_memory.h"
 #include "trainer/train/device/device.h"
@@ -55,10 +56,7 @@ public:
     void select(int) override {}
     void configure(const DeviceSettings&) override {}
 
-    std::string deviceName() override {
-        const int threads = at::get_num_threads();
-        return "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-    }
+    std::string deviceName() override { return "CPU, " + counted(at::get_num_threads(), "thread"); }
 
     c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>&, int, int,
                                                   std::chrono::milliseconds) override {

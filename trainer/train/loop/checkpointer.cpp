@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/checkpointer.h"
 
+#include "shared/amounts.h"
 #include "shared/checkpoint/keep_rules.h"
 #include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
@@ -8,7 +9,6 @@
 #include "shared/spec/live_settings.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/validator.h"
-#include "trainer/train/memory/batch_search.h"
 
 #include <algorithm>
 #include <chrono>
@@ -72,8 +72,8 @@ Error withRoom(const Error& error, const std::string& folder, const CheckpointCo
     const uint64_t needed = bytesOf(content);
     if (error.code != ErrorCode::kExhausted || unknown || space.available > needed)
         return error;
-    return {error.code, error.message + "; it takes " + bytesText(static_cast<int64_t>(needed)) +
-                            ", and " + bytesText(static_cast<int64_t>(space.available)) +
+    return {error.code, error.message + "; it takes " + bytesWords(static_cast<int64_t>(needed)) +
+                            ", and " + bytesWords(static_cast<int64_t>(space.available)) +
                             " are free there: make room"};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/address_memory.h"
 
-#include "trainer/train/memory/batch_search.h"
+#include "shared/amounts.h"
 
 #include <c10/util/Exception.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ public:
         if (block->at == MAP_FAILED) {
             delete block;
             TORCH_CHECK_WITH(OutOfMemoryError, false, "one tensor of ",
-                             bytesText(static_cast<int64_t>(size)),
+                             memoryWords(static_cast<int64_t>(size)),
                              " is more than the addresses that a process has left; a smaller model "
                              "needs fewer");
         }

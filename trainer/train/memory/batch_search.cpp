@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/batch_search.h"
 
+#include "shared/amounts.h"
 #include "shared/io/free_memory.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -29,8 +29,8 @@ std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const
                    int64_t freeBytes) {
     const int64_t samples = microBatchOf(spec).samples;
     const auto forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
-    const std::string text = "; this run needs about " + bytesText(forecast.at(samples).total()) +
-                             " a rank, " + bytesText(freeBytes) + " are free";
+    const std::string text = "; this run needs about " + memoryWords(forecast.at(samples).total()) +
+                             " a rank, " + memoryWords(freeBytes) + " are free";
     return text + "; " + whatWouldFit(spec, sizes, ranks, device, forecast, safeShare(freeBytes));
 }
 
@@ -50,10 +50,11 @@ Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ra
     for (int round = 0; round <= kRounds; ++round) {
         const int64_t before = std::exchange(samples, forecast.greatest(bytes, mostSamples(spec)));
         if (samples == 0)
-            return fail(ErrorCode::kExhausted,
-                        "find a batch for " + bytesText(bytes) + ": a micro-batch of " +
-                            asked.oneSample + " alone needs " + bytesText(forecast.at(1).total()) +
-                            "; " + whatNeedsLess(spec, ranks));
+            return fail(ErrorCode::kExhausted, "find a batch for " + memoryWords(bytes) +
+                                                   ": a micro-batch of " + asked.oneSample +
+                                                   " alone needs " +
+                                                   memoryWords(forecast.at(1).total()) + "; " +
+                                                   whatNeedsLess(spec, ranks));
         if (samples == before || round == kRounds)
             break;
         forecast = MemoryForecast::make(spec, sizes, ranks, device, samples, &forecast);
@@ -109,17 +110,6 @@ std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const D
     } catch (const std::exception&) { // no room for a rehearsal either
         return {};
     }
-}
-
-std::string bytesText(int64_t bytes) {
-    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-    auto value = static_cast<double>(bytes);
-    size_t unit = 0;
-    for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit)
-        value /= 1024;
-    char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-    return text;
 }
 
 } // namespace rm

@@ -38,7 +38,4 @@ std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel = false);
 /// fit. Empty when that cannot be estimated. Never throws.
 std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const Device& device);
 
-/// "3.1 MiB"
-std::string bytesText(int64_t bytes);
-
 } // namespace rm

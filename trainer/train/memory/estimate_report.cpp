@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/estimate_report.h"
 
+#include "shared/amounts.h"
+#include "shared/counted.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -29,7 +32,7 @@ constexpr Part kParts[] = {
 
 std::string line(const char* name, int64_t bytes, const char* meaning) {
     char text[160];
-    std::snprintf(text, sizeof text, "  %-12s %10s %16lld  %s\n", name, bytesText(bytes).c_str(),
+    std::snprintf(text, sizeof text, "  %-12s %10s %16lld  %s\n", name, memoryWords(bytes).c_str(),
                   static_cast<long long>(bytes), meaning);
     return text;
 }
@@ -44,17 +47,17 @@ ordered_json jsonOf(const MemoryEstimate& estimate) {
 }
 
 std::string foundText(const FoundBatch& found) {
-    return "fits into " + bytesText(found.bytes) + " a rank, with " +
-           bytesText(found.estimate.total()) + ":\n" + found.key + " = " +
+    return "fits into " + memoryWords(found.bytes) + " a rank, with " +
+           memoryWords(found.estimate.total()) + ":\n" + found.key + " = " +
            std::to_string(found.value) + "\n";
 }
 
 } // namespace
 
 std::string toText(const EstimateReport& report) {
-    std::string text = report.name + ": one of " + std::to_string(report.ranks) +
-                       (report.ranks == 1 ? " rank" : " ranks") + " on " + report.device +
-                       " with " + report.batchKey + " = " + std::to_string(report.batchValue) +
+    std::string text = report.name + ": one of " + counted(report.ranks, "rank") + " on " +
+                       report.device + " with " + report.batchKey + " = " +
+                       std::to_string(report.batchValue) +
                        (report.isLeast ? " needs more than\n" : " needs about\n");
     for (const Part& part : kParts)
         if (const int64_t bytes = report.estimate.*part.bytes; bytes > 0)
@@ -63,7 +66,7 @@ std::string toText(const EstimateReport& report) {
     if (!report.assumed.empty())
         text += "assumed: " + report.assumed + "\n";
     if (report.freeBytes > 0)
-        text += "free here: " + bytesText(report.freeBytes) +
+        text += "free here: " + memoryWords(report.freeBytes) +
                 (report.localRanks > 1 ? " for each of " + std::to_string(report.localRanks) +
                                              " ranks on this machine"
                                        : "") +

@@ -256,12 +256,12 @@ void TestStandstill::whatWritesACheckpointIsNotSentToAFullDisk() {
          {CommandKind::kPause, CommandKind::kCheckpoint, CommandKind::kSet})
         QCOMPARE(whyNoCheckpoint(state, kind), std::string());
     state.nodes[1].state->hasNoRoom = true; // not the node that gets the command
-    state.nodes[1].state->noRoom = "/s/x has 0 kB, and 64 kB are needed";
+    state.nodes[1].state->noRoom = "/s/x has 0 B, and 65.5 kB are needed";
     for (const CommandKind kind :
          {CommandKind::kPause, CommandKind::kCheckpoint, CommandKind::kSet}) {
         const std::string why = whyNoCheckpoint(state, kind);
         QVERIFY2(
-            why.starts_with("the disk of the run's folder on n1 is full (/s/x has 0 kB, and 64 "
+            why.starts_with("the disk of the run's folder on n1 is full (/s/x has 0 B, and 65.5 "
                             "kB are needed)"),
             why.c_str());
     }
