@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QMessageBox>
 
+#include <clocale>
 #include <iostream>
 
 namespace rm {
@@ -46,6 +47,7 @@ int showUntilClosed(MainWindow& window, SharedEngine& engine) {
 
 int runWindow(int argc, char** argv) {
     QApplication application(argc, argv);
+    std::setlocale(LC_NUMERIC, "C"); // Qt has set the person's; ours are English texts
     QApplication::setApplicationName("Ringmaster");
     QApplication::setApplicationVersion(RINGMASTER_RELEASE);
     QApplication::setDesktopFileName("io.github.ringmaster.Ringmaster");

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <clocale>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -529,6 +530,7 @@ bool isTerminalCommand(int argc, char** argv) {
 
 int runTerminalCommand(int argc, char** argv) {
     QCoreApplication application(argc, argv);
+    std::setlocale(LC_NUMERIC, "C"); // Qt has set the person's; ours are English texts
     Arguments arguments;
     CLI::App parser("Ringmaster trains models on the machines that you can reach by SSH. Without "
                     "a command it opens its window.",

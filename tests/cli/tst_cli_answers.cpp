@@ -4,9 +4,12 @@
 #include "shared/exit_code.h"
 #include "shared/spec/run_spec.h"
 #include "tests/cli/own_folders.h"
+#include "tests/support/requirement.h"
 
+#include <QDir>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTest>
 
 using namespace rm;
@@ -43,6 +46,7 @@ private Q_SLOTS:
     void whatTakesAGroupOfNodesSaysSo();
     void dataThatANodeLacksIsToldBeforeTheLaunch();
     void aFarTypoIsMetWithTheKey();
+    void numbersHaveAPointWhereverAPersonLives();
     void theCheckOfALaunchTellsTooManyRanks();
     void tooLargeARunIsToldAndLeavesNoTrace();
     void tooLargeARunCanBeLaunchedAnyway();
@@ -293,6 +297,24 @@ void TestCliAnswers::aFarTypoIsMetWithTheKey() {
     const Answer answer = m_own.run({"run", "gpt-tiny", "--set", "learning_rate=1e-3"});
     QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kUsage), answer.whole());
     QVERIFY2(answer.err.contains("did you mean \"optimizer.lr\"?"), answer.whole());
+}
+
+void TestCliAnswers::numbersHaveAPointWhereverAPersonLives() {
+    const QString locales = m_own.path("locales");
+    QVERIFY(QDir().mkpath(locales));
+    const QString german = locales + "/de_DE.UTF-8";
+    QProcess::execute("localedef", {"-i", "de_DE", "-f", "UTF-8", german});
+    RM_NEEDS("locales", QFile::exists(german + "/LC_NUMERIC"),
+             QStringLiteral("localedef makes no de_DE.UTF-8"));
+    qputenv("LOCPATH", locales.toLocal8Bit());
+    const QByteArray before = qgetenv("LC_ALL");
+    qputenv("LC_ALL", "de_DE.UTF-8");
+    const Answer check = m_own.run({"nodes", "check", "this-computer"});
+    qunsetenv("LOCPATH");
+    before.isNull() ? qunsetenv("LC_ALL") : qputenv("LC_ALL", before);
+    static const QRegularExpression pointed("\\d\\.\\d [GT]iB"), comma("\\d,\\d+ [kMGT]i?B");
+    QVERIFY2(pointed.match(check.out).hasMatch() && !comma.match(check.out).hasMatch(),
+             check.whole());
 }
 
 void TestCliAnswers::theCheckOfALaunchTellsTooManyRanks() {
