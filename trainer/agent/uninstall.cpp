@@ -71,13 +71,8 @@ std::vector<std::string> runsOf(const Folders& folders) {
 
 /// Empty: nothing.
 std::string whatRuns(const Folders& folders, const DeployedReport& report, bool preview) {
-    const std::string runs = folders.stateDir + "/runs";
-    std::error_code error;
-    const fs::directory_iterator at(runs, error);
-    if (error && error != std::errc::no_such_file_or_directory)
-        return "look into " + runs + ": " + error.message();
     // A run that a person has moved and linked stays, but nothing goes from under it.
-    for (const std::string& id : namesIn(runs))
+    for (const std::string& id : namesIn(folders.stateDir + "/runs"))
         if (const auto over = isValidRunId(id) ? checkIsOver(folders, id, preview) : Result<void>();
             !over)
             return "run " + id + ": " + over.error().message;
