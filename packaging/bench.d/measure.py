@@ -67,8 +67,8 @@ def require_peers():
                for name, version in re.findall(r"^([\w.-]+)==(\S+)", pinned, re.MULTILINE)
                if found.get(plain(name)) != version]
     if missing:
-        sys.exit(f"find the peers: not in {sys.prefix}: {', '.join(missing)}. packaging/bench installs them "
-                 "there; delete that folder and run packaging/bench again")
+        sys.exit(f"find the peers: {sys.executable} lacks {', '.join(missing)}. packaging/bench installs them into "
+                 "~/.cache/ringmaster/python-bench; if that is what lacks them, delete it and run packaging/bench again")
 
 
 def versions(*packages):

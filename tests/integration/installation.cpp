@@ -14,8 +14,8 @@ Result<void> installForCpus(const QString& folder) {
     RM_ASSIGN_OR_RETURN(const auto files,
                         readFile((built + "/../share/ringmaster/bundle-cpu.txt").toStdString()));
     const QDir installed(folder);
-    installed.mkpath("bin");
-    installed.mkpath("share/ringmaster");
+    if (!installed.mkpath("bin") || !installed.mkpath("share/ringmaster"))
+        return fail(ErrorCode::kInternal, "make folders in " + folder.toStdString());
     for (const QString name : {"ringmaster", "ringmaster-agent", "ringmaster-trainer"})
         if (!QFile::copy(built + '/' + name, installed.filePath("bin/" + name)))
             return fail(ErrorCode::kInternal,

@@ -84,7 +84,9 @@ void tst_releases::initTestCase() {
     m_bed = std::move(*bed);
     m_installed = QDir(m_bed->path("installed"));
     const auto installed = installForCpus(m_installed.path());
-    RM_NEEDS("torch", installed, QString::fromStdString(installed.error().message));
+    RM_NEEDS("torch", installed || installed.error().code != ErrorCode::kNotFound,
+             QString::fromStdString(installed.error().message));
+    QVERIFY2(installed, installed ? "" : installed.error().message.c_str());
     m_cli = std::make_unique<Cli>(m_bed->laptop());
     m_cli->usePrograms(m_installed.filePath("bin"));
     install('A');
