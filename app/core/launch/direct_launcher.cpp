@@ -300,7 +300,8 @@ Result<std::vector<Placement>> DirectLauncher::check() {
         m_nodes.push_back(
             placeNode(m_request.nodes[i].node, outlooks[i].report, m_request.nodes[i].ranks));
     RM_ASSIGN_OR_RETURN(
-        auto ranks, placeRanks(m_request.spec, m_nodes, m_request.attempt, m_request.readsData));
+        auto ranks,
+        placeRanks(m_request.spec, m_nodes, Beginning::of(m_request.attempt, m_request.readsData)));
     m_target = std::move(ranks.target);
     m_ranks = std::move(ranks.byPart);
     std::vector<Placement> parts;

@@ -228,13 +228,14 @@ bool isMissing(const std::string& runtime, const std::function<bool(const Runtim
 
 CheckRow runtimeRow(const RunSpec& spec, const Result<PlacedRanks>& ranks,
                     const std::function<bool(const Runtime&)>& isHere) {
+    if (!ranks)
+        return {kLaunchRuntimeRow,
+                State::kBad,
+                "Ranks",
+                ranks.error().message,
+                "the launch is refused",
+                "change a setting that the message names, or the nodes or ranks"};
     CheckRow row = goodRow(kLaunchRuntimeRow, "What computes", {});
-    if (!ranks) {
-        row.evidence = ranks.error().message;
-        warn(row, State::kBad, "the launch is refused",
-             "change the setting that the message names, or leave that node out");
-        return row;
-    }
     const Target& target = ranks->target;
     if (target.device == "cuda") {
         row.evidence = "all ranks train on GPUs, by the runtime " + target.runtime;
@@ -365,15 +366,21 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
                                  const std::function<bool(const Runtime&)>& isHere) {
     if (facts.nodes.empty())
         return {};
-    const auto ranks = placeRanks(spec, placedIn(facts), {}, true, isHere);
-    std::vector<CheckRow> rows = {runtimeRow(spec, ranks, isHere), roomRow(spec, facts),
-                                  checkpointsRow(spec, facts), dataRow(spec, facts)};
+    const std::vector<PlacedNode> placed = placedIn(facts);
+    const auto ranks = placeRanks(spec, placed, Beginning::of(spec), isHere);
+    const auto target = ranks ? Result<Target>(ranks->target) : chooseTarget(spec, placed, isHere);
+    std::vector<CheckRow> rows = {roomRow(spec, facts), checkpointsRow(spec, facts),
+                                  dataRow(spec, facts)};
+    // What a cluster lacks for the job is told by the row of problems.
+    const PlacedNode& first = placed.front();
+    if (placed.size() > 1 || !first.node.isSlurm || first.partition)
+        rows.insert(rows.begin(), runtimeRow(spec, ranks, isHere));
     if (const auto problems = problemsRow(facts))
         rows.insert(rows.begin(), *problems);
     if (const auto others = othersRow(facts))
         rows.push_back(*others);
-    if (const auto memory = gpuMemoryRow(facts, ranks ? ranks->target.device == "cuda"
-                                                      : spec.launch.device != "cpu"))
+    if (const auto memory =
+            gpuMemoryRow(facts, target ? target->device == "cuda" : spec.launch.device != "cpu"))
         rows.push_back(*memory);
     if (const auto machines = machinesRow(facts))
         rows.push_back(*machines);

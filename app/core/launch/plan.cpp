@@ -132,7 +132,7 @@ std::string fixOf(const PlacedNode& without, bool isAlone) {
     const std::string own = fixOfGpus(without.node, without.report, without.gpuPlaces);
     if (isAlone)
         return own;
-    return (own.empty() ? "" : own + ", or ") + "leave " + without.node.name + " out";
+    return (own.empty() ? "" : own + "; or ") + "leave " + without.node.name + " out";
 }
 
 /// Why not every rank has a GPU of its own; empty: each has.
@@ -227,14 +227,16 @@ Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<Place
     return ranks;
 }
 
-RunSpec specToGoOn(RunSpec spec) {
-    if (spec.train.globalBatch == 0)
-        spec.launch.minNodes = 0;
-    return spec;
+Beginning Beginning::of(const PlanRequest& attempt, bool readsData) {
+    return {!attempt.startFrom.empty(), attempt.stepsBefore, readsData};
+}
+
+Beginning Beginning::of(const RunSpec& spec) {
+    return {spec.checkpoint.onExisting == "resume"};
 }
 
 Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
-                               const PlanRequest& attempt, bool readsData,
+                               const Beginning& beginning,
                                const std::function<bool(const Runtime&)>& isHere) {
     std::vector<Node> asked;
     std::vector<PlacedNode> each = nodes; // of a cluster one node, for which it stands
@@ -246,20 +248,21 @@ Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode
     RM_RETURN_IF_ERROR(checkClusterIsAlone(asked));
     const bool isJob = !nodes.empty() && nodes.front().node.isSlurm;
     if (isJob && !nodes.front().partition)
-        return fail(ErrorCode::kNotFound, asked.front().name + " has no place for the job");
-    const bool goesOn = !attempt.startFrom.empty();
+        return fail(ErrorCode::kNotFound, "launch on " + asked.front().name +
+                                              ": Slurm has told of no partition for the job");
     PlacedRanks ranks;
     RM_ASSIGN_OR_RETURN(ranks.target, chooseTarget(spec, each, isHere));
     const std::string& device = ranks.target.device;
-    if (!goesOn && device == "cuda")
+    if (!beginning.goesOn && device == "cuda")
         RM_RETURN_IF_ERROR(checkPrecision(spec, each));
     RM_ASSIGN_OR_RETURN(ranks.byPart, isJob ? ranksInJob(spec, each.front(), nodes.front().ranks,
                                                          device, *nodes.front().partition)
                                             : countRanks(spec, each, device));
     const int64_t all = std::accumulate(ranks.byPart.begin(), ranks.byPart.end(), int64_t{0});
-    if (readsData)
-        RM_RETURN_IF_ERROR(checkStepCut(spec, all, attempt.stepsBefore));
-    RM_RETURN_IF_ERROR(checkMinNodes(goesOn ? specToGoOn(spec) : spec, ranks.byPart));
+    if (beginning.readsData)
+        RM_RETURN_IF_ERROR(checkStepCut(spec, all, beginning.steps));
+    if (!beginning.goesOn || spec.train.globalBatch > 0)
+        RM_RETURN_IF_ERROR(checkMinNodes(spec, ranks.byPart));
     return ranks;
 }
 

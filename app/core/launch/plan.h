@@ -105,17 +105,26 @@ struct PlacedRanks {
     bool operator==(const PlacedRanks&) const = default;
 };
 
-/// All that decides, from what the nodes have told, whether they take an attempt and how: the two
-/// above, ranksInJob() of a cluster, checkClusterIsAlone(), checkPrecision(), checkStepCut() unless
-/// nothing is trained (`readsData`), checkMinNodes(). What goes on from a checkpoint keeps its
-/// precision, which it has got by with before.
-Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
-                               const PlanRequest& attempt = {}, bool readsData = true,
-                               const std::function<bool(const Runtime&)>& isHere = isInstalled);
+/// What an attempt begins with.
+struct Beginning {
+    bool goesOn = false;                             ///< from a checkpoint
+    std::optional<StepsBefore> steps = std::nullopt; ///< of that, where they are known
+    bool readsData = true;                           ///< false: nothing is trained
 
-/// What of the spec is asked of nodes on which a run goes on from a checkpoint: it keeps the steps
-/// of that, of which the spec need not say how large they are.
-RunSpec specToGoOn(RunSpec spec);
+    /// Of one that is requested.
+    static Beginning of(const PlanRequest& attempt, bool readsData);
+    /// Of a launch before it is known what is there to go on from: where the spec allows that, it
+    /// is taken to be the case, as less is asked then, and the launch itself asks the rest.
+    static Beginning of(const RunSpec& spec);
+};
+
+/// All that decides, from what the nodes have told, whether they take an attempt and how: the two
+/// above, ranksInJob() of a cluster, checkClusterIsAlone(), checkPrecision(), checkStepCut(),
+/// checkMinNodes(). What goes on from a checkpoint keeps its precision, which it has got by with
+/// before, and its steps, of which the spec need not say how large they are.
+Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                               const Beginning& beginning = {},
+                               const std::function<bool(const Runtime&)>& isHere = isInstalled);
 
 /// One plan a node, ranks numbered node by node, with a nonce and a key that no other call gives.
 /// `bundles` is parallel to `nodes`. Ranks get the environment of their node, on GPUs with the

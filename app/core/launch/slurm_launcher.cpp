@@ -32,7 +32,8 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     m_nodes = {
         placeNode(cluster(), outlooks.front().report, m_request.nodes.front().ranks, partition)};
     RM_ASSIGN_OR_RETURN(
-        auto ranks, placeRanks(m_request.spec, m_nodes, m_request.attempt, m_request.readsData));
+        auto ranks,
+        placeRanks(m_request.spec, m_nodes, Beginning::of(m_request.attempt, m_request.readsData)));
     m_target = std::move(ranks.target);
     m_ranks = std::move(ranks.byPart);
     orderJob(partition);

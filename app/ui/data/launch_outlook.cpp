@@ -188,6 +188,7 @@ QString LaunchOutlook::age() const {
 }
 
 Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
+    RM_RETURN_IF_ERROR(check(m_spec));
     std::vector<PlacedNode> nodes;
     for (const Placement& placement : m_nodes) {
         const auto answer = of(placement.node);
@@ -197,7 +198,7 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
                         placement.node.toStdString() + " has not answered");
         nodes.push_back(placeNode(*node, (*answer)->report, placement.ranks, (*answer)->partition));
     }
-    RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_spec, nodes));
+    RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_spec, nodes, Beginning::of(m_spec)));
     std::vector<int>& byPart = ranks.byPart;
     // Of a cluster those on all nodes of the job, as it is asked for by their number.
     if (!nodes.empty() && nodes.front().node.isSlurm)

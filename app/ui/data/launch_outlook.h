@@ -34,8 +34,9 @@ public:
     /// "12 s ago", of the oldest answer; empty: there is none.
     QString age() const;
 
-    /// Ranks by chosen node and the device of all, by placeRanks(); kUnavailable while a node has
-    /// not answered.
+    /// Ranks by chosen node and the device of all, by placeRanks(); check()'s error while the spec
+    /// is unsound, kUnavailable while a node has not answered, kNotFound for what the problems of a
+    /// cluster tell.
     struct Ranks {
         std::vector<int> byNode;
         std::string device;

@@ -429,7 +429,9 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
                     {Tone::kBad, title + ": " + QString::fromStdString(problemWords(problem))});
     }
     const auto ranks = m_outlook->ranks();
-    if (haveAnswered && !ranks)
+    const bool isSaid =
+        ranks || ranks.error().code == ErrorCode::kNotFound || !check(m_form->spec());
+    if (haveAnswered && !isSaid)
         lines.push_back({Tone::kBad, QString::fromStdString(ranks.error().message)});
     for (CheckLine& line : togetherLines(ranks.has_value()))
         lines.push_back(std::move(line));
@@ -454,8 +456,8 @@ std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
 void NewRunPage::refreshChecks() {
     m_drawer->setProblem(m_parseError ? QString::fromStdString(m_parseError->message) : QString());
     RunSpec spec = m_form->spec();
-    if (m_branch) { // which may begin where its parent saved
-        spec = specToGoOn(std::move(spec));
+    if (m_branch) { // it goes on, and may begin where its parent saved
+        spec.checkpoint.onExisting = "resume";
         spec.checkpoint.directory.clear();
     }
     m_outlook->set(spec, m_nodes->placements());

@@ -216,6 +216,8 @@ void LaunchRowsTest::ranksThatAJobHasNoPlaceForAreRefused() {
     QVERIFY2(many.state == State::kBad && many.evidence.find("that is 3 nodes, and its partition "
                                                              "main has 2") != std::string::npos,
              many.evidence.c_str());
+    facts.nodes[0].partition.reset(); // of which its problems tell
+    QCOMPARE(rowOf(run, facts, "launch-runtime").id, std::string());
     facts.nodes.push_back(node("b"));
     const CheckRow beside = rowOf(run, facts, "launch-runtime");
     QVERIFY2(beside.evidence.starts_with("launch on login: a run on a Slurm cluster has no other"),

@@ -131,7 +131,7 @@ void TestPlan::aChosenGpuThatIsGoneIsNamedWithWhatIsThere() {
              std::string("GPU 3 was chosen to train on, and the node has only 0 (NVIDIA H200) and "
                          "1 (NVIDIA H200)"));
     QCOMPARE(fixOfMissingGpus(chosen.node, chosen.report),
-             std::string("choose others with Edit, or with ringmaster nodes edit a --gpus 0,1"));
+             std::string("correct the choice with Edit, or with ringmaster nodes edit a --gpus 1"));
     chosen.node.gpus = {"1"};
     QCOMPARE(missingGpus(chosen.node, chosen.report), std::string());
     chosen.node.gpus = {"GPU-1"};
@@ -186,8 +186,10 @@ void TestPlan::impossibleRanksNameTheNode() {
 
 void TestPlan::whatGoesOnFromACheckpointIsAskedForLess() {
     const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 2), placed("b", 4, 0, 1)};
-    PlanRequest goesOn;
-    goesOn.startFrom = "/c/step-000000010";
+    PlanRequest attempt;
+    QVERIFY(!Beginning::of(attempt, true).goesOn);
+    attempt.startFrom = "/c/step-000000010";
+    Beginning goesOn = Beginning::of(attempt, true);
     RunSpec spec;
     spec.train.batchSize = 2;
     spec.train.accumulation = 1;
@@ -200,9 +202,9 @@ void TestPlan::whatGoesOnFromACheckpointIsAskedForLess() {
     spec.launch.minNodes = 0;
     spec.train.globalBatch = 7;
     QVERIFY(!placeRanks(spec, nodes, goesOn));
-    QVERIFY(placeRanks(spec, nodes, {}, false)); // only the sizes of a model are wanted
+    QVERIFY(placeRanks(spec, nodes, {false, {}, false})); // only the sizes of a model are wanted
     spec.train.globalBatch = 0;
-    goesOn.stepsBefore = StepsBefore{8, 4, true};
+    goesOn.steps = StepsBefore{8, 4, true};
     const auto before = placeRanks(spec, nodes, goesOn);
     QVERIFY(!before);
     QVERIFY2(before.error().message.find("made by 4 ranks") != std::string::npos,
@@ -211,10 +213,14 @@ void TestPlan::whatGoesOnFromACheckpointIsAskedForLess() {
     std::vector<PlacedNode> old = {placed("a", 4, 1, 0)};
     old[0].report.gpus[0].computeCapability = 75;
     spec.train.precision = "bfloat16";
-    goesOn.stepsBefore.reset();
+    goesOn.steps.reset();
     const auto isHere = [](const Runtime&) { return true; };
-    QVERIFY(!placeRanks(spec, old, {}, true, isHere));
-    QVERIFY(placeRanks(spec, old, goesOn, true, isHere));
+    QVERIFY(!placeRanks(spec, old, {}, isHere));
+    QVERIFY(placeRanks(spec, old, goesOn, isHere));
+    // Before a launch that may find something to go on from.
+    QVERIFY(!placeRanks(spec, old, Beginning::of(spec), isHere));
+    spec.checkpoint.onExisting = "resume";
+    QVERIFY(placeRanks(spec, old, Beginning::of(spec), isHere));
 }
 
 void TestPlan::aRunOwnsItsCheckpointFolder() {
