@@ -8,6 +8,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/fleet/node_comparison.h"
 #include "shared/amounts.h"
+#include "shared/counted.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,10 +20,6 @@ namespace rm::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string counted(size_t number, const char* one, const char* many) {
-    return std::to_string(number) + " " + (number == 1 ? one : many);
-}
 
 Json jsonOf(const std::vector<NamedFolder>& folders) {
     auto out = Json::array();
@@ -356,7 +353,7 @@ int runTrashEmpty(CommandContext& context, bool yes) {
     for (const RunSummary& run : runs)
         forgotten.push_back(run.id.toStdString());
     if (!runs.empty()) {
-        const std::string what = "this forgets " + counted(runs.size(), "run", "runs") +
+        const std::string what = "this forgets " + counted(std::ssize(runs), "run") +
                                  " for good, with all samples and logs; what is on the nodes "
                                  "stays there (`ringmaster clean RUN` deletes it, while the run is "
                                  "known)";
@@ -371,7 +368,7 @@ int runTrashEmpty(CommandContext& context, bool yes) {
         printJson({{"forgotten", forgotten}});
     else
         std::cout << (runs.empty() ? "The trash is empty."
-                                   : counted(runs.size(), "run is", "runs are") + " forgotten")
+                                   : counted(std::ssize(runs), "run is", "runs are") + " forgotten")
                   << std::endl;
     return 0;
 }
@@ -383,21 +380,20 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     const auto folders = foldersOf(context, *run);
     if (!folders)
         return printError(context, folders.error());
-    int64_t bytes = 0;
-    size_t checkpoints = 0, own = 0;
+    int64_t bytes = 0, checkpoints = 0, own = 0;
     for (const RunFolder& folder : *folders) {
         own += folder.sameAs.empty() ? 1 : 0;
         bytes += folder.bytes;
-        checkpoints += static_cast<size_t>(std::max(0, folder.checkpoints));
+        checkpoints += std::max(0, folder.checkpoints);
     }
     if (options.preview)
         return printCleaned(context, *run, *folders, true);
     if (!context.json())
         std::cout << tableOf(*folders) << std::flush;
     const std::string what =
-        "this deletes " + bytesWords(bytes) + " with " +
-        counted(checkpoints, "checkpoint", "checkpoints") + " on " + counted(own, "node", "nodes") +
-        " for good" + (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "") +
+        "this deletes " + bytesWords(bytes) + " with " + counted(checkpoints, "checkpoint") +
+        " on " + counted(own, "node") + " for good" +
+        (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "") +
         (leftOf(*folders).empty() ? "" : "; what stays is not found by a later clean");
     // Nothing may be left of a deletion whose answer was lost: it is asked for again all the same,
     // as what went with it is noted then.
@@ -446,15 +442,14 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
         std::cout << tableOf(found, context.fleet().knownRuns()) << std::flush;
     if (options.preview)
         return printNodesCleaned(context, found, true);
-    int64_t bytes = 0;
-    size_t cleanable = 0;
+    int64_t bytes = 0, cleanable = 0;
     for (const CleanedNode& answer : found)
         if (answer.report && unneededBytes(*answer.report) > 0) {
             bytes += unneededBytes(*answer.report);
             ++cleanable;
         }
     const std::string what = "this deletes " + bytesWords(bytes) + " on " +
-                             counted(cleanable, "node", "nodes") +
+                             counted(cleanable, "node") +
                              " that no run there needs; what a later launch needs is sent again";
     if (const auto agreed = agree(context, "clean the nodes", what, options.yes || cleanable == 0);
         !agreed)
@@ -496,10 +491,11 @@ std::string agreementToOthers(const DeployedReport& report, const KnownRuns& kno
     std::string words;
     for (const std::string& run : others)
         words += (words.empty() ? "" : "; ") + oneLine(run);
-    return others.empty() ? ""
-                          : "; " + counted(others.size(), "of these runs is", "of these runs are") +
-                                " of another Ringmaster (" + words +
-                                "), and cannot go on from what is deleted";
+    return others.empty()
+               ? ""
+               : "; " + counted(std::ssize(others), "of these runs is", "of these runs are") +
+                     " of another Ringmaster (" + words +
+                     "), and cannot go on from what is deleted";
 }
 
 } // namespace

@@ -352,7 +352,7 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
     if (context.json())
         printJson(out);
     else
-        std::cout << counted(static_cast<int64_t>(wanted.size()), "node")
+        std::cout << counted(std::ssize(wanted), "node")
                   << " added; ringmaster nodes check says whether they can train" << std::endl;
     return 0;
 }

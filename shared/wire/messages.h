@@ -112,7 +112,7 @@ struct RunState {
     std::vector<RankState> ranks;
     bool hasNoRoom = false;    ///< the disk of the run's folder is full
     std::string waitsFor = {}; ///< why a scheduler has not started the ranks yet; empty: it has
-    std::string noRoom = {};   ///< hasNoRoom: "DIR has 0 kB, and 64 kB are needed"
+    std::string noRoom = {};   ///< hasNoRoom: "DIR has 0 B, and 65.5 kB are needed"
     bool operator==(const RunState&) const = default;
 };
 

@@ -31,10 +31,6 @@ std::string decimal(double value) {
     return QLocale::c().toString(value, 'f', 1).toStdString();
 }
 
-std::string nameOrNode(const std::string& node) {
-    return node.empty() ? "NODE" : node;
-}
-
 std::string inSeconds(int64_t ns) {
     return decimal(static_cast<double>(std::abs(ns)) / 1e9) + " s";
 }
@@ -136,7 +132,7 @@ CheckRow gpuRow(const NodeReport& whole, const NodeReport& report, const CheckCo
     row.state = State::kWarning;
     row.cause = "it trains on its CPU, as " + whyNoRuntime(report);
     const std::string fix = fixOfGpus(context.node, report, usedGpus(context.node, whole));
-    row.fix = (fix.empty() ? "no driver changes that: " : fix + ", or ") +
+    row.fix = (fix.empty() ? "no driver changes that: " : fix + "; or ") +
               "let the node train on its CPU";
     if (missing.empty())
         return row;
@@ -404,8 +400,7 @@ CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
                               : "ask who started what is of another Ringmaster, or end just those";
     if (ids.empty())
         return row;
-    row.fix += ": ringmaster nodes end-leftovers " +
-               (context.node.name.empty() ? "NODE" : context.node.name) + ' ' + ids;
+    row.fix += ": ringmaster nodes end-leftovers " + nameOrNode(context.node.name) + ' ' + ids;
     row.action = CheckAction{CheckAction::Kind::kEndLeftovers, "End leftovers", ids};
     return row;
 }
@@ -651,6 +646,10 @@ std::string installDriver(int least) {
 
 } // namespace
 
+std::string nameOrNode(const std::string& node) {
+    return node.empty() ? "NODE" : node;
+}
+
 std::string fixOfGpus(const Node& node, const NodeReport& used, const std::vector<size_t>& places) {
     if (const int driver = driverToInstall(used); driver > 0)
         return installDriver(driver);
@@ -664,14 +663,14 @@ std::string fixOfGpus(const Node& node, const NodeReport& used, const std::vecto
         newer.gpus.clear();
         for (const size_t i : some)
             newer.gpus.push_back(used.gpus[i]);
-        first = installDriver(driverToInstall(newer)) + ", and ";
+        first = installDriver(driverToInstall(newer)) + " and ";
     }
     std::string list;
     for (const size_t i : some)
         list += (list.empty() ? "" : ",") + std::to_string(i < places.size() ? places[i] : i);
     return list.empty() ? std::string()
                         : first +
-                              "choose the GPUs that are served with Edit, or with ringmaster "
+                              "take only the GPUs that a runtime serves, with Edit or ringmaster "
                               "nodes edit " +
                               nameOrNode(node.name) + " --gpus " + list;
 }

@@ -49,6 +49,9 @@ std::string runtimeFix(const std::string& runtime);
 /// nvidia-smi numbers them; empty: as they stand there.
 std::string fixOfGpus(const Node& node, const NodeReport& used, const std::vector<size_t>& places);
 
+/// What stands for a node in a command to paste: "NODE" where its name is not known.
+std::string nameOrNode(const std::string& node);
+
 /// What to do about a full disk of a node; empty `node`: its name is not known.
 std::string makeRoomOn(const std::string& node);
 

@@ -11,10 +11,6 @@ namespace rm {
 
 namespace {
 
-std::string nodeName(const Node& node) {
-    return node.name.empty() ? "NODE" : node.name;
-}
-
 /// The GPUs that the node's settings choose, by their places in what the probe found.
 struct UsedGpus {
     const NodeReport& report;
@@ -26,7 +22,7 @@ struct UsedGpus {
 
 /// What to do about one that must not train.
 std::string leaveOut(const Node& node) {
-    return "leave that GPU out with Edit, or with ringmaster nodes edit " + nodeName(node) +
+    return "leave that GPU out with Edit, or with ringmaster nodes edit " + nameOrNode(node.name) +
            " --gpus with the numbers of the others";
 }
 
@@ -293,7 +289,7 @@ CheckRow selfTestRow(const UsedGpus& used, const std::string& runtime) {
     size_t untested = 0;
     size_t held = 0;
     std::string failed;
-    const std::string again = "ringmaster nodes self-test " + nodeName(used.node);
+    const std::string again = "ringmaster nodes self-test " + nameOrNode(used.node.name);
     CheckRow row = goodRow("gpu-self-test", "GPU self-test", {});
     for (const size_t i : used.places) {
         const SelfTest* test = selfTestOf(report, report.gpus[i], runtime);

@@ -59,9 +59,10 @@ std::string missingGpus(const Node& node, const NodeReport& report) {
 
 std::string fixOfMissingGpus(const Node& node, const NodeReport& report) {
     std::string there;
-    for (size_t at = 0; at < report.gpus.size(); ++at)
-        there += (at == 0 ? "" : ",") + std::to_string(at);
-    return "choose others with Edit, or with ringmaster nodes edit " + node.name + " --gpus " +
+    for (const std::string& gpu : node.gpus)
+        if (positionOf(gpu, report))
+            there += (there.empty() ? "" : ",") + gpu;
+    return "correct the choice with Edit, or with ringmaster nodes edit " + node.name + " --gpus " +
            (there.empty() ? "all" : there);
 }
 

@@ -20,7 +20,8 @@ NodeReport usedPart(const Node& node, NodeReport report);
 /// the first chosen one that the probe did not find; empty: all are there.
 std::string missingGpus(const Node& node, const NodeReport& report);
 
-/// "choose others with Edit, or with ringmaster nodes edit NAME --gpus 0,1": all that are there.
+/// "correct the choice with Edit, or with ringmaster nodes edit NAME --gpus 1": those of the chosen
+/// that are there; "all" where none is.
 std::string fixOfMissingGpus(const Node& node, const NodeReport& report);
 
 /// The variables by which ranks see only the chosen ones; empty where none were chosen. `used` is

@@ -32,6 +32,8 @@ private Q_SLOTS:
         QCOMPARE(counted(0, "rank"), "0 ranks"s);
         QCOMPARE(counted(1, "rank"), "1 rank"s);
         QCOMPARE(counted(2, "rank"), "2 ranks"s);
+        QCOMPARE(counted(1, "run is", "runs are"), "1 run is"s);
+        QCOMPARE(counted(0, "run is", "runs are"), "0 runs are"s);
     }
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/hang.h"
 
+#include "shared/amounts.h"
+
 #include <algorithm>
-#include <cstdio>
 
 namespace rm {
 
@@ -18,23 +19,12 @@ std::string namesOf(const std::vector<SeenRank>& ranks) {
     return names;
 }
 
-std::string sizeText(uint64_t bytes) {
-    char text[48];
-    if (bytes < 1024)
-        std::snprintf(text, sizeof text, "%d B", static_cast<int>(bytes));
-    else if (bytes < 1024 * 1024)
-        std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
-    else
-        std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1024 * 1024));
-    return text;
-}
-
 /// "all-reduce 412 (25.0 MiB)": in which a rank is, or was last.
 std::string collectiveOf(const SeenRank& rank) {
     const bool isAside = rank.side.begun > rank.side.ended && rank.main.begun == rank.main.ended;
     const Board::Collectives& in = isAside ? rank.side : rank.main;
     return std::string(collectiveName(in.kind)) + " " + std::to_string(in.begun) +
-           (isAside ? " of commands (" : " (") + sizeText(in.bytes) + ")";
+           (isAside ? " of commands (" : " (") + memoryWords(static_cast<int64_t>(in.bytes)) + ")";
 }
 
 std::string placeOf(const SeenRank& rank, const std::string& seconds) {

@@ -145,7 +145,7 @@ void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
         return idleWords(chooseTarget(spec, nodesWith(kinds), isAnyHere)->idle);
     };
     QCOMPARE(told({kH200, kK80}),
-             "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, 1000 bytes, "
+             "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, 1000 B, "
              "sm_90): node-2 cannot train on GPUs, as " +
                  whyNoRuntime(nodeWith(kK80)) + "; leave node-2 out");
     QCOMPARE(told({kK80, kK80}), std::string()); // nothing lets these train
@@ -153,11 +153,11 @@ void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
     // Also on one node.
     QCOMPARE(told({kB200OnOldDriver}),
              std::string("all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA B200, "
-                         "1000 bytes, sm_100): node-1 cannot train on GPUs, as its driver "
+                         "1000 B, sm_100): node-1 cannot train on GPUs, as its driver "
                          "570.86.15 is older than 580; install a driver of 580 or later there"));
     const std::string beside = told({kH200AndDisplay});
     QVERIFY2(beside.find("(node-1: 1 x NVIDIA H200, ") != std::string::npos, beside.c_str());
-    QVERIFY2(beside.ends_with("; choose the GPUs that are served with Edit, or with ringmaster "
+    QVERIFY2(beside.ends_with("; take only the GPUs that a runtime serves, with Edit or ringmaster "
                               "nodes edit node-1 --gpus 0"),
              beside.c_str());
     // By the numbers that they have among all of the node.
@@ -186,7 +186,7 @@ void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {
     QCOMPARE(with("")->device, std::string("cpu"));
     QCOMPARE(idleWords(with("")->idle),
              std::string("all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, "
-                         "1000 bytes, sm_90): this computer lacks the runtime cuda13; set that up "
+                         "1000 B, sm_90): this computer lacks the runtime cuda13; set that up "
                          "on this computer: packaging/run --cuda13"));
 }
 
@@ -276,7 +276,7 @@ void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
     // Nothing is installed beside this program, which has no folder.
     QVERIFY(gpuRowOf(kP4000).fix.ends_with(": packaging/run --cuda12"));
     const CheckRow row = gpuRowOf(kH200);
-    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 1000 bytes, sm_90; driver 580.65.06"));
+    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 1000 B, sm_90; driver 580.65.06"));
     QCOMPARE(row.cause, std::string("it trains on its CPU, as this computer lacks the runtime "
                                     "cuda13"));
     QCOMPARE(row.fix, std::string("set that up on this computer: packaging/run --cuda13"));

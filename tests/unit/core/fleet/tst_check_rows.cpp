@@ -300,7 +300,7 @@ void CheckRowsTest::oldDriverTrainsOnTheCpu() {
     QVERIFY(row.state == State::kWarning);
     QCOMPARE(row.cause,
              std::string("it trains on its CPU, as its driver 470.82 is older than 525"));
-    QCOMPARE(row.fix, std::string("install a driver of 525 or later there, or let the node train "
+    QCOMPARE(row.fix, std::string("install a driver of 525 or later there; or let the node train "
                                   "on its CPU"));
 }
 
@@ -309,14 +309,15 @@ void CheckRowsTest::whatNoDriverChangesIsNotAdvised() {
     report.gpus[1] = {"NVIDIA GeForce GT 710", 2LL << 30, "GPU-b", 0, 35};
     CheckContext context = kNewEnough;
     context.node.name = "box";
-    QCOMPARE(rowOf(report, "gpus", context).fix,
-             std::string("choose the GPUs that are served with Edit, or with ringmaster nodes edit "
-                         "box --gpus 0, or let the node train on its CPU"));
+    QCOMPARE(
+        rowOf(report, "gpus", context).fix,
+        std::string("take only the GPUs that a runtime serves, with Edit or ringmaster nodes edit "
+                    "box --gpus 0; or let the node train on its CPU"));
     report.driver = "470.82"; // which the first of them could have another in the place of
     QCOMPARE(rowOf(report, "gpus", context).fix,
-             std::string("install a driver of 525 or later there, and choose the GPUs that are "
-                         "served with Edit, or with ringmaster nodes edit box --gpus 0, or let the "
-                         "node train on its CPU"));
+             std::string("install a driver of 525 or later there and take only the GPUs that a "
+                         "runtime serves, with Edit or ringmaster nodes edit box --gpus 0; or let "
+                         "the node train on its CPU"));
     // Each alone is served, but not both by one runtime.
     NodeReport mixed = gpuReport();
     mixed.gpus[0].computeCapability = 61;
