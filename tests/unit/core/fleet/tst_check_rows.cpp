@@ -323,7 +323,7 @@ void CheckRowsTest::whatNoDriverChangesIsNotAdvised() {
     mixed.gpus[0].computeCapability = 61;
     mixed.gpus[1].computeCapability = 100;
     const std::string one = rowOf(mixed, "gpus", context).fix;
-    QVERIFY2(one.find(" --gpus 1, or let") != one.npos, one.c_str());
+    QVERIFY2(one.find(" --gpus 1; or let") != one.npos, one.c_str());
     report.gpus.erase(report.gpus.begin());
     QCOMPARE(rowOf(report, "gpus", context).fix,
              std::string("no driver changes that: let the node train on its CPU"));
