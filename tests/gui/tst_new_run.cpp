@@ -479,6 +479,11 @@ void TestNewRun::stepsThatTheRanksCannotCutAreRedBeforeTheLaunch() {
     };
     QTRY_VERIFY2_WITH_TIMEOUT(isWhole() && !isTold() && canLaunch(),
                               qPrintable(checkLines().join('\n')), 20'000);
+    // What is unsound in itself is told once.
+    text()->setPlainText(kText + "[train]\nbatch_size = 0\nglobal_batch = 8\n");
+    QTRY_VERIFY2_WITH_TIMEOUT(checkLines().filter("train.batch_size").size() == 1 && !canLaunch(),
+                              qPrintable(checkLines().join('\n')), 20'000);
+    QCOMPARE(checkLines().filter("samples").size(), 0);
 }
 
 void TestNewRun::theForecastSaysWhereAndWhatIsSent() {
