@@ -133,8 +133,8 @@ Trouble troubleOf(CommandContext& context, const RunSummary& run) {
     const LiveState live = context.engine().live(run.id);
     if (hasEnded(run.state))
         return {};
-    return {live.held || !standsStill(live, 0) ? "" : whoIsBehind(live), journalProblems(live),
-            silentNodes(live, wallNowNs())};
+    const bool waits = !live.held && !isAnyDown(live) && standsStill(live, 0);
+    return {waits ? whoIsBehind(live) : "", journalProblems(live), silentNodes(live, wallNowNs())};
 }
 
 constexpr int kAllEvents = std::numeric_limits<int>::max();

@@ -145,8 +145,14 @@ double Watch::stepMs(const RunSummary& run) {
 /// "  3 min left", or who the ranks wait for.
 std::string Watch::paceText(const RunSummary& run, const LiveState& live) {
     const double ms = stepMs(run);
+    if (live.held)
+        return "  held";
+    if (const std::string why = whyUnstored(live); !why.empty())
+        return "  shown as it was: " + oneLine(why);
+    if (isAnyDown(live)) // which is told already
+        return {};
     if (standsStill(live, ms))
-        return live.held ? "  held" : "  stands still: " + oneLine(whoIsBehind(live));
+        return "  stands still: " + oneLine(whoIsBehind(live));
     if (ms <= 0 || run.totalSteps == 0)
         return {};
     return "  " + formatDuration(ms / 1000 * static_cast<double>(run.totalSteps - run.step)) +

@@ -228,8 +228,13 @@ void tst_rough_nodes::lostNodeIsWrittenDownUntilItIsBack() {
     const CliResult runs = cli().run({"runs"});
     const CliResult shown = cli().run({"show", run});
     const CliResult json = cli().run({"show", run, "--json"});
+    QByteArray told;
+    const bool isTold = says(*app, "(node-b unreachable: ", told, 20000);
     QVERIFY(m_bed->lab().setManagementLink(1, true));
     QVERIFY(isWritten);
+    // The ranks reach each other as before, so nothing stands still.
+    QVERIFY2(isTold && !told.contains("stands still"), told);
+    QVERIFY2(!shown.out.contains("  waiting "), shown.whole());
     QVERIFY2(runs.out.contains("node-b unreachable"), runs.whole());
     QVERIFY2(shown.out.contains("unreachable node-b"), shown.whole());
     const QJsonObject unreachable =

@@ -84,6 +84,10 @@ std::string placeOf(const RankState& rank) {
 
 } // namespace
 
+bool isAnyDown(const LiveState& live) {
+    return std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link);
+}
+
 std::string whyUnstored(const LiveState& live) {
     const auto node =
         std::ranges::find(live.nodes, LiveState::Link::kUnstored, &LiveState::NodeLink::link);
@@ -272,8 +276,7 @@ DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
 bool standsStill(const LiveState& live, double stepMs) {
     constexpr double kLongMs = 5000;
     constexpr double kSteps = 5;
-    if (live.held || !whyUnstored(live).empty() ||
-        std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link))
+    if (live.held || !whyUnstored(live).empty() || isAnyDown(live))
         return true;
     const auto ranks = ranksOf(live);
     return std::ranges::any_of(ranks, [&](const SeenRank& rank) {

@@ -15,6 +15,10 @@ inline constexpr int64_t kCommandPatienceNs = 3'000'000'000;
 /// step 47 for 12 s". Empty: all get on, or nothing is known.
 std::string whoIsBehind(const LiveState& live);
 
+/// Whether a node of the run cannot be reached: what its ranks do is not known, and the run may
+/// well go on.
+bool isAnyDown(const LiveState& live);
+
 /// Why what a node of the run sends cannot be stored on this computer; empty: it can be.
 std::string whyUnstored(const LiveState& live);
 
@@ -45,8 +49,8 @@ struct DelayAdvice {
 };
 DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs);
 
-/// The run is held, a node of it cannot be reached, or its ranks have been in one phase for much
-/// longer than a step takes. A remaining time cannot be estimated then.
+/// The run is held, isAnyDown(), or its ranks have been in one phase for much longer than a step
+/// takes. A remaining time cannot be estimated then.
 bool standsStill(const LiveState& live, double stepMs);
 
 } // namespace rm

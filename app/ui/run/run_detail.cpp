@@ -132,7 +132,7 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
 QString hangWords(const RunDetail& detail, const LiveState& live) {
     // Of a node that cannot be reached another line tells, and what its ranks do is not known.
     if (!detail.run || detail.run->state != RunStateKind::kRunning || live.held || live.launching ||
-        std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link))
+        isAnyDown(live))
         return {};
     const Event* hang = hangEvent(detail);
     const bool isStopped = isAnyRank(live, [](const RankState& rank) { return rank.isStopped; });
