@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+template class nlohmann::basic_json<>;
+
 namespace rm {
 
 namespace {

@@ -10,6 +10,9 @@
 #include <string>
 #include <string_view>
 
+// Compiled once, in json.cpp, instead of in each source that has JSON.
+extern template class nlohmann::basic_json<>;
+
 namespace rm {
 
 using Json = nlohmann::json;
