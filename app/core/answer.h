@@ -4,8 +4,11 @@
 #include <QFuture>
 #include <QFutureWatcher>
 #include <QPromise>
+#include <QtConcurrent>
 
+#include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace rm {
@@ -49,6 +52,13 @@ QFuture<T> passOn(const QFuture<T>& future, QObject* context, Use use) {
                      promise->finish();
                  });
     return promise->future();
+}
+
+/// The answer of `work`, which runs in a thread of `pool`. Qt's part of it is compiled once for
+/// each type of answer, as all work is a std::function to it, and not once for each call.
+template <class Work, class T = std::invoke_result_t<Work>>
+QFuture<T> runOn(QThreadPool& pool, Work work) {
+    return QtConcurrent::run(&pool, std::function<T()>(std::move(work)));
 }
 
 } // namespace rm

@@ -26,7 +26,6 @@
 #include <QThreadPool>
 #include <QTimer>
 #include <QUuid>
-#include <QtConcurrent>
 
 #include <atomic>
 #include <map>
@@ -209,8 +208,7 @@ CheckpointCopier::Means LocalEngine::copyingMeans() {
     means.copy = [this](const QString& run, const DueCopy& due) {
         auto context = closingContext();
         context.progress = [](const QString&, const Progress&) {};
-        return QtConcurrent::run(&m_impl->pool,
-                                 [run, due, context] { return makeDueCopy(context, run, due); });
+        return runOn(m_impl->pool, [run, due, context] { return makeDueCopy(context, run, due); });
     };
     means.failed = [this](const QString& run, const DueCopy& due, const Error& error) {
         IngestBatch batch;
@@ -321,8 +319,8 @@ LocalEngine::startProcedure(const QString& run,
     m_impl->launches[run] = {permit, {tr("Starting")}};
     Q_EMIT liveChanged(run);
     const auto context = procedureContext(permit);
-    const auto started = QtConcurrent::run(
-        &m_impl->pool, [procedure = std::move(procedure), context] { return procedure(context); });
+    const auto started = runOn(
+        m_impl->pool, [procedure = std::move(procedure), context] { return procedure(context); });
     return passOn(started, this, [this, run, then](const Result<QString>& answer) {
         onProcedureEnded(run, answer);
         if (then)
@@ -457,8 +455,8 @@ QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const Ch
     whenAnswered(catchUp(id, open, permit), this, [=, this](const Result<void>& known) {
         if (!known)
             return onAlive(known.error());
-        const auto looked = QtConcurrent::run(
-            &m_impl->pool, [id, spec, parties, context = procedureContext(permit)] {
+        const auto looked =
+            runOn(m_impl->pool, [id, spec, parties, context = procedureContext(permit)] {
                 return findEarlierRun(context, id, *spec, parties);
             });
         whenAnswered(looked, this, onLooked);
@@ -500,13 +498,13 @@ QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QSt
         return readyFuture<NodeOutlook>(tl::unexpected<Error>(node.error()));
     Launcher::Request request{spec, {{*node, 0}}, {}};
     request.patience = kAskedPatience;
-    return QtConcurrent::run(
-        &m_impl->pool, [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
-            const auto launcher = makeLauncher(
-                request, *hosts, [](const Progress&) {}, stop);
-            return launcher->outlook().map(
-                [](const std::vector<NodeOutlook>& outlooks) { return outlooks.front(); });
-        });
+    return runOn(m_impl->pool,
+                 [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
+                     const auto launcher = makeLauncher(
+                         request, *hosts, [](const Progress&) {}, stop);
+                     return launcher->outlook().map(
+                         [](const std::vector<NodeOutlook>& outlooks) { return outlooks.front(); });
+                 });
 }
 
 QFuture<Result<std::vector<CheckRow>>>
@@ -516,9 +514,8 @@ LocalEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& node
         return readyFuture<std::vector<CheckRow>>(tl::unexpected<Error>(parties.error()));
     Launcher::Request request{spec, std::move(*parties), {}};
     request.patience = kAskedPatience;
-    return QtConcurrent::run(&m_impl->pool, [request, hosts = m_impl->hosts,
-                                             folder = m_impl->stateFolder,
-                                             stop = m_impl->closing.get_token()] {
+    return runOn(m_impl->pool, [request, hosts = m_impl->hosts, folder = m_impl->stateFolder,
+                                stop = m_impl->closing.get_token()] {
         const auto launcher = makeLauncher(
             request, *hosts, [](const Progress&) {}, stop);
         return launcher->rows(keptNetwork(folder).value_or(NetworkMatrix()));
@@ -534,8 +531,8 @@ QFuture<Result<QString>> LocalEngine::batchScript(const CheckedSpec& spec,
     request.attempt.runId = kRunIdInScript;
     request.purpose = "a look at the script of a job";
     request.patience = kAskedPatience;
-    return QtConcurrent::run(
-        &m_impl->pool,
+    return runOn(
+        m_impl->pool,
         [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()]() -> Result<QString> {
             const auto launcher = makeLauncher(
                 request, *hosts, [](const Progress&) {}, stop);
@@ -644,10 +641,10 @@ QFuture<Result<ResumeOutlook>> LocalEngine::resumeOutlook(const QString& run,
                                : tl::unexpected<Error>(found.error());
     if (!parties)
         return readyFuture<ResumeOutlook>(tl::unexpected<Error>(parties.error()));
-    return QtConcurrent::run(
-        &m_impl->pool,
-        [found = *found, parties = *parties, which = checkpoint.toStdString(),
-         context = closingContext()] { return lookAtResume(context, found, parties, which); });
+    return runOn(m_impl->pool, [found = *found, parties = *parties,
+                                which = checkpoint.toStdString(), context = closingContext()] {
+        return lookAtResume(context, found, parties, which);
+    });
 }
 
 QFuture<Result<QString>> LocalEngine::copyCheckpoint(const QString& run, const QString& checkpoint,
@@ -658,10 +655,10 @@ QFuture<Result<QString>> LocalEngine::copyCheckpoint(const QString& run, const Q
         return readyFuture<QString>(
             fail(ErrorCode::kUnavailable, "copy a checkpoint of " + run.toStdString() +
                                               ": another Ringmaster has this database open"));
-    return QtConcurrent::run(
-        &m_impl->pool, [run, order, which = checkpoint.toStdString(), context = closingContext()] {
-            return rm::copyCheckpoint(context, run, which, order, 0);
-        });
+    return runOn(m_impl->pool,
+                 [run, order, which = checkpoint.toStdString(), context = closingContext()] {
+                     return rm::copyCheckpoint(context, run, which, order, 0);
+                 });
 }
 
 QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& which,
@@ -692,8 +689,8 @@ LocalEngine::changeCheckpoint(const QString& run, const std::string& attempt,
         return readyFuture<void>(
             fail(ErrorCode::kUnavailable, attempt + " a checkpoint of " + run.toStdString() +
                                               ": another Ringmaster has this database open"));
-    return QtConcurrent::run(&m_impl->pool, [run, change = std::move(change),
-                                             asked = std::move(asked), context = closingContext()] {
+    return runOn(m_impl->pool, [run, change = std::move(change), asked = std::move(asked),
+                                context = closingContext()] {
         const Result<void> changed = change(context);
         return changed && asked ? noteDone(context, run, *asked) : changed;
     });
@@ -727,19 +724,18 @@ QFuture<Result<void>> LocalEngine::setPinned(const QString& run, const QString& 
 
 QFuture<Result<TensorComparison>>
 LocalEngine::compareCheckpoints(const QString& run, const QString& a, const QString& b) {
-    return QtConcurrent::run(
-        &m_impl->pool, [run, a = a.toStdString(), b = b.toStdString(), context = closingContext()] {
-            return rm::compareCheckpoints(context, run, a, b);
-        });
+    return runOn(m_impl->pool,
+                 [run, a = a.toStdString(), b = b.toStdString(), context = closingContext()] {
+                     return rm::compareCheckpoints(context, run, a, b);
+                 });
 }
 
 QFuture<Result<void>> LocalEngine::verifyCheckpoint(const QString& run, const QString& checkpoint) {
     if (const auto found = summary(run); !found)
         return readyFuture<void>(tl::unexpected<Error>(found.error()));
-    return QtConcurrent::run(&m_impl->pool,
-                             [run, which = checkpoint.toStdString(), context = closingContext()] {
-                                 return rm::verifyCheckpoint(context, run, which);
-                             });
+    return runOn(m_impl->pool, [run, which = checkpoint.toStdString(), context = closingContext()] {
+        return rm::verifyCheckpoint(context, run, which);
+    });
 }
 
 /// The nodes of a run that has ended, in all its attempts. Those of the last one must be known
@@ -777,12 +773,11 @@ QFuture<Result<std::vector<RunFolder>>> LocalEngine::onNodes(const QString& run)
     const auto places = placesToClean(run);
     if (!places)
         return readyFuture<std::vector<RunFolder>>(tl::unexpected<Error>(places.error()));
-    return QtConcurrent::run(&m_impl->pool,
-                             [run, places = *places,
-                              context = procedureContext(std::make_shared<LaunchPermit>()),
-                              stop = m_impl->closing.get_token()] {
-                                 return readRunFolders(context, run, places, stop);
-                             });
+    return runOn(m_impl->pool, [run, places = *places,
+                                context = procedureContext(std::make_shared<LaunchPermit>()),
+                                stop = m_impl->closing.get_token()] {
+        return readRunFolders(context, run, places, stop);
+    });
 }
 
 QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run, const Asker& by) {
@@ -794,14 +789,13 @@ QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run, const Ask
             fail(ErrorCode::kUnavailable,
                  "clean " + run.toStdString() + ": another Ringmaster has this database open"));
     m_impl->followed.erase(run);
-    return QtConcurrent::run(&m_impl->pool,
-                             [run, places = *places, asked = askedNow(kClean, by),
-                              context = procedureContext(std::make_shared<LaunchPermit>()),
-                              stop = m_impl->closing.get_token()] {
-                                 return removeRunFolders(context, run, places, stop).and_then([&] {
-                                     return noteDone(context, run, asked);
-                                 });
-                             });
+    return runOn(m_impl->pool, [run, places = *places, asked = askedNow(kClean, by),
+                                context = procedureContext(std::make_shared<LaunchPermit>()),
+                                stop = m_impl->closing.get_token()] {
+        return removeRunFolders(context, run, places, stop).and_then([&] {
+            return noteDone(context, run, asked);
+        });
+    });
 }
 
 QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
@@ -828,9 +822,9 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
         m_impl->leaving.insert(name);
     std::vector<std::string> losers = runSharersOf(node->name, m_impl->fleet->lastChecks());
     losers.push_back(node->name);
-    const auto cleaned = QtConcurrent::run(
-        &m_impl->pool, [node = *node, cleaning, losers, loses = leaves && cleaning.withRuns,
-                        context = closingContext(), stop = m_impl->closing.get_token()] {
+    const auto cleaned =
+        runOn(m_impl->pool, [node = *node, cleaning, losers, loses = leaves && cleaning.withRuns,
+                             context = closingContext(), stop = m_impl->closing.get_token()] {
             const auto report = rm::cleanNode(*context.hosts, node, cleaning, stop);
             const auto noted =
                 report && loses ? noteRunsRemoved(context, *report, losers) : Result<void>();
@@ -868,17 +862,16 @@ QFuture<Result<void>> LocalEngine::measureNetwork(const QStringList& names) {
     const auto progress = [this](const Progress& now) {
         QMetaObject::invokeMethod(this, [this, now] { Q_EMIT progressed(kNetwork, now); });
     };
-    return QtConcurrent::run(
-        &m_impl->pool, [nodes, progress, hosts = m_impl->hosts, own = m_impl->measurement,
-                        folder = m_impl->stateFolder, closing = m_impl->closing.get_token()] {
-            const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
-            const auto measured =
-                rm::measureNetwork(*hosts, nodes, progress, own->stop.get_token());
-            auto kept = measured ? keepNetwork(folder, *measured)
-                                 : Result<void>(tl::unexpected(measured.error()));
-            own->isOver = true;
-            return kept;
-        });
+    return runOn(m_impl->pool, [nodes, progress, hosts = m_impl->hosts, own = m_impl->measurement,
+                                folder = m_impl->stateFolder,
+                                closing = m_impl->closing.get_token()] {
+        const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
+        const auto measured = rm::measureNetwork(*hosts, nodes, progress, own->stop.get_token());
+        auto kept = measured ? keepNetwork(folder, *measured)
+                             : Result<void>(tl::unexpected(measured.error()));
+        own->isOver = true;
+        return kept;
+    });
 }
 
 QFuture<Result<void>> LocalEngine::stopNetwork() {
@@ -905,11 +898,11 @@ QFuture<Result<void>> LocalEngine::endLeftovers(const QString& name, const QStri
         if (!known && others == OtherRuns::kRefuse)
             guarded.push_back(run.toStdString());
     }
-    return QtConcurrent::run(&m_impl->pool,
-                             [node = *node, ids, guarded, hosts = m_impl->hosts,
-                              stop = m_impl->closing.get_token()]() -> Result<void> {
-                                 return rm::endLeftovers(*hosts, node, ids, guarded, stop);
-                             });
+    return runOn(m_impl->pool,
+                 [node = *node, ids, guarded, hosts = m_impl->hosts,
+                  stop = m_impl->closing.get_token()]() -> Result<void> {
+                     return rm::endLeftovers(*hosts, node, ids, guarded, stop);
+                 });
 }
 
 QFuture<Result<QString>> LocalEngine::tryOut(const NodeTrial& trial) {
@@ -923,9 +916,8 @@ QFuture<Result<QString>> LocalEngine::tryOut(const NodeTrial& trial) {
     const auto progress = [this, id = trialId(trial)](const Progress& now) {
         QMetaObject::invokeMethod(this, [this, id, now] { Q_EMIT progressed(id, now); });
     };
-    return QtConcurrent::run(&m_impl->pool, [trial, own, progress, parties = *parties,
-                                             hosts = m_impl->hosts, kept = m_impl->linkTests,
-                                             closing = m_impl->closing.get_token()] {
+    return runOn(m_impl->pool, [trial, own, progress, parties = *parties, hosts = m_impl->hosts,
+                                kept = m_impl->linkTests, closing = m_impl->closing.get_token()] {
         const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
         const auto told = runTrial(trial, parties, *hosts, progress, own->stop.get_token());
         if (told && trial.kind == TrialKind::kAllReduce)
@@ -1260,7 +1252,7 @@ QFuture<std::vector<Result<bool>>>
 LocalEngine::endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
     for (const auto& [givenUp, node] : nodes)
         m_impl->ending.push_back(givenUp);
-    const auto ended = QtConcurrent::run(&m_impl->pool, [nodes, context = closingContext()] {
+    const auto ended = runOn(m_impl->pool, [nodes, context = closingContext()] {
         std::vector<Result<bool>> all;
         for (const auto& [givenUp, node] : nodes)
             all.push_back(endGivenUp(context, node, givenUp, context.permit->stop()));
