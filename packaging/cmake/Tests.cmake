@@ -1,61 +1,179 @@
 # SPDX-License-Identifier: Apache-2.0
+# Tests of several nodes share two lanes.
+set(CTEST_RESOURCE_SPEC_FILE ${CMAKE_SOURCE_DIR}/tests/lanes.json)
 include(CTest)
 
-# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s]
-#             [NODES | ALONE] [XVFB [FUNCTION...]])
-# TIMEOUT: see rm_limit_test(); 180 s.
-# NODES: it runs several nodes, whose deadlines are those of normal use, and leaves a processor to
-#   others now and then. No second one runs meanwhile; they begin first, as others fill them up.
-# ALONE: no other test runs meanwhile, as it measures.
-# XVFB: runs these functions, or all, on an X server, as for a person; otherwise windows are drawn offscreen.
-# One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry. The tests see
-# RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
+# Measured seconds by test: ctest begins with the longest. tests/support/measure_costs writes it.
+file(STRINGS ${CMAKE_SOURCE_DIR}/tests/costs.txt RM_COSTS REGEX "^[a-z]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/costs.txt)
+
+# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... [PROGRAM name | OWN_PROGRAM] [NEEDS target ...]
+#             and what rm_add_test_entry() takes beside OF)
+# One class of Qt Test with its QTEST_MAIN, one ctest entry, one target tst_x. All those of a folder are one program
+# (rm_test_program()), which is a test by the name that it is called by: build/PRESET/tests/tst_x is a link to it.
+# PROGRAM: another program of this folder, for tests that have little in common with the others.
+# OWN_PROGRAM: the test is a program of its own, as it defines main(), or has flags of its own.
+# NEEDS: what is built before it runs, beside what its libraries depend on.
 function(rm_add_test)
-    cmake_parse_arguments(T "ALONE;NODES" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
-    if(NOT T_TIMEOUT)
-        set(T_TIMEOUT 180)
-    endif()
-    add_executable(${T_NAME} ${T_SOURCES})
-    foreach(_source ${T_SOURCES})
-        rm_moc_of_test(${_source})
-    endforeach()
-    target_include_directories(${T_NAME} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/moc)
-    set_target_properties(${T_NAME} PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_link_libraries(${T_NAME} PRIVATE ${T_LIBRARIES} Qt6::Test)
-    if("rm_train" IN_LIST T_LIBRARIES)
-        rm_reuse_train_pch(${T_NAME})
-    endif()
-    target_compile_definitions(${T_NAME} PRIVATE QT_NO_KEYWORDS)
-    if(DEFINED T_XVFB OR "XVFB" IN_LIST T_KEYWORDS_MISSING_VALUES)
-        rm_add_xvfb_test(${T_NAME} ${T_NAME} ${T_XVFB})
+    cmake_parse_arguments(T "OWN_PROGRAM" "NAME;PROGRAM" "SOURCES;LIBRARIES;NEEDS;LABELS;FUNCTIONS" ${ARGN})
+    if(T_OWN_PROGRAM)
+        set(_program ${T_NAME})
+        rm_make_test_program(${_program})
+        set_target_properties(${_program} PROPERTIES RM_IS_PRECOMPILED ON)
     else()
-        add_test(NAME ${T_NAME} COMMAND ${T_NAME})
+        rm_test_program(_program "${T_PROGRAM}")
+        rm_alias_of_program(${T_NAME} ${_program})
     endif()
-    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}")
-    rm_limit_test(${T_NAME} ${T_TIMEOUT})
-    if(T_ALONE)
-        set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
+    target_sources(${_program} PRIVATE ${T_SOURCES})
+    foreach(_source ${T_SOURCES})
+        rm_moc_of_test(${_program} ${_source})
+    endforeach()
+    target_link_libraries(${_program} PRIVATE ${T_LIBRARIES})
+    rm_precompile_for_tests(${_program} ${T_LIBRARIES})
+    if(T_NEEDS)
+        add_dependencies(${T_NAME} ${T_NEEDS})
     endif()
-    if(T_NODES)
-        set_tests_properties(${T_NAME} PROPERTIES
-            RESOURCE_LOCK nodes PROCESSORS 2 COST ${T_TIMEOUT})
+    rm_add_test_entry(NAME ${T_NAME} OF ${T_NAME} LABELS ${T_LABELS} FUNCTIONS ${T_FUNCTIONS} ${T_UNPARSED_ARGUMENTS})
+    if(T_FUNCTIONS)
+        cmake_language(EVAL CODE "cmake_language(DEFER CALL rm_check_functions ${T_NAME} ${T_SOURCES})")
     endif()
-    rm_test_environment(${T_NAME})
+endfunction()
+
+# Fails where a function of a test that several entries share is in none of them.
+function(rm_check_functions name source)
+    get_property(_run TARGET ${name} PROPERTY RM_FUNCTIONS)
+    file(READ ${source} _text)
+    string(FIND "${_text}" "private Q_SLOTS:" _begin)
+    string(SUBSTRING "${_text}" ${_begin} -1 _text)
+    string(FIND "${_text}" "\nprivate:" _end)
+    string(SUBSTRING "${_text}" 0 ${_end} _text)
+    string(REGEX MATCHALL "void [A-Za-z0-9]+\\(\\)" _slots "${_text}")
+    foreach(_slot IN LISTS _slots)
+        string(REGEX REPLACE "void ([A-Za-z0-9]+).*" "\\1" _function "${_slot}")
+        if(NOT _function IN_LIST _run AND NOT _function MATCHES "^(init|cleanup|initTestCase|cleanupTestCase)$")
+            message(FATAL_ERROR "${source}: no entry of ${name} runs ${_function}()")
+        endif()
+    endforeach()
+endfunction()
+
+# rm_add_test_entry(NAME name OF tst_x LABELS unit ... [FUNCTIONS f ...] [TIMEOUT s] [NODES | ALONE] [XVFB])
+# A ctest entry that runs these functions of a test, or all.
+# TIMEOUT: see rm_limit_test(); 180 s.
+# NODES: it runs several nodes, and waits most of the time. No more of them run at once than there are lanes in
+#   tests/lanes.json, as the deadlines on nodes are those of normal use.
+# ALONE: no other test runs meanwhile, as it measures.
+# XVFB: it has an X server of its own, as a person has; otherwise windows are drawn offscreen.
+# The tests see RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
+function(rm_add_test_entry)
+    cmake_parse_arguments(E "ALONE;NODES;XVFB" "NAME;OF;TIMEOUT" "LABELS;FUNCTIONS" ${ARGN})
+    if(NOT E_TIMEOUT)
+        set(E_TIMEOUT 180)
+    endif()
+    set(_before)
+    if(E_XVFB)
+        set(_before ${CMAKE_SOURCE_DIR}/tests/support/with_xvfb)
+    endif()
+    add_test(NAME ${E_NAME} COMMAND ${_before} ${RM_TEST_FOLDER}/${E_OF} ${E_FUNCTIONS})
+    if(NOT TARGET ${E_NAME})
+        add_custom_target(${E_NAME})
+        add_dependencies(${E_NAME} ${E_OF})
+    endif()
+    foreach(_function IN LISTS E_FUNCTIONS)
+        string(REGEX REPLACE ":.*" "" _function "${_function}") # a row of its data
+        set_property(TARGET ${E_OF} APPEND PROPERTY RM_FUNCTIONS ${_function})
+    endforeach()
+    set_tests_properties(${E_NAME} PROPERTIES LABELS "${E_LABELS}")
+    rm_limit_test(${E_NAME} ${E_TIMEOUT})
+    rm_cost_of_test(${E_NAME})
+    if(E_XVFB)
+        set_tests_properties(${E_NAME} PROPERTIES SKIP_RETURN_CODE 77)
+    endif()
+    if(E_ALONE)
+        set_tests_properties(${E_NAME} PROPERTIES RUN_SERIAL ON)
+    endif()
+    if(E_NODES)
+        set_tests_properties(${E_NAME} PROPERTIES RESOURCE_GROUPS nodes:1)
+    endif()
+    rm_test_environment(${E_NAME})
     # Threads that spin while they wait would take cores from other tests.
-    if("unit" IN_LIST T_LABELS)
-        set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
+    if("unit" IN_LIST E_LABELS)
+        set_property(TEST ${E_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
     endif()
+endfunction()
+
+set(RM_TEST_FOLDER ${CMAKE_BINARY_DIR}/tests)
+
+function(rm_make_test_program program)
+    add_executable(${program})
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${RM_TEST_FOLDER})
+    target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/moc)
+    target_link_libraries(${program} PRIVATE Qt6::Test Qt6::Network)
+    target_compile_definitions(${program} PRIVATE QT_NO_KEYWORDS)
+endfunction()
+
+# rm_test_program(VARIABLE NAME): the program of the tests of this folder, or the one of that name, made at the first
+# call.
+function(rm_test_program variable name)
+    file(RELATIVE_PATH _folder ${CMAKE_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER "tests_${_folder}" _program)
+    if(name)
+        string(APPEND _program _${name})
+    endif()
+    set(${variable} ${_program} PARENT_SCOPE)
+    if(TARGET ${_program})
+        return()
+    endif()
+    rm_make_test_program(${_program})
+    target_link_libraries(${_program} PRIVATE rm_test_program)
+endfunction()
+
+# The target of one test of a program, and the program under the test's name.
+function(rm_alias_of_program name program)
+    add_custom_target(${name} ALL)
+    add_dependencies(${name} ${program})
+    add_custom_command(TARGET ${program} POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -E create_symlink ${program} ${RM_TEST_FOLDER}/${name})
+endfunction()
+
+# Two thirds of the time of a test's compiler go into headers, so they are precompiled: once for all programs without a
+# window or LibTorch (rm_test_program of tests/support), and once for each of the few others.
+function(rm_precompile_for_tests program)
+    get_target_property(_is_done ${program} RM_IS_PRECOMPILED)
+    if(_is_done)
+        return()
+    endif()
+    set_target_properties(${program} PROPERTIES RM_IS_PRECOMPILED ON)
+    set(_header ${CMAKE_SOURCE_DIR}/tests/support/test_program.h)
+    if("rm_train" IN_LIST ARGN)
+        target_precompile_headers(${program} PRIVATE ${CMAKE_SOURCE_DIR}/trainer/train/pch.h ${_header})
+        set_target_properties(${program} PROPERTIES BUILD_RPATH "${RINGMASTER_TORCH}/lib")
+    elseif("rm_gui_support" IN_LIST ARGN OR "rm_flow" IN_LIST ARGN)
+        target_precompile_headers(${program} PRIVATE ${_header})
+    else()
+        target_precompile_headers(${program} REUSE_FROM rm_test_program)
+        target_compile_options(${program} PRIVATE -fPIC) # as that library: GCC takes it from no other code
+    endif()
+endfunction()
+
+function(rm_cost_of_test name)
+    foreach(_line ${RM_COSTS})
+        if(_line MATCHES "^${name} ([0-9.]+)")
+            set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
+        endif()
+    endforeach()
 endfunction()
 
 # For the folders that are added after it: a test is built about as often as it runs, and most of a
 # first build is theirs. So they are optimized less, unless the target says RM_OPTIMIZED, and lld
 # links them, where it is, in a fifth of the time. Programs and their libraries are not concerned.
-# GCC 12 warns at -O1, as it does not at -O2, of constants of an initializer list.
+# GCC 12 warns at -O1, as it does not at -O2, of constants of an initializer list, and of std::string's own code where
+# that is precompiled.
+set(RM_FALSE_ALARMS -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+    -Wno-stringop-overread)
 function(rm_build_tests_fast)
     set(_optimized $<BOOL:$<TARGET_PROPERTY:RM_OPTIMIZED>>)
     set(_fast "$<AND:$<CONFIG:RelWithDebInfo>,$<NOT:${_optimized}>>")
-    rm_add_cxx_options("$<${_fast}:-O1;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>")
+    rm_add_cxx_options("$<${_fast}:-O1;$<$<CXX_COMPILER_ID:GNU>:${RM_FALSE_ALARMS}>>")
     find_program(RINGMASTER_LLD ld.lld)
     mark_as_advanced(RINGMASTER_LLD)
     if(RINGMASTER_LLD)
@@ -79,16 +197,8 @@ function(rm_reuse_train_pch target)
     target_compile_options(${target} PRIVATE -fPIC) # as rm_train: GCC takes it from no other code
 endfunction()
 
-# rm_add_xvfb_test(tst_x program [FUNCTION...]): a ctest entry that runs these functions of a test
-# program, or all, on an X server of its own.
-function(rm_add_xvfb_test name program)
-    add_test(NAME ${name}
-        COMMAND ${CMAKE_SOURCE_DIR}/tests/support/with_xvfb $<TARGET_FILE:${program}> ${ARGN})
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
-endfunction()
-
 # moc/tst_x.moc for a source that includes it. Not AUTOMOC, which reads torch's headers for 8 s a test.
-function(rm_moc_of_test source)
+function(rm_moc_of_test program source)
     get_filename_component(_name ${source} NAME_WE)
     file(STRINGS ${source} _wants REGEX "^#include \"${_name}.moc\"")
     set(_moc ${CMAKE_CURRENT_BINARY_DIR}/moc/${_name}.moc)
@@ -98,7 +208,7 @@ function(rm_moc_of_test source)
         set_source_files_properties(${_moc} PROPERTIES GENERATED ON)
     endif()
     if(_wants)
-        set_property(SOURCE ${source} APPEND PROPERTY OBJECT_DEPENDS ${_moc})
+        target_sources(${program} PRIVATE ${_moc})
     endif()
 endfunction()
 
