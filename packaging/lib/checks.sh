@@ -2,45 +2,99 @@
 # SPDX-License-Identifier: Apache-2.0
 # The stages of packaging/test after the build. Sourced by it after common.sh.
 
+# sayHowLong SETUP-OPTION...: what is fetched, and about how long everything takes on this machine.
+sayHowLong() {
+    local work=$RM_TESTS_SECONDS
+    [[ -e $RM_ROOT/build/release/bin/ringmaster ]] || ((work += RM_BUILD_TESTS_SECONDS))
+    stage "$("$RM_ROOT/packaging/setup" --sizes "$@"); all stages take about $(minutesHere "$work") minutes here"
+}
+
 # Checks that every C++ file is formatted by clang-format 14.
 checkFormat() {
     stage "check the format of every C++ file"
     (cd "$RM_ROOT" && find app shared trainer tests \
         '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' ')' -print0 |
-        xargs -0 -r clang-format-14 --dry-run --Werror)
+        xargs -0 -r -n 100 -P "$(nproc)" clang-format-14 --dry-run --Werror)
 }
 
-# sanitizedTests PRESET: the tests of shared, agent and store (label `tsan`), instrumented.
+# testsIn BUILD CTEST-ARGUMENT...: the names of the tests that these select, each of which is a target, too.
+testsIn() {
+    local build=$1
+    shift
+    ctest --test-dir "$build" -N "$@" | awk '$1 == "Test" && $2 ~ /^#/ { print $NF }'
+}
+
+# buildTests CTEST-ARGUMENT...: what the selected tests of build/release need, and nothing else.
+buildTests() {
+    local tests
+    mapfile -t tests < <(testsIn "$RM_ROOT/build/release" "$@")
+    ((${#tests[@]})) || die "no test is selected by: $* (build/release has $(testsIn "$RM_ROOT/build/release" | wc -l); ctest -N lists them)"
+    buildRelease "${tests[@]}"
+}
+
+# sanitizedTests address|thread: the tests of shared, agent and store (label `asan` or `tsan`), instrumented; in a folder
+# of their own, since those of the presets are for a person who changes one source.
 sanitizedTests() {
-    local build=$RM_ROOT/build/$1 programs
-    stage "sanitizers, preset $1: configure and build the tests of shared, agent and store"
-    (cd "$RM_ROOT" && logged "configure-$1" cmake --preset "$1" \
-        "-DRINGMASTER_TORCH=$(torchFolder cpu)" -DRINGMASTER_UNITY=ON \
-        ${CI:+-DCMAKE_CXX_FLAGS_DEBUG=-g1})
-    mapfile -t programs < <(ctest --test-dir "$build" -N -L '^tsan$' |
-        awk '$1 == "Test" && $2 ~ /^#/ { print $NF }')
-    cmake --build "$build" --target ringmaster-agent "${programs[@]}"
-    stage "sanitizers, preset $1: run ${#programs[@]} programs"
-    ctest --test-dir "$build" --label-regex '^tsan$' --no-tests=error --output-on-failure -j2
+    local build=$RM_ROOT/build/checks/$1 preset=dev label=asan tests
+    [[ $1 == address ]] || { preset=tsan && label=tsan; }
+    stage "sanitizers, $1: configure and build"
+    (cd "$RM_ROOT" && logged "configure-$1" cmake --preset "$preset" -B "$build" -DRINGMASTER_BUILD_TRAINER=OFF \
+        -DRINGMASTER_UNITY=ON -DCMAKE_CXX_FLAGS_DEBUG=-g1)
+    mapfile -t tests < <(testsIn "$build" -L "^$label\$")
+    cmake --build "$build" --target "${tests[@]}"
+    stage "sanitizers, $1: run ${#tests[@]} tests"
+    ctest --test-dir "$build" --label-regex "^$label\$" --no-tests=error --output-on-failure "-j$(nproc)"
 }
 
-# cuda12Tests: the trainer of the other runtime computes what this one does.
+# fetchCuda12: begins to fetch the wheels of the other runtime, 3 GB, beside the build. Sets RM_FETCHER.
+fetchCuda12() {
+    RM_STAGES='' "$RM_ROOT/packaging/setup" --cuda12 >"$RM_CACHE/log/fetch-cuda12.log" 2>&1 &
+    RM_FETCHER=$!
+}
+
+# Identifies what the trainer of the other runtime is made of: sources, flags and wheels.
+cuda12Hash() {
+    (cd "$RM_ROOT" && git ls-files -z trainer shared packaging/cmake packaging/requirements/runtime-cuda12.txt \
+        tests/unit/train tests/unit/cuda tests/python CMakeLists.txt CMakePresets.json |
+        xargs -0 sha256sum | sha256sum | cut -c1-64)
+}
+
+# cuda12Tests: the trainer of the other runtime computes what this one does. Where it passed for the same sources
+# (tests/cuda12-passed, which this writes and a commit carries) it is compiled alone.
 cuda12Tests() {
-    buildCuda12 tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle
+    local passed=$RM_ROOT/tests/cuda12-passed tests=(tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle) hash
+    stage "wait for the wheels of cuda12"
+    wait "$RM_FETCHER" || die "fetch the wheels of cuda12: $(tail -n 3 "$RM_CACHE/log/fetch-cuda12.log")"
+    hash=$(cuda12Hash)
+    if [[ -e $passed && $(<"$passed") == "$hash" ]]; then
+        buildCuda12
+        stage "tests of build/cuda12: left out, they passed for these sources (tests/cuda12-passed)"
+        return
+    fi
+    buildCuda12 "${tests[@]}"
     stage "run tests of build/cuda12"
-    ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure -j2 \
-        -R '^(tst_trainer_worlds|tst_python_peer|tst_cuda_plugin|tst_cuda_bundle)$'
+    ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure "-j$(nproc)" \
+        -R "^($(IFS='|' && echo "${tests[*]}"))\$"
+    printf '%s\n' "$hash" >"$passed"
 }
 
 # What the programs of the last ctest run skipped, each with its reason.
 listSkips() {
-    local log=$1/Testing/Temporary/LastTest.log
+    local log=$RM_ROOT/build/release/Testing/Temporary/LastTest.log
     printf 'Skipped tests:\n'
     grep -a '^SKIP   : ' "$log" | sed 's/^SKIP   : /  /' | sort -u || printf '  none\n'
 }
 
-# holdSummary COMMAND...: passes ctest's output through and runs COMMAND before the summary, so that
-# the summary stays at the end.
+# Seconds of each stage, and of the tests that took longest.
+listTimes() {
+    stage "end"
+    printf 'Seconds by stage:\n'
+    awk 'NR > 1 { printf "%7d  %s\n", $1 - at, what } { at = $1; $1 = ""; what = substr($0, 2) }' "$RM_STAGES"
+    printf 'The longest tests, in seconds:\n'
+    "$RM_ROOT/tests/support/measure_costs" --print "$RM_ROOT/build/release/tests.xml" | head -n 20
+}
+
+# holdSummary: passes ctest's output through and says the rest before the summary, so that the summary stays at the end.
 holdSummary() {
     local line summary=()
     while IFS= read -r line; do
@@ -50,7 +104,8 @@ holdSummary() {
             printf '%s\n' "$line"
         fi
     done
-    "$@"
+    listSkips
+    listTimes
     ((${#summary[@]} == 0)) || printf '%s\n' "${summary[@]}"
 }
 
@@ -59,5 +114,6 @@ releaseTests() {
     local build=$RM_ROOT/build/release
     stage "run the tests of build/release"
     # One more than there are processors, as tests wait now and then.
-    ctest --test-dir "$build" --output-on-failure "-j$(($(nproc) + 1))" "$@" 2>&1 | holdSummary listSkips "$build"
+    ctest --test-dir "$build" --no-tests=error --output-on-failure --output-junit "$build/tests.xml" \
+        "-j$(($(nproc) + 1))" "$@" 2>&1 | holdSummary
 }

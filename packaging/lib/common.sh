@@ -8,9 +8,30 @@ RM_TOOLKIT=$RM_CACHE/toolkit-cuda13 # of packaging/setup --toolkit
 # Exported, so that a script called by another continues the time.
 export RM_STARTED=${RM_STARTED:-$(date +%s)}
 
-# One line for each thing that is done, with the seconds since the start.
+# Seconds that two cores of an Intel Xeon (AVX-512, 2026-11-28) took without a compiler cache: the programs alone, with the
+# tests, and all stages of packaging/test after that. RM_LOOP_MS: the loop of minutesHere() there.
+RM_BUILD_SECONDS=300
+RM_BUILD_TESTS_SECONDS=600
+RM_TESTS_SECONDS=1500
+RM_LOOP_MS=700
+
+# One line for each thing that is done, with the seconds since the start; also into the file RM_STAGES, if that is set.
 stage() {
-    printf '[%4d s] %s\n' "$(($(date +%s) - RM_STARTED))" "$*"
+    local now
+    now=$(($(date +%s) - RM_STARTED))
+    printf '[%4d s] %s\n' "$now" "$*"
+    [[ -z ${RM_STAGES:-} ]] || printf '%d %s\n' "$now" "$*" >>"$RM_STAGES"
+}
+
+# minutesHere SECONDS: about how many minutes work takes here that takes that long on the two cores on which the
+# times above were measured. A loop of the shell is the measure of both.
+minutesHere() {
+    local begin end cores
+    begin=$(date +%s%N)
+    for ((i = 0; i < 300000; ++i)); do :; done
+    end=$(date +%s%N)
+    cores=$(nproc)
+    printf '%d\n' $(((($1 * 2 / cores) * ((end - begin) / 1000000) / RM_LOOP_MS + 59) / 60))
 }
 
 # The processor, and its vector extensions, which decide what code libraries run.
@@ -44,21 +65,35 @@ torchFolder() {
     printf '%s/torch-%s-%s/torch\n' "$RM_CACHE" "$version" "$1"
 }
 
-# buildRelease cpu|cuda13 [TARGET...]: configures the preset `release` and builds (everything
-# without a target). With the toolkit of packaging/setup the library for GPUs cannot be left out.
-buildRelease() {
-    local torch plugin=AUTO toolkit=
-    torch=$(torchFolder "$1")
-    [[ ! -d $RM_TOOLKIT ]] || toolkit=$RM_TOOLKIT
-    [[ $1 == cpu && -z $toolkit ]] || plugin=ON
-    shift
+# chosenRuntime: for what kind of LibTorch build/release is: cuda13 after packaging/run --cuda13, else cpu.
+chosenRuntime() {
+    if [[ -e $RM_ROOT/build/release/share/ringmaster/bundle-cuda13.txt && -d $(torchFolder cuda13) ]]; then
+        echo cuda13
+    else
+        echo cpu
+    fi
+}
+
+# configureRelease RUNTIME: the preset `release` without anything for GPUs (cpu), with LibTorch for NVIDIA's (cuda13),
+# or with the CPU's and the library for GPUs, which the toolkit of packaging/setup compiles (toolkit).
+configureRelease() {
+    local wheels=$1 plugin=ON toolkit=
+    [[ $1 != cpu ]] || plugin=OFF
+    [[ $1 == cpu || ! -d $RM_TOOLKIT ]] || toolkit=$RM_TOOLKIT
+    [[ $1 != toolkit ]] || wheels=cpu
     stage "configure build/release"
-    (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch" \
+    (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$(torchFolder "$wheels")" \
         "-DRINGMASTER_CUDA=$plugin" "-DRINGMASTER_TOOLKIT=$toolkit" -DRINGMASTER_UNITY=ON)
-    grep --text 'is NOT built' "$RM_CACHE/log/configure.log" || true
-    stage "build build/release${*:+: $*}"
+    # Trainer and library for GPUs are of one build, or nodes would get those of two.
+    [[ $plugin == ON ]] || rm -f "$RM_ROOT"/build/release/share/ringmaster/bundle-cuda13.txt*
+    "$RM_ROOT/packaging/lib/compile_commands" "$RM_ROOT/build/release" "$RM_ROOT/compile_commands.json"
+}
+
+# buildRelease [TARGET...]: everything without a target.
+buildRelease() {
     local targets=()
     (($#)) && targets=(--target "$@")
+    stage "build build/release${*:+: $*}"
     cmake --build "$RM_ROOT/build/release" "${targets[@]}"
 }
 

@@ -124,7 +124,7 @@ installPeers() {
     stage "Python peers: make $2"
     rm -rf "$2"
     logged venv "$python" -m venv "$2"
-    logged peers "$2/bin/python3" -m pip install --quiet --disable-pip-version-check --no-deps \
+    logged peers "$2/bin/python3" -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
         --require-hashes --only-binary=:all: --requirement "$1"
     printf '%s\n' "$3" >"$2/lib/python3.11/site-packages/ringmaster-torch.pth"
     printf '%s\n' "$stamp" >"$2/$RM_STAMP"
