@@ -12,10 +12,11 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DI
 # One class of Qt Test with its QTEST_MAIN, one ctest entry, one target tst_x. All those of a folder are one program
 # (rm_test_program()), which is a test by the name that it is called by: build/PRESET/tests/tst_x is a link to it.
 # PROGRAM: another program of this folder, for tests that have little in common with the others.
-# OWN_PROGRAM: the test is a program of its own, as it defines main(), or has flags of its own.
+# OWN_PROGRAM: the test is a program of its own, as it defines main() or another global function, or has flags of its own.
 # NEEDS: what is built before it runs, beside what its libraries depend on.
 function(rm_add_test)
-    cmake_parse_arguments(T "OWN_PROGRAM" "NAME;PROGRAM" "SOURCES;LIBRARIES;NEEDS;LABELS;FUNCTIONS" ${ARGN})
+    cmake_parse_arguments(T "OWN_PROGRAM;ALONE;NODES;XVFB" "NAME;PROGRAM;TIMEOUT" "SOURCES;LIBRARIES;NEEDS;LABELS;FUNCTIONS"
+        ${ARGN})
     if(T_OWN_PROGRAM)
         set(_program ${T_NAME})
         rm_make_test_program(${_program})
@@ -33,7 +34,13 @@ function(rm_add_test)
     if(T_NEEDS)
         add_dependencies(${T_NAME} ${T_NEEDS})
     endif()
-    rm_add_test_entry(NAME ${T_NAME} OF ${T_NAME} LABELS ${T_LABELS} FUNCTIONS ${T_FUNCTIONS} ${T_UNPARSED_ARGUMENTS})
+    set(_how TIMEOUT ${T_TIMEOUT})
+    foreach(_flag ALONE NODES XVFB)
+        if(T_${_flag})
+            list(APPEND _how ${_flag})
+        endif()
+    endforeach()
+    rm_add_test_entry(NAME ${T_NAME} OF ${T_NAME} ${_how} LABELS ${T_LABELS} FUNCTIONS ${T_FUNCTIONS})
     if(T_FUNCTIONS)
         cmake_language(EVAL CODE "cmake_language(DEFER CALL rm_check_functions ${T_NAME} ${T_SOURCES})")
     endif()
@@ -132,7 +139,8 @@ function(rm_alias_of_program name program)
     add_custom_target(${name} ALL)
     add_dependencies(${name} ${program})
     add_custom_command(TARGET ${program} POST_BUILD
-        COMMAND ${CMAKE_COMMAND} -E create_symlink ${program} ${RM_TEST_FOLDER}/${name})
+        COMMAND ${CMAKE_COMMAND} -E create_symlink ${program} ${RM_TEST_FOLDER}/${name}
+        BYPRODUCTS ${RM_TEST_FOLDER}/${name})
 endfunction()
 
 # Two thirds of the time of a test's compiler go into headers, so they are precompiled: once for all programs without a

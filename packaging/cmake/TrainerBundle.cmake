@@ -23,6 +23,8 @@ endfunction()
 
 if(RINGMASTER_BUNDLES STREQUAL "${CMAKE_BINARY_DIR}/share/ringmaster")
     rm_bundle_list(cpu)
+else()
+    add_custom_target(bundle-cpu DEPENDS ringmaster-trainer) # whose list another build has
 endif()
 if(TARGET ringmaster-cuda)
     rm_bundle_list(${RINGMASTER_RUNTIME})

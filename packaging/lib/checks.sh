@@ -5,7 +5,8 @@
 # sayHowLong SETUP-OPTION...: what is fetched, and about how long everything takes on this machine.
 sayHowLong() {
     local work=$RM_TESTS_SECONDS
-    [[ -e $RM_ROOT/build/release/bin/ringmaster ]] || ((work += RM_BUILD_TESTS_SECONDS))
+    [[ -e $RM_ROOT/build/release/tests.xml ]] || ((work += RM_BUILD_TESTS_SECONDS))
+    [[ " $* " != *" --cuda12 "* ]] || ((work += RM_CUDA12_SECONDS))
     stage "$("$RM_ROOT/packaging/setup" --sizes "$@"); all stages take about $(minutesHere "$work") minutes here"
 }
 
@@ -24,7 +25,7 @@ testsIn() {
     ctest --test-dir "$build" -N "$@" | awk '$1 == "Test" && $2 ~ /^#/ { print $NF }'
 }
 
-# buildTests CTEST-ARGUMENT...: what the selected tests of build/release need, and nothing else.
+# buildTests CTEST-ARGUMENT...: the programs of the selected tests of build/release, and what these need.
 buildTests() {
     local tests
     mapfile -t tests < <(testsIn "$RM_ROOT/build/release" "$@")
@@ -46,36 +47,41 @@ sanitizedTests() {
     ctest --test-dir "$build" --label-regex "^$label\$" --no-tests=error --output-on-failure "-j$(nproc)"
 }
 
-# fetchCuda12: begins to fetch the wheels of the other runtime, 3 GB, beside the build. Sets RM_FETCHER.
+# fetchCuda12: begins to fetch the wheels of the other runtime, 2.8 GB, beside the build. Sets RM_FETCHER, a process group.
 fetchCuda12() {
-    RM_STAGES='' "$RM_ROOT/packaging/setup" --cuda12 >"$RM_CACHE/log/fetch-cuda12.log" 2>&1 &
+    RM_STAGES='' setsid "$RM_ROOT/packaging/setup" --cuda12 >"$RM_CACHE/log/fetch-cuda12.log" 2>&1 &
     RM_FETCHER=$!
 }
 
 # Identifies what the trainer of the other runtime is made of: sources, flags and wheels.
 cuda12Hash() {
-    (cd "$RM_ROOT" && git ls-files -z trainer shared packaging/cmake packaging/requirements/runtime-cuda12.txt \
-        tests/unit/train tests/unit/cuda tests/python CMakeLists.txt CMakePresets.json |
-        xargs -0 sha256sum | sha256sum | cut -c1-64)
+    (cd "$RM_ROOT" && git ls-files -z --cached --others --exclude-standard trainer shared packaging/cmake \
+        packaging/requirements/{runtime-cuda12,python-peer}.txt tests/unit/train tests/unit/cuda tests/python \
+        tests/support tests/CMakeLists.txt CMakeLists.txt CMakePresets.json |
+        sort -zu | xargs -0 sha256sum | sha256sum | cut -c1-64)
 }
 
 # cuda12Tests: the trainer of the other runtime computes what this one does. Where it passed for the same sources
 # (tests/cuda12-passed, which this writes and a commit carries) it is compiled alone.
 cuda12Tests() {
-    local passed=$RM_ROOT/tests/cuda12-passed tests=(tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle) hash
+    # Its list of what a node gets is not for the program in build/release, which a person may run.
+    local own=$RM_ROOT/build/cuda12/share/ringmaster passed=$RM_ROOT/tests/cuda12-passed
+    local tests=(tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle) hash
     stage "wait for the wheels of cuda12"
     wait "$RM_FETCHER" || die "fetch the wheels of cuda12: $(tail -n 3 "$RM_CACHE/log/fetch-cuda12.log")"
-    hash=$(cuda12Hash)
-    if [[ -e $passed && $(<"$passed") == "$hash" ]]; then
-        buildCuda12
+    hash=$(cuda12Hash) || hash= # not a checkout, or git does not trust it
+    if [[ $hash && -e $passed && $(<"$passed") == "$hash" ]]; then
+        buildCuda12 "$own"
         stage "tests of build/cuda12: left out, they passed for these sources (tests/cuda12-passed)"
         return
     fi
-    buildCuda12 "${tests[@]}"
+    buildCuda12 "$own" "${tests[@]}"
     stage "run tests of build/cuda12"
     ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure "-j$(nproc)" \
         -R "^($(IFS='|' && echo "${tests[*]}"))\$"
-    printf '%s\n' "$hash" >"$passed"
+    if [[ $hash ]] && ! grep -qa '^SKIP   : ' "$RM_ROOT/build/cuda12/Testing/Temporary/LastTest.log"; then
+        printf '%s\n' "$hash" >"$passed"
+    fi
 }
 
 # What the programs of the last ctest run skipped, each with its reason.
@@ -91,7 +97,7 @@ listTimes() {
     printf 'Seconds by stage:\n'
     awk 'NR > 1 { printf "%7d  %s\n", $1 - at, what } { at = $1; $1 = ""; what = substr($0, 2) }' "$RM_STAGES"
     printf 'The longest tests, in seconds:\n'
-    "$RM_ROOT/tests/support/measure_costs" --print "$RM_ROOT/build/release/tests.xml" | head -n 20
+    "$RM_ROOT/tests/support/measure_costs" --print "$RM_ROOT/build/release/tests.xml" | awk 'NR <= 20' || true
 }
 
 # holdSummary: passes ctest's output through and says the rest before the summary, so that the summary stays at the end.
@@ -113,6 +119,7 @@ holdSummary() {
 releaseTests() {
     local build=$RM_ROOT/build/release
     stage "run the tests of build/release"
+    rm -f "$build/tests.xml"
     # One more than there are processors, as tests wait now and then.
     ctest --test-dir "$build" --no-tests=error --output-on-failure --output-junit "$build/tests.xml" \
         "-j$(($(nproc) + 1))" "$@" 2>&1 | holdSummary

@@ -9,10 +9,11 @@ RM_TOOLKIT=$RM_CACHE/toolkit-cuda13 # of packaging/setup --toolkit
 export RM_STARTED=${RM_STARTED:-$(date +%s)}
 
 # Seconds that two cores of an Intel Xeon (AVX-512, 2026-11-28) took without a compiler cache: the programs alone, with the
-# tests, and all stages of packaging/test after that. RM_LOOP_MS: the loop of minutesHere() there.
+# tests, all stages of packaging/test after that, and those of cuda12. RM_LOOP_MS: the loop of minutesHere() there.
 RM_BUILD_SECONDS=300
 RM_BUILD_TESTS_SECONDS=600
 RM_TESTS_SECONDS=1500
+RM_CUDA12_SECONDS=250
 RM_LOOP_MS=700
 
 # One line for each thing that is done, with the seconds since the start; also into the file RM_STAGES, if that is set.
@@ -26,7 +27,7 @@ stage() {
 # minutesHere SECONDS: about how many minutes work takes here that takes that long on the two cores on which the
 # times above were measured. A loop of the shell is the measure of both.
 minutesHere() {
-    local begin end cores
+    local begin end cores i
     begin=$(date +%s%N)
     for ((i = 0; i < 300000; ++i)); do :; done
     end=$(date +%s%N)
@@ -65,10 +66,13 @@ torchFolder() {
     printf '%s/torch-%s-%s/torch\n' "$RM_CACHE" "$version" "$1"
 }
 
-# chosenRuntime: for what kind of LibTorch build/release is: cuda13 after packaging/run --cuda13, else cpu.
+# What packaging/run was asked to build: "cuda13" after --cuda13.
+RM_CHOICE=$RM_ROOT/build/release/runtime
+
+# chosenRuntime: for which LibTorch a person has build/release made: cuda13 or cpu.
 chosenRuntime() {
-    if [[ -e $RM_ROOT/build/release/share/ringmaster/bundle-cuda13.txt && -d $(torchFolder cuda13) ]]; then
-        echo cuda13
+    if [[ -e $RM_CHOICE && -d $(torchFolder cuda13) ]]; then
+        cat "$RM_CHOICE"
     else
         echo cpu
     fi
@@ -85,7 +89,7 @@ configureRelease() {
     (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$(torchFolder "$wheels")" \
         "-DRINGMASTER_CUDA=$plugin" "-DRINGMASTER_TOOLKIT=$toolkit" -DRINGMASTER_UNITY=ON)
     # Trainer and library for GPUs are of one build, or nodes would get those of two.
-    [[ $plugin == ON ]] || rm -f "$RM_ROOT"/build/release/share/ringmaster/bundle-cuda13.txt*
+    [[ $plugin == ON ]] || rm -f "$RM_ROOT"/build/release/{share/ringmaster/bundle-cuda13.txt*,lib/libringmaster-cuda.so}
     "$RM_ROOT/packaging/lib/compile_commands" "$RM_ROOT/build/release" "$RM_ROOT/compile_commands.json"
 }
 
@@ -93,15 +97,19 @@ configureRelease() {
 buildRelease() {
     local targets=()
     (($#)) && targets=(--target "$@")
-    stage "build build/release${*:+: $*}"
+    local what="$*"
+    (($# < 8)) || what="what $# tests need"
+    stage "build build/release${what:+: $what}"
     cmake --build "$RM_ROOT/build/release" "${targets[@]}"
 }
 
-# buildCuda12 [TARGET...]: the trainer of that runtime, for the program in build/release to send.
+# buildCuda12 FOLDER [TARGET...]: the trainer of that runtime; FOLDER gets the list of what a node needs of it.
 buildCuda12() {
+    local lists=$1
+    shift
     stage "configure build/cuda12"
     (cd "$RM_ROOT" && logged configure-cuda12 cmake --preset cuda12 \
-        "-DRINGMASTER_TORCH=$(torchFolder cuda12)" -DRINGMASTER_UNITY=ON)
+        "-DRINGMASTER_TORCH=$(torchFolder cuda12)" "-DRINGMASTER_BUNDLES=$lists" -DRINGMASTER_UNITY=ON)
     stage "build build/cuda12: ringmaster-trainer bundle-cuda12${*:+ $*}"
     cmake --build "$RM_ROOT/build/cuda12" --target ringmaster-trainer bundle-cuda12 "$@"
 }
