@@ -13,7 +13,7 @@ using namespace rm::test;
 
 namespace {
 
-constexpr int kRecipeMs = 600000; ///< beside other work
+constexpr int kRecipeMs = 600000;     ///< beside other work
 constexpr int kFewestCatalogues = 15; // half of what packaging/debian-packages.txt brings
 constexpr float kKnowsNothing = 7.6f; // ln 2000, the recipe's vocabulary
 
