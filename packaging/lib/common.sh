@@ -10,10 +10,10 @@ export RM_STARTED=${RM_STARTED:-$(date +%s)}
 
 # Seconds that two cores of an Intel Xeon (AVX-512, 2026-11-28) took without a compiler cache: the programs alone, with the
 # tests, all stages of packaging/test after that, and those of cuda12. RM_LOOP_MS: the loop of minutesHere() there.
-RM_BUILD_SECONDS=300
-RM_BUILD_TESTS_SECONDS=600
-RM_TESTS_SECONDS=1500
-RM_CUDA12_SECONDS=250
+RM_BUILD_SECONDS=600
+RM_BUILD_TESTS_SECONDS=1100
+RM_TESTS_SECONDS=1950
+RM_CUDA12_SECONDS=260
 RM_LOOP_MS=700
 
 # One line for each thing that is done, with the seconds since the start; also into the file RM_STAGES, if that is set.
