@@ -158,28 +158,17 @@ void TestScreenshots::shootAt(QWidget& window, QSize size, const QString& name) 
     shootNow(window, Theme::Mode::kLight, name);
 }
 
-/// Begins with the colours that the last picture had, as others are given to every widget, which
-/// takes longer than the pictures.
 void TestScreenshots::shoot(QWidget& widget, const QString& name) {
-    const auto light = [&] {
-        if (!qobject_cast<MainWindow*>(&widget))
-            return shootNow(widget, Theme::Mode::kLight, name);
-        for (const QSize size : {QSize(1000, 700), QSize(1600, 1000)})
-            shootAt(widget, size, name + QString("-%1").arg(size.width()));
-        shootAt(widget, kUsualSize, name);
-    };
-    const auto dark = [&] {
-        // Colours are the same at any scale.
-        if (!qobject_cast<MainWindow*>(&widget) || qFuzzyCompare(widget.devicePixelRatio(), 1.0))
-            shootNow(widget, Theme::Mode::kDark, name);
-    };
-    if (Theme::instance().mode() == Theme::Mode::kDark) {
-        dark();
-        light();
-    } else {
-        light();
-        dark();
+    if (!qobject_cast<MainWindow*>(&widget)) {
+        shootNow(widget, Theme::Mode::kDark, name);
+        shootNow(widget, Theme::Mode::kLight, name);
+        return;
     }
+    for (const QSize size : {QSize(1000, 700), QSize(1600, 1000)})
+        shootAt(widget, size, name + QString("-%1").arg(size.width()));
+    shootAt(widget, kUsualSize, name);
+    if (qFuzzyCompare(widget.devicePixelRatio(), 1.0)) // colours are the same at any scale
+        shootNow(widget, Theme::Mode::kDark, name);
 }
 
 void TestScreenshots::openRun(const QString& run, RunPage::Tab tab) {
