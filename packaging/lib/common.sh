@@ -12,8 +12,8 @@ export RM_STARTED=${RM_STARTED:-$(date +%s)}
 # tests, all stages of packaging/test after that, and those of cuda12. RM_LOOP_MS: the loop of minutesHere() there.
 RM_BUILD_SECONDS=600
 RM_BUILD_TESTS_SECONDS=1100
-RM_TESTS_SECONDS=1950
-RM_CUDA12_SECONDS=260
+RM_TESTS_SECONDS=2270
+RM_CUDA12_SECONDS=350
 RM_LOOP_MS=700
 
 # One line for each thing that is done, with the seconds since the start; also into the file RM_STAGES, if that is set.
