@@ -96,8 +96,10 @@ public:
             placements.push_back({Testbed::nodeName(i), 1});
         }
         RM_RETURN_IF_ERROR(await(m_shared.open()));
-        const QString spec = bed.writeSpec(
-            "fleet", {.steps = kForGood, .checkpointEvery = kForGood, .validationEvery = kForGood});
+        const QString spec = bed.writeSpec("fleet", {.steps = kForGood,
+                                                     .checkpointEvery = kForGood,
+                                                     .validationEvery = kForGood,
+                                                     .accumulation = 4});
         RM_ASSIGN_OR_RETURN(const auto text, readFile(spec.toStdString()));
         RM_ASSIGN_OR_RETURN(auto parsed, parseRunSpec(text, "fleet"));
         RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(parsed)));
@@ -324,7 +326,8 @@ int main(int argc, char** argv) {
         return static_cast<int>(ExitCode::kUsage);
     }
     auto bed = Testbed::create(
-        "bench", {.nodes = std::atoi(argv[1]), .sharesHome = std::string(argv[2]) == "shared"});
+        "bench",
+        {.nodes = std::atoi(argv[1]), .stepMs = 0, .sharesHome = std::string(argv[2]) == "shared"});
     if (bed)
         if (auto acting = (*bed)->actAsLaptop(); !acting)
             bed = tl::unexpected(acting.error());

@@ -31,7 +31,7 @@ train = ["/usr/share/common-licenses"]
 [train]
 steps = %2
 batch_size = 2
-accumulation = 4  # or a fast processor is through before a test has paused it
+accumulation = %9
 threads = 1
 [validation]
 every = %7
@@ -51,7 +51,8 @@ min_nodes = %5
         .arg(spec.minNodes)
         .arg(spec.keepLast)
         .arg(spec.validationEvery)
-        .arg(spec.validationBatches);
+        .arg(spec.validationBatches)
+        .arg(spec.accumulation);
 }
 
 /// What the agents of the newest run under `folder` wrote, and what its nodes keep of it.
@@ -86,6 +87,14 @@ Result<void> Testbed::canRun() {
     if (auto can = canMakeNamespaces(); !can)
         return can;
     return canRunSshd();
+}
+
+QString Testbed::seedHome() {
+    return qEnvironmentVariable("RINGMASTER_BUILD") + "/seeded-node";
+}
+
+QString Testbed::seedFolder() {
+    return seedHome() + "/data/ringmaster";
 }
 
 Testbed::Testbed(NetworkLab lab)
@@ -143,10 +152,13 @@ Result<void> Testbed::startServers(const Options& options) {
         served.address = NetworkLab::managementAddress(node);
         served.port = kSshPort;
         served.authorizedKey = m_publicKey;
-        served.home = options.sharesHome ? path("home") : QString();
+        served.home = options.sharesHome ? path("home") : options.keptHome;
+        if (options.seeded && QFile::exists(seedFolder()))
+            served.seed = seedFolder();
         if (options.sharesDrive && QDir().mkpath(drive()) && QDir().mkpath(driveFolder()))
             served.drives = {{drive(), driveFolder()}};
         served.environment = options.environment;
+        served.environment << paceOf(options.stepMs);
         served.environment.replaceInStrings("{node}", QString::number(node));
         const auto at = static_cast<size_t>(node);
         if (at < options.ownEnvironment.size())

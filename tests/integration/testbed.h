@@ -6,6 +6,7 @@
 #include "tests/integration/cli.h"
 #include "tests/support/netns.h"
 #include "tests/support/sshd.h"
+#include "tests/support/step_pace.h"
 
 #include <QTemporaryDir>
 
@@ -24,6 +25,7 @@ struct SmallSpec {
     int64_t keepLast = 3;
     int64_t validationEvery = 100;
     int64_t validationBatches = 2;
+    int64_t accumulation = 1;
 };
 
 /// A laptop and nodes behind sshd, "node-a", "node-b" and then "node-3" to "node-64", each in its
@@ -36,12 +38,20 @@ public:
         std::vector<QStringList> ownEnvironment = {};    ///< by node, beside that
         std::vector<std::vector<OwnFile>> ownFiles = {}; ///< by node, see SshServer
         int nodes = NetworkLab::kNodes;
+        /// What a step of a rank takes at least; see paceOf().
+        int stepMs = kPaceMs;
         bool sharesHome = false; ///< the nodes have one home, as a cluster's have
+        QString keptHome = {};   ///< one home for all nodes there, which stays
+        /// Nodes have agent and trainer from the first, where tst_seed has run. For tests of
+        /// something else than what is sent.
+        bool seeded = false;
         /// The nodes, and not the laptop, have one drive mounted: what drive() names is one folder.
         bool sharesDrive = false;
     };
 
     static Result<void> canRun();
+    static QString seedHome();   ///< of the node from whose folder others are seeded
+    static QString seedFolder(); ///< that folder
     static Result<std::unique_ptr<Testbed>> create(const QString& label, const Options& options);
     static Result<std::unique_ptr<Testbed>> create(const QString& label);
 

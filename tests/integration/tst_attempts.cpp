@@ -78,7 +78,7 @@ int tst_attempts::attemptOn(int node, const QString& run) const {
 void tst_attempts::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("attempts");
+    auto bed = Testbed::create("attempts", {.seeded = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());

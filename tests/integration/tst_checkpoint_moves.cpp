@@ -59,7 +59,7 @@ private:
 void tst_checkpoint_moves::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("moves");
+    auto bed = Testbed::create("moves", {.seeded = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());

@@ -151,6 +151,7 @@ void tst_jobs::initTestCase() {
              "packaging/debian-packages.txt names packages with Italian messages");
     Testbed::Options options;
     options.sharesDrive = true;
+    options.seeded = true;
     auto bed = Testbed::create("jobs", options);
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);

@@ -113,7 +113,7 @@ private:
 void tst_links::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("links");
+    auto bed = Testbed::create("links", {.stepMs = 0});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     for (int node = 0; node < m_bed->nodes(); ++node)

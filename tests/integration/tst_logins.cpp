@@ -67,7 +67,7 @@ private:
 void tst_logins::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("logins");
+    auto bed = Testbed::create("logins", {.seeded = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
 }

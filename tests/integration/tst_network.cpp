@@ -110,7 +110,7 @@ pid_t tst_network::rankOn(int node) const {
 void tst_network::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("net");
+    auto bed = Testbed::create("net", {.seeded = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());

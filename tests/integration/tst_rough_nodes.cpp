@@ -107,7 +107,7 @@ bool tst_rough_nodes::waitForShown(const QString& run, const char* words, bool i
 void tst_rough_nodes::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("rough");
+    auto bed = Testbed::create("rough", {.seeded = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     QVERIFY(writeBashrc(0, "echo '=== WELCOME ==='\necho 'take care' >&2\n"

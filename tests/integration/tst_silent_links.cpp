@@ -31,7 +31,7 @@ private:
 void tst_silent_links::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("silent");
+    auto bed = Testbed::create("silent", {.seeded = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto acting = m_bed->actAsLaptop();

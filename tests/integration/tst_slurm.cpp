@@ -10,6 +10,7 @@
 #include "tests/support/slurm.h"
 #include "tests/support/sockets.h"
 #include "tests/support/sshd.h"
+#include "tests/support/step_pace.h"
 #include "tests/unit/train/trainer_run.h"
 
 #include <QFile>
@@ -106,6 +107,7 @@ void TestSlurm::initTestCase() {
     QVERIFY2(cluster, cluster ? "" : cluster.error().message.c_str());
     m_cluster = std::move(*cluster);
     qputenv("SLURM_CONF", m_cluster->configuration().toLocal8Bit());
+    paceOwnRanks();
     const Answer added = m_own.run({"nodes", "add", "cluster", "--slurm", "--here"});
     QVERIFY2(added.exitCode == 0, added.whole());
 }
@@ -570,7 +572,7 @@ void TestSlurm::throughALoginNode() {
     SshServer::Options options;
     options.authorizedKey = *key;
     options.address = NetworkLab::managementAddress(0);
-    options.environment = {(*cluster)->environment()};
+    options.environment = {(*cluster)->environment(), paceOf()};
     const auto server = SshServer::start(options);
     QVERIFY2(server, server ? "" : server.error().message.c_str());
     const QString login = options.address + ':' + QString::number((*server)->port());

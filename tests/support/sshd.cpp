@@ -101,6 +101,12 @@ Result<void> SshServer::prepare() {
     if (::geteuid() == 0 && !QDir().mkpath("/run/sshd")) // sshd demands it when root
         return fail(ErrorCode::kDenied, "make /run/sshd: not allowed");
     QDir().mkpath(home());
+    if (!m_options.seed.isEmpty()) {
+        m_seeded = std::make_unique<SeededFolder>(home() + "/data/ringmaster", m_options.seed,
+                                                  m_dir.filePath("seeded"));
+        if (!m_seeded->error().isEmpty())
+            return fail(ErrorCode::kDenied, m_seeded->error().toStdString());
+    }
     if (auto key = makeSshKey(m_dir.filePath("host_key")); !key)
         return tl::unexpected(key.error());
     if (auto keys = writeText(m_dir.filePath("authorized_keys"), m_options.authorizedKey + '\n');

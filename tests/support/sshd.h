@@ -3,6 +3,7 @@
 
 #include "shared/result.h"
 #include "tests/support/own_files.h"
+#include "tests/support/seeded_folder.h"
 
 #include <QProcess>
 #include <QString>
@@ -34,6 +35,7 @@ public:
         int port = 0;                  ///< 0: a free one (this process's namespace only)
         QString authorizedKey = {};    ///< public line
         QString home = {};             ///< see home(); empty: one of its own
+        QString seed = {};             ///< what HOME's data/ringmaster begins with; empty: nothing
         QStringList environment = {};  ///< "NAME=value" beside HOME and XDG_*
         QStringList settings = {};     ///< further lines of sshd_config, before ours
         /// What the server and its logins see in the place of the machine's own files, e.g. a
@@ -77,6 +79,7 @@ private:
 
     Options m_options;
     QTemporaryDir m_dir;
+    std::unique_ptr<SeededFolder> m_seeded;
     QProcess m_process;
 };
 

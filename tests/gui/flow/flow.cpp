@@ -4,6 +4,7 @@
 #include "app/ui/models/runs_model.h"
 #include "tests/gui/flow/node_processes.h"
 #include "tests/gui/flow/run_view.h"
+#include "tests/support/step_pace.h"
 
 #include <QDir>
 #include <QPlainTextEdit>
@@ -44,6 +45,7 @@ Flow::Flow() {
         qputenv((QByteArray("XDG_") + name + "_HOME").constData(),
                 path(QString(name).toLower()).toUtf8());
     qunsetenv("SSH_AUTH_SOCK");
+    paceOwnRanks();
     QDir(m_home.path()).mkpath(".ssh");
     connect(&m_gaps, &GapMeter::ticked, this, &Flow::look);
 }
@@ -69,6 +71,7 @@ Result<void> Flow::startServer(SshServer::Options options) {
     if (!key)
         return tl::unexpected<Error>(key.error());
     options.authorizedKey = *key;
+    options.environment << paceOf();
     auto server = SshServer::start(options);
     if (!server)
         return tl::unexpected<Error>(server.error());

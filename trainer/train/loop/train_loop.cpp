@@ -121,6 +121,7 @@ Result<void> TrainLoop::trainStep() {
     Training& t = *m_training;
     const int64_t step = t.step + 1;
     t.report.beginStep(step, t.isLogged(step));
+    m_pace.begin();
     RM_ASSIGN_OR_RETURN(const auto loss, m_step->gradients());
     t.board.setPhase(Phase::kOptimizer);
     if (m_checkpointer.release())
@@ -130,6 +131,7 @@ Result<void> TrainLoop::trainStep() {
         t.scaler.setNormLimit(m_spikes.normLimit());
     const at::Tensor gradNorm = m_step->update(m_figures.lr);
     t.report.lap(metric::kPhaseOptimizerMs);
+    m_pace.end();
     t.step = step;
     t.board.setStep(step);
     publishStep(loss, gradNorm);

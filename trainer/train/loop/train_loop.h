@@ -5,6 +5,7 @@
 #include "trainer/train/loop/non_finite_guard.h"
 #include "trainer/train/loop/oracle.h"
 #include "trainer/train/loop/order_handler.h"
+#include "trainer/train/loop/pace.h"
 #include "trainer/train/loop/rollback.h"
 #include "trainer/train/loop/spike_guard.h"
 #include "trainer/train/loop/step.h"
@@ -46,6 +47,7 @@ private:
     SpikeGuard m_spikes;
     OrderHandler m_orders;
     Oracle m_oracle;
+    Pace m_pace;
     StepReport::Figures m_figures; ///< of the last logged step
     int64_t m_loggedSteps = 0;
 };
