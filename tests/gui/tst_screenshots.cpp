@@ -107,6 +107,7 @@ private Q_SLOTS:
     void dialogs();
     void keeping();
     void palette();
+    void manual();
 
 private:
     /// A window at every size, a dialog at its own.
@@ -118,6 +119,11 @@ private:
     void waitForCharts();
     void waitForRows(const char* view);
 
+    /// A window of the demo's runs, which is there from the first call to the next dropDemo().
+    WindowFixture& demo();
+    /// Each window costs a change of theme as much again.
+    void dropDemo() { m_demo.reset(); }
+
     std::unique_ptr<WindowFixture> m_demo;
     QString m_folder;
 };
@@ -125,17 +131,30 @@ private:
 void TestScreenshots::initTestCase() {
     m_folder = QDir::cleanPath(qEnvironmentVariable("RINGMASTER_BUILD") + "/../screenshots");
     QVERIFY(QDir().mkpath(m_folder));
-    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
-    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
-    QTRY_VERIFY(!m_demo->window().findChildren<QPushButton*>("welcomeRun").isEmpty());
 }
 
 void TestScreenshots::init() {
-    m_demo->window().resize(kUsualSize);
+    if (m_demo)
+        m_demo->window().resize(kUsualSize);
 }
 
 void TestScreenshots::cleanupTestCase() {
-    m_demo.reset();
+    dropDemo();
+}
+
+WindowFixture& TestScreenshots::demo() {
+    if (m_demo)
+        return *m_demo;
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    if (!m_demo->isGood())
+        qFatal("%s", qPrintable(m_demo->problem()));
+    const auto showsRuns = [this] {
+        return !m_demo->window().findChildren<QPushButton*>("welcomeRun").isEmpty();
+    };
+    if (!QTest::qWaitFor(showsRuns, kSettleMs))
+        qFatal("the demo's window shows no runs");
+    m_demo->window().resize(kUsualSize);
+    return *m_demo;
 }
 
 void TestScreenshots::shootNow(QWidget& widget, Theme::Mode mode, const QString& name) {
@@ -172,14 +191,13 @@ void TestScreenshots::shoot(QWidget& widget, const QString& name) {
 }
 
 void TestScreenshots::openRun(const QString& run, RunPage::Tab tab) {
-    m_demo->window().showRun(run);
-    m_demo->window().runPage().showTab(tab);
-    QTRY_VERIFY(
-        m_demo->window().findChild<QWidget*>("figureStep")->accessibleName().contains("of"));
+    demo().window().showRun(run);
+    demo().window().runPage().showTab(tab);
+    QTRY_VERIFY(demo().window().findChild<QWidget*>("figureStep")->accessibleName().contains("of"));
 }
 
 void TestScreenshots::waitForChart(const char* name) {
-    const auto* chart = m_demo->window().findChild<LineChart*>(name);
+    const auto* chart = demo().window().findChild<LineChart*>(name);
     QVERIFY(chart);
     QTRY_VERIFY(!chart->curves().empty() && !chart->curves().front().x.isEmpty());
 }
@@ -189,37 +207,39 @@ void TestScreenshots::waitForCharts() {
     for (const char* name :
          {"chartLoss", "chartLr", "chartGradNorm", "chartThroughput", "chartPhases"}) {
         waitForChart(name);
-        const auto* chart = m_demo->window().findChild<LineChart*>(name);
+        const auto* chart = demo().window().findChild<LineChart*>(name);
         QTRY_VERIFY(chart->curves().front().x.back() > 0.9 * chart->view().high);
     }
-    QTRY_VERIFY(m_demo->window().findChild<HeatMap*>("heatMap")->isFilled());
+    QTRY_VERIFY(demo().window().findChild<HeatMap*>("heatMap")->isFilled());
     waitForRows("events");
 }
 
 void TestScreenshots::waitForRows(const char* name) {
-    const auto* view = m_demo->window().findChild<QAbstractItemView*>(name);
+    const auto* view = demo().window().findChild<QAbstractItemView*>(name);
     QVERIFY(view);
     QTRY_VERIFY(view->model()->rowCount() > 0);
 }
 
 void TestScreenshots::welcome() {
+    dropDemo();
     WindowFixture empty(WindowFixture::Content::kEmpty);
     shoot(empty.window(), "welcome");
 }
 
 void TestScreenshots::welcomeWithRuns() {
-    m_demo->window().showWelcome();
-    shoot(m_demo->window(), "welcome-runs");
+    demo().window().showWelcome();
+    shoot(demo().window(), "welcome-runs");
 }
 
 void TestScreenshots::runs() {
-    m_demo->window().showRuns();
+    demo().window().showRuns();
     waitForRows("runsTable");
-    m_demo->window()
+    demo()
+        .window()
         .findChild<QAbstractItemView*>("runsTable")
         ->setCurrentIndex(
-            m_demo->window().findChild<QAbstractItemView*>("runsTable")->model()->index(1, 0));
-    shoot(m_demo->window(), "runs");
+            demo().window().findChild<QAbstractItemView*>("runsTable")->model()->index(1, 0));
+    shoot(demo().window(), "runs");
 }
 
 void TestScreenshots::runsEmpty() {
@@ -231,74 +251,74 @@ void TestScreenshots::runsEmpty() {
 void TestScreenshots::runCharts() {
     openRun(kRunningRun, RunPage::kCharts);
     waitForCharts();
-    shoot(m_demo->window(), "run");
+    shoot(demo().window(), "run");
 }
 
 /// What the run reports besides, below the main charts.
 void TestScreenshots::runMoreCharts() {
     openRun(kRunningRun, RunPage::kCharts);
     waitForCharts();
-    m_demo->window().resize(kUsualSize);
-    auto* bar = m_demo->window().findChild<QScrollArea*>("chartsScroll")->verticalScrollBar();
+    demo().window().resize(kUsualSize);
+    auto* bar = demo().window().findChild<QScrollArea*>("chartsScroll")->verticalScrollBar();
     QTRY_VERIFY(bar->maximum() > 0);
     bar->setValue(bar->maximum());
     waitForChart("chartNodeMemory");
     waitForChart("chartNetwork");
-    shootNow(m_demo->window(), Theme::Mode::kDark, "run-more");
-    shootNow(m_demo->window(), Theme::Mode::kLight, "run-more");
+    shootNow(demo().window(), Theme::Mode::kDark, "run-more");
+    shootNow(demo().window(), Theme::Mode::kLight, "run-more");
     bar->setValue(0);
 }
 
 void TestScreenshots::runPictures() {
     openRun(kPicturesRun, RunPage::kCharts);
     waitForCharts();
-    shoot(m_demo->window(), "run-pictures");
+    shoot(demo().window(), "run-pictures");
 }
 
 void TestScreenshots::runRanks() {
     openRun(kRunningRun, RunPage::kRanks);
     waitForRows("ranksTable");
-    shoot(m_demo->window(), "run-ranks");
+    shoot(demo().window(), "run-ranks");
 }
 
 void TestScreenshots::runLogs() {
     openRun(kRunningRun, RunPage::kLogs);
-    QTRY_VERIFY(m_demo->window().findChild<QPlainTextEdit*>("logText")->blockCount() > 10);
-    shoot(m_demo->window(), "run-logs");
+    QTRY_VERIFY(demo().window().findChild<QPlainTextEdit*>("logText")->blockCount() > 10);
+    shoot(demo().window(), "run-logs");
 }
 
 void TestScreenshots::runCheckpoints() {
     openRun(kPausedRun, RunPage::kCheckpoints);
     waitForRows("checkpointsTable");
     waitForChart("chartCheckpoints");
-    shoot(m_demo->window(), "checkpoints");
+    shoot(demo().window(), "checkpoints");
     // What the demo tells of is on no disk.
     openRun(kFinishedRun, RunPage::kCheckpoints);
     waitForRows("checkpointsTable");
-    auto* verify = m_demo->window().findChild<QPushButton*>("verifyCheckpoints");
+    auto* verify = demo().window().findChild<QPushButton*>("verifyCheckpoints");
     verify->click();
     QTRY_VERIFY_WITH_TIMEOUT(verify->isEnabled(), 20'000);
     waitForChart("chartCheckpoints");
-    shoot(m_demo->window(), "checkpoints-verified");
+    shoot(demo().window(), "checkpoints-verified");
 }
 
 void TestScreenshots::runSamples() {
     openRun(kFinishedRun, RunPage::kSamples);
     waitForRows("samplesList");
-    shoot(m_demo->window(), "run-samples");
+    shoot(demo().window(), "run-samples");
 }
 
 void TestScreenshots::runSpec() {
     openRun(kFinishedRun, RunPage::kSpec);
-    QTRY_VERIFY(m_demo->window().findChild<QPlainTextEdit*>("specText")->blockCount() > 10);
-    shoot(m_demo->window(), "run-spec");
+    QTRY_VERIFY(demo().window().findChild<QPlainTextEdit*>("specText")->blockCount() > 10);
+    shoot(demo().window(), "run-spec");
 }
 
 void TestScreenshots::runFailed() {
     openRun(kFailedRun, RunPage::kCharts);
-    QTRY_VERIFY(m_demo->window().findChild<QWidget*>("failureBanner")->isVisible());
+    QTRY_VERIFY(demo().window().findChild<QWidget*>("failureBanner")->isVisible());
     waitForCharts();
-    shoot(m_demo->window(), "run-failed");
+    shoot(demo().window(), "run-failed");
 }
 
 void TestScreenshots::runPausing() {
@@ -313,23 +333,23 @@ void TestScreenshots::runPausing() {
     live.nodes = {
         {"node-a", LiveState::Link::kLive, {}, 0, state},
         {"node-b", LiveState::Link::kLost, "no answer", wallNowNs() - 95'000'000'000, {}}};
-    m_demo->window().runPage().showLive(live);
+    demo().window().runPage().showLive(live);
     waitForCharts();
-    shoot(m_demo->window(), "run-pausing-link-lost");
-    m_demo->window().findChild<QPushButton*>("declareLost")->click();
-    QTRY_VERIFY(m_demo->window().findChild<QDialog*>("lostDialog"));
-    auto* lost = m_demo->window().findChild<QDialog*>("lostDialog");
+    shoot(demo().window(), "run-pausing-link-lost");
+    demo().window().findChild<QPushButton*>("declareLost")->click();
+    QTRY_VERIFY(demo().window().findChild<QDialog*>("lostDialog"));
+    auto* lost = demo().window().findChild<QDialog*>("lostDialog");
     shoot(*lost, "lostDialog");
     lost->close();
-    m_demo->window().runPage().showLive({});
+    demo().window().runPage().showLive({});
 }
 
 /// A kill and a pause that no node has taken yet, and who asked for them.
 void TestScreenshots::runWaiting() {
     const auto edit = [this](const std::function<Result<void>(StoreWriter&)>& change) {
-        const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+        const auto writer = StoreWriter::open(demo().engine().databasePath());
         QVERIFY(writer && change(**writer));
-        Q_EMIT m_demo->engine().runsChanged();
+        Q_EMIT demo().engine().runsChanged();
     };
     edit([](StoreWriter& writer) {
         return writer
@@ -345,12 +365,12 @@ void TestScreenshots::runWaiting() {
     live.pendingSinceNs = monotonicNowNs() - 125'000'000'000;
     live.nodes = {
         {"node-a", LiveState::Link::kLost, "no answer", wallNowNs() - 95'000'000'000, {}}};
-    m_demo->window().runPage().showLive(live);
-    QTRY_VERIFY(m_demo->window().findChild<QPushButton*>("withdrawCommand")->isVisible());
+    demo().window().runPage().showLive(live);
+    QTRY_VERIFY(demo().window().findChild<QPushButton*>("withdrawCommand")->isVisible());
     waitForCharts();
-    shoot(m_demo->window(), "run-waiting");
+    shoot(demo().window(), "run-waiting");
     edit([](StoreWriter& writer) { return writer.closeCommands(kRunningRun, "it was a test"); });
-    m_demo->window().runPage().showLive({});
+    demo().window().runPage().showLive({});
 }
 
 void TestScreenshots::runHangs() {
@@ -368,40 +388,40 @@ void TestScreenshots::runHangs() {
     node.link = LiveState::Link::kLive;
     node.state.emplace();
     node.state->ranks = {state};
-    m_demo->window().runPage().showLive(live);
+    demo().window().runPage().showLive(live);
     waitForRows("ranksTable");
-    shoot(m_demo->window(), "run-hangs");
-    m_demo->window().runPage().showLive({});
+    shoot(demo().window(), "run-hangs");
+    demo().window().runPage().showLive({});
 }
 
 void TestScreenshots::runPreparing() {
     openRun(kPreparingRun, RunPage::kCharts);
     LiveState live;
     live.launching = Progress{"Send trainer", 210'000'000, 477'000'000, 48'000'000, 11.2e6, 24};
-    m_demo->window().runPage().showLive(live);
-    shoot(m_demo->window(), "run-preparing");
-    m_demo->window().runPage().showLive({});
+    demo().window().runPage().showLive(live);
+    shoot(demo().window(), "run-preparing");
+    demo().window().runPage().showLive({});
 }
 
 void TestScreenshots::nodes() {
     // A closed port refuses at once: a real failed check, in words.
-    QVERIFY(m_demo->fleet().add({"node-a", false, "127.0.0.1", "trainer", 9, {}}));
-    QVERIFY(m_demo->fleet().add({"node-b", false, "node-b.lan", {}, 0, {}}));
+    QVERIFY(demo().fleet().add({"node-a", false, "127.0.0.1", "trainer", 9, {}}));
+    QVERIFY(demo().fleet().add({"node-b", false, "node-b.lan", {}, 0, {}}));
     NetworkMatrix network =
         example::wholeNetwork({example::networkNode("node-a", {example::at("ens5", "10.0.0.5")}),
                                example::networkNode("node-b", {example::at("eth0", "10.0.0.6")}),
                                example::networkNode("node-c", {example::at("ens5", "10.0.0.7")})});
     network.measuredNs = wallNowNs();
     example::setAnswer(network, 1, "10.0.0.5", example::answered(Reach::kDropped, "eth0"));
-    QVERIFY(keepNetwork(m_demo->paths().state.toStdString(), network));
-    m_demo->window().showNodes();
-    m_demo->window().nodesPage().select("node-a");
-    m_demo->window().findChild<QPushButton*>("checkNode")->click();
-    QTRY_VERIFY_WITH_TIMEOUT(m_demo->fleet().lastCheck("node-a").has_value(), 20'000);
-    m_demo->window().nodesPage().select(kLocalNodeName);
-    m_demo->window().findChild<QPushButton*>("checkNode")->click();
-    QTRY_VERIFY_WITH_TIMEOUT(m_demo->fleet().lastCheck(kLocalNodeName).has_value(), 20'000);
-    shoot(m_demo->window(), "nodes");
+    QVERIFY(keepNetwork(demo().paths().state.toStdString(), network));
+    demo().window().showNodes();
+    demo().window().nodesPage().select("node-a");
+    demo().window().findChild<QPushButton*>("checkNode")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(demo().fleet().lastCheck("node-a").has_value(), 20'000);
+    demo().window().nodesPage().select(kLocalNodeName);
+    demo().window().findChild<QPushButton*>("checkNode")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(demo().fleet().lastCheck(kLocalNodeName).has_value(), 20'000);
+    shoot(demo().window(), "nodes");
 }
 
 void TestScreenshots::fleets_data() {
@@ -454,6 +474,7 @@ struct ScriptEngine : FakeEngine {
 /// As many nodes as people have, each with its own trouble, and a network in which node 2 drops
 /// what comes from the first.
 void TestScreenshots::fleets() {
+    dropDemo();
     QFETCH(int, count);
     const QTemporaryDir home; // for what Import reads
     const QByteArray homeBefore = qgetenv("HOME");
@@ -503,24 +524,28 @@ void TestScreenshots::fleets() {
                          {"editNode", "editNodeDialog"},
                          {"removeNode", "removeNodeDialog"}};
     const Dialogs ofMany = {{"testLinks", "linkTestDialog"}, {"cleanNodes", "cleanNodesDialog"}};
-    for (const auto& [button, name] : count == 2 ? all : count == 64 ? ofMany : Dialogs()) {
-        own.window().findChild<QPushButton*>(button)->click();
-        auto* dialog = own.window().findChild<QDialog*>(name);
-        QVERIFY2(dialog, name);
-        if (auto* more = dialog->findChild<Fold*>("nodeMore"))
-            more->setOpen(true);
-        if (const auto* names = dialog->findChild<QAbstractItemView*>("importNodesTable")) {
-            QTRY_COMPARE(names->model()->rowCount(), 2);
-            names->model()->setData(names->model()->index(1, 0), Qt::Checked, Qt::CheckStateRole);
+    // All in one theme and then all in the other, as a change of it takes seconds with 64 nodes.
+    for (const Theme::Mode mode : {Theme::Mode::kDark, Theme::Mode::kLight})
+        for (const auto& [button, name] : count == 2 ? all : count == 64 ? ofMany : Dialogs()) {
+            own.window().findChild<QPushButton*>(button)->click();
+            auto* dialog = own.window().findChild<QDialog*>(name);
+            QVERIFY2(dialog, name);
+            if (auto* more = dialog->findChild<Fold*>("nodeMore"))
+                more->setOpen(true);
+            if (const auto* names = dialog->findChild<QAbstractItemView*>("importNodesTable")) {
+                QTRY_COMPARE(names->model()->rowCount(), 2);
+                names->model()->setData(names->model()->index(1, 0), Qt::Checked,
+                                        Qt::CheckStateRole);
+            }
+            shootNow(*dialog, mode, count == 2 ? name : QString("%1-%2").arg(name).arg(count));
+            dialog->close();
+            QTRY_VERIFY(!own.window().findChild<QDialog*>(name));
         }
-        shoot(*dialog, count == 2 ? name : QString("%1-%2").arg(name).arg(count));
-        dialog->close();
-        QTRY_VERIFY(!own.window().findChild<QDialog*>(name));
-    }
 }
 
 /// A check that waits for a person, who has left the question for later.
 void TestScreenshots::waiting() {
+    dropDemo();
     using Need = ConnectFailure::Need;
     WindowFixture own(WindowFixture::Content::kEmpty);
     const std::map<QString, ConnectFailure> failures = {
@@ -555,49 +580,49 @@ void TestScreenshots::waiting() {
 }
 
 void TestScreenshots::newRun() {
-    m_demo->window().showNewRun();
-    auto* forecast = m_demo->window().findChild<QLabel*>("forecast");
+    demo().window().showNewRun();
+    auto* forecast = demo().window().findChild<QLabel*>("forecast");
     QTRY_VERIFY_WITH_TIMEOUT(forecast->text().contains("nothing to send"), 20'000);
-    shoot(m_demo->window(), "new-run");
+    shoot(demo().window(), "new-run");
 }
 
 void TestScreenshots::newRunUnfolded() {
-    m_demo->window().showNewRun();
-    NewRunPage& page = m_demo->window().newRunPage();
+    demo().window().showNewRun();
+    NewRunPage& page = demo().window().newRunPage();
     auto* scroll = page.findChild<QScrollArea*>("newRunScroll");
     for (const char* recipe : {"translation-tiny", "resnet-tiny", "llama-tiny", "gpt-tiny"}) {
         page.prepare(recipe, {});
         page.findChild<SpecForm*>()->unfoldAll();
-        shootAt(m_demo->window(), {1000, 700}, QString("new-run-unfolded-") + recipe);
+        shootAt(demo().window(), {1000, 700}, QString("new-run-unfolded-") + recipe);
         scroll->verticalScrollBar()->setValue(0);
     }
 }
 
 void TestScreenshots::newRunWithErrors() {
-    m_demo->window().showNewRun();
-    m_demo->window().findChild<QPushButton*>("asFile")->setChecked(true);
-    auto* toml = m_demo->window().findChild<QPlainTextEdit*>("specToml");
+    demo().window().showNewRun();
+    demo().window().findChild<QPushButton*>("asFile")->setChecked(true);
+    auto* toml = demo().window().findChild<QPlainTextEdit*>("specToml");
     const QString before = toml->toPlainText();
     toml->setPlainText(QString(before).replace("lr = ", "learning_rate = "));
-    QTRY_VERIFY(m_demo->window().findChild<QWidget*>("specError")->isVisible());
-    shoot(m_demo->window(), "new-run-error");
+    QTRY_VERIFY(demo().window().findChild<QWidget*>("specError")->isVisible());
+    shoot(demo().window(), "new-run-error");
     toml->setPlainText(before);
-    m_demo->window().findChild<QPushButton*>("asFile")->setChecked(false);
+    demo().window().findChild<QPushButton*>("asFile")->setChecked(false);
 }
 
 void TestScreenshots::dialogs() {
-    m_demo->window().showNodes();
+    demo().window().showNodes();
     const Node node{"node-c", false, "node-c.lan", "trainer", 0, {}};
     HostKeyDialog trust(node, "SHA256:6ogFgDPvgHlPtH1TmPmNPjtsDiXCkTVTqOPMzYb9rpA",
-                        &m_demo->window());
+                        &demo().window());
     PasswordDialog password(node, "connect to ssh trainer@node-c.lan: it wants a password",
-                            &m_demo->window());
-    NodeDialog add(m_demo->fleet(), &m_demo->window());
+                            &demo().window());
+    NodeDialog add(demo().fleet(), &demo().window());
     TooLargeDialog tooLarge(
         "node-a has too little memory for gpt2-124m: it needs about 31.4 GiB of its GPU's memory, "
         "and 22.9 GiB are free; train.batch_size = 7 would fit, with train.accumulation = 9 for a "
         "step as large; train.activation_checkpointing = true needs less, too",
-        &m_demo->window());
+        &demo().window());
     ScriptEngine engine;
     RunSpec spec;
     spec.data.train = {"/data/openwebtext"};
@@ -606,18 +631,20 @@ void TestScreenshots::dialogs() {
     spec.launch.jobSetup = {"module load cuda"};
     JobScriptDialog script(engine, spec, {{"leonardo", 2}},
                            "ringmaster run SPEC.toml --print-sbatch --node leonardo:2",
-                           &m_demo->window());
-    for (auto& [dialog, name] :
-         std::initializer_list<std::pair<QDialog*, QString>>{{&trust, "dialog-host-key"},
-                                                             {&password, "dialog-password"},
-                                                             {&add, "dialog-add"},
-                                                             {&script, "dialog-job-script"},
-                                                             {&tooLarge, "dialog-too-large"}}) {
-        dialog->setAttribute(Qt::WA_DeleteOnClose, false);
-        dialog->show();
-        shoot(*dialog, name);
-        dialog->hide();
-    }
+                           &demo().window());
+    const std::initializer_list<std::pair<QDialog*, QString>> all = {
+        {&trust, "dialog-host-key"},
+        {&password, "dialog-password"},
+        {&add, "dialog-add"},
+        {&script, "dialog-job-script"},
+        {&tooLarge, "dialog-too-large"}};
+    for (const Theme::Mode mode : {Theme::Mode::kDark, Theme::Mode::kLight})
+        for (const auto& [dialog, name] : all) {
+            dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+            dialog->show();
+            shootNow(*dialog, mode, name);
+            dialog->hide();
+        }
 }
 
 /// What is asked and told before a run is renamed, cleaned from its nodes or forgotten.
@@ -630,11 +657,11 @@ void TestScreenshots::keeping() {
     QVERIFY(writeFileAtomically((folder + "/MANIFEST.json").toStdString(),
                                 std::string(3'000'000, ' ')));
     const auto edit = [this](const QString& run, bool deleted) {
-        const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+        const auto writer = StoreWriter::open(demo().engine().databasePath());
         QVERIFY(writer && (*writer)->setDeleted(run, deleted));
-        Q_EMIT m_demo->engine().runsChanged();
+        Q_EMIT demo().engine().runsChanged();
     };
-    MainWindow& window = m_demo->window();
+    MainWindow& window = demo().window();
     // The resume sheet asks nodes that cannot be reached, for half a minute.
     const auto isReady = [&](const char* ready) {
         const auto* confirm = window.findChild<QPushButton*>(ready);
@@ -707,12 +734,22 @@ void TestScreenshots::keeping() {
 }
 
 void TestScreenshots::palette() {
-    m_demo->window().showRuns();
-    m_demo->window().showPalette();
-    auto* palette = m_demo->window().findChild<QDialog*>("palette");
+    demo().window().showRuns();
+    demo().window().showPalette();
+    auto* palette = demo().window().findChild<QDialog*>("palette");
     QVERIFY(palette);
     shoot(*palette, "palette");
     palette->close();
+}
+
+void TestScreenshots::manual() {
+    demo().window().showManual("launch");
+    auto* manual = demo().window().findChild<QDialog*>("manual");
+    QVERIFY(manual);
+    shoot(*manual, "manual");
+    manual->findChild<QLineEdit*>("manualSearch")->setText("checkpoint every");
+    shootNow(*manual, Theme::Mode::kLight, "manual-search");
+    manual->close();
 }
 
 QTEST_MAIN(TestScreenshots)

@@ -148,11 +148,18 @@ void Theme::install(QApplication& application) {
 
 void Theme::setMode(Mode mode) {
     m_mode = mode;
-    apply();
+    if (isDarkIn(mode) != m_dark)
+        apply(); // takes long, as each widget is matched with each rule of the sheet
+    else
+        Q_EMIT changed();
+}
+
+bool Theme::isDarkIn(Mode mode) const {
+    return mode == Mode::kDark || (mode == Mode::kSystem && m_systemDark);
 }
 
 void Theme::apply() {
-    m_dark = m_mode == Mode::kDark || (m_mode == Mode::kSystem && m_systemDark);
+    m_dark = isDarkIn(m_mode);
     qApp->setPalette(paletteOf(colours()));
     qApp->setFont(font(FontRole::kBody));
     qApp->setStyleSheet(styleSheet(*this));

@@ -77,11 +77,12 @@ public:
     QFont font(FontRole role) const;
 
 Q_SIGNALS:
-    void changed();
+    void changed(); ///< the mode, and mostly the colours
 
 private:
     Theme() = default;
     void apply();
+    bool isDarkIn(Mode mode) const;
 
     Mode m_mode = Mode::kSystem;
     bool m_systemDark = false;
