@@ -58,7 +58,7 @@ cuda12Hash() {
     (cd "$RM_ROOT" && git ls-files -z --cached --others --exclude-standard trainer shared packaging/cmake \
         packaging/requirements/{runtime-cuda12,python-peer}.txt tests/unit/train tests/unit/cuda tests/python \
         tests/support tests/CMakeLists.txt CMakeLists.txt CMakePresets.json |
-        sort -zu | xargs -0 sha256sum | sha256sum | cut -c1-64)
+        grep -zv '\.md$' | sort -zu | xargs -0 sha256sum | sha256sum | cut -c1-64)
 }
 
 # cuda12Tests: the trainer of the other runtime computes what this one does. Where it passed for the same sources
@@ -120,7 +120,7 @@ releaseTests() {
     local build=$RM_ROOT/build/release
     stage "run the tests of build/release"
     rm -f "$build/tests.xml"
-    # As many as there are processors: ranks on nodes take what tests that wait leave.
+    # One more than there are processors, as tests of nodes wait a part of their time.
     ctest --test-dir "$build" --no-tests=error --output-on-failure --output-junit "$build/tests.xml" \
-        "-j$(nproc)" "$@" 2>&1 | holdSummary
+        "-j$(($(nproc) + 1))" "$@" 2>&1 | holdSummary
 }

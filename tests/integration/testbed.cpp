@@ -22,7 +22,7 @@ constexpr qsizetype kLastWords = 1500;
 QString specText(const QString& name, const SmallSpec& spec) {
     return QStringLiteral(R"(name = "%1"
 [model]
-layers = 2
+layers = 1
 heads = 2
 width = 32
 context = 32

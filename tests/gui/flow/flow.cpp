@@ -26,7 +26,7 @@ QString madeSmall(QString toml, const QString& name, int steps, const QString& w
     const std::pair<const char*, QString> changes[] = {
         {"name", '"' + name + '"'}, {"layers", "2"},       {"heads", "2"},
         {"width", width},           {"context", "32"},     {"steps", QString::number(steps)},
-        {"batch_size", "64"},       {"every", "50"},       {"batches", "2"},
+        {"batch_size", "8"},        {"every", "50"},       {"batches", "2"},
         {"sample_tokens", "16"},    {"warmup_steps", "10"}};
     for (const auto& [key, value] : changes)
         toml = replaced(toml, key, value);

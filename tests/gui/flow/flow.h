@@ -46,8 +46,8 @@ public:
     QString seen() const; ///< all of it, for a failure's message
     void forgetSeen();
 
-    /// On the New run page: the recipe's text with a model of a few thousand weights, some 25 ms a
-    /// step on two old cores; with another width it is another.
+    /// On the New run page: the recipe's text with a model of a few thousand weights, whose steps
+    /// take as long as paceOf() says; with another width it is another.
     Result<void> editSpec(const QString& name, int steps, const QString& width = "32");
     /// Clicks Launch and waits until the run's page says Running.
     Result<void> launch();
