@@ -40,6 +40,7 @@ struct Arguments {
     std::string checkpoint;
     std::string command;
     std::string name;
+    std::string search; ///< words
     std::optional<std::string> text;
     std::vector<std::string> removed;
     std::string other; ///< checkpoint
@@ -56,6 +57,7 @@ struct Arguments {
     bool wait = false;
     bool asNew = false;
     bool needsNodes = false; ///< more of them than a run has
+    bool needsEngine = true;
     std::function<int(CommandContext&)> action;
 };
 
@@ -473,6 +475,15 @@ void addNodes(CLI::App& parser, Arguments& a) {
     remove->add_flag("--yes", a.yes, "Do not ask")->needs(fromNode);
 }
 
+void addManual(CLI::App& parser, Arguments& a) {
+    auto* help = addCommand(parser, a, "help", "Print a topic of the manual",
+                            [&a](CommandContext& s) { return runHelp(s, a.name, a.search); });
+    auto* topic = help->add_option("TOPIC", a.name, "Default: index, which lists them");
+    help->add_option("--search", a.search, "Instead the lines of all topics with these words")
+        ->excludes(topic);
+    help->preparse_callback([&a](size_t) { a.needsEngine = false; });
+}
+
 void describe(CLI::App& parser, Arguments& arguments) {
     parser.require_subcommand(1);
     parser.set_version_flag("--version", "ringmaster " RINGMASTER_RELEASE);
@@ -482,6 +493,7 @@ void describe(CLI::App& parser, Arguments& arguments) {
     addLists(parser, arguments);
     addKeeping(parser, arguments);
     addNodes(parser, arguments);
+    addManual(parser, arguments);
 }
 
 /// Looked up before parsing: a script gets its error as JSON even when its arguments are wrong.
@@ -542,6 +554,8 @@ int runTerminalCommand(int argc, char** argv) {
         return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
     }
     CommandContext context(arguments.json);
+    if (!arguments.needsEngine)
+        return arguments.action(context);
     if (const auto opened = context.open(arguments.needsNodes); !opened)
         return printError(context, opened.error());
     const int code = arguments.action(context);

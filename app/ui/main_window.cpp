@@ -7,6 +7,7 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/manual_window.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/sheet.h"
 #include "app/ui/look/format.h"
@@ -119,6 +120,7 @@ void MainWindow::wirePages() {
     });
     connect(m_rail, &Rail::runChosen, this, &MainWindow::showRun);
     connect(m_rail, &Rail::paletteAsked, this, &MainWindow::showPalette);
+    connect(m_rail, &Rail::manualAsked, this, [this] { showManual(); });
     connect(m_welcome, &WelcomePage::trainHereAsked, this, &MainWindow::trainHere);
     connect(m_welcome, &WelcomePage::formAsked, this, &MainWindow::prepareHere);
     connect(m_welcome, &WelcomePage::runChosen, this, &MainWindow::showRun);
@@ -157,6 +159,8 @@ void MainWindow::wireKeys() {
         connect(new QShortcut(keys, this), &QShortcut::activated, this, action);
     };
     bind(Qt::CTRL | Qt::Key_K, [this] { showPalette(); });
+    for (const Qt::Key key : {Qt::Key_F1, Qt::Key_Question})
+        bind(QKeySequence(key), [this] { showManual(); });
     const auto bindPage = [&](QKeySequence keys, void (MainWindow::*showPage)()) {
         bind(std::move(keys), [this, showPage] {
             (this->*showPage)();
@@ -336,7 +340,8 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
     std::vector<PaletteEntry> entries{{tr("Runs"), tr("page"), [this] { showRuns(); }},
                                       {tr("New run"), tr("page"), [this] { showNewRun(); }},
                                       {tr("Nodes"), tr("page"), [this] { showNodes(); }},
-                                      {tr("Welcome"), tr("page"), [this] { showWelcome(); }}};
+                                      {tr("Welcome"), tr("page"), [this] { showWelcome(); }},
+                                      {tr("Manual"), tr("page"), [this] { showManual("index"); }}};
     std::ranges::move(runEntries(), std::back_inserter(entries));
     std::ranges::move(actionEntries(), std::back_inserter(entries));
     for (const auto& [title, button] : m_nodes->actions())
@@ -355,6 +360,31 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
                  m_nodes->select(name);
              }});
     return entries;
+}
+
+QString MainWindow::topicOfPage() const {
+    const QWidget* page = m_stack->currentWidget();
+    if (page == m_nodes)
+        return "nodes";
+    if (page == m_newRun)
+        return "launch";
+    if (page == m_run)
+        return m_run->manualTopic();
+    return page == m_welcome ? "first-run" : "watch";
+}
+
+void MainWindow::showManual(const QString& topic) {
+    auto* manual = findChild<ManualWindow*>();
+    if (!manual) {
+        auto read = Manual::read();
+        if (!read)
+            return m_toast->say(QString::fromStdString(read.error().message));
+        manual = new ManualWindow(std::move(*read), this);
+    }
+    manual->open(topic.isEmpty() ? topicOfPage() : topic);
+    manual->show();
+    manual->raise();
+    manual->activateWindow();
 }
 
 void MainWindow::showPalette() {

@@ -38,6 +38,8 @@ public:
     void showNewRun();
     void showNodes();
     void showPalette();
+    /// The topic of the page that is shown, unless another one is named.
+    void showManual(const QString& topic = {});
     /// Raises the window and gives it the focus, which the desktop allows with the token that it
     /// gave to the start of the app ($XDG_ACTIVATION_TOKEN).
     void comeToFront(const QByteArray& activationToken);
@@ -64,6 +66,7 @@ private:
     void prepareHere();
     void trainHere();
     void chooseFirstPage();
+    QString topicOfPage() const;
     std::vector<PaletteEntry> paletteEntries();
     std::vector<PaletteEntry> runEntries() const;
     std::vector<PaletteEntry> actionEntries();

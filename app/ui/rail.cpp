@@ -60,12 +60,15 @@ void Rail::addPlace(const QString& text, const char* objectName, Place place, QV
 void Rail::buildFoot(QVBoxLayout* column) {
     m_theme = makeButton({}, "foot", "railTheme");
     m_palette = makeButton(tr("Ctrl+K  go to anything"), "foot", "railPalette");
+    m_manual = makeButton(tr("F1  manual"), "foot", "railManual");
     column->addWidget(m_palette);
+    column->addWidget(m_manual);
     column->addWidget(m_theme);
 }
 
 void Rail::wire() {
     connect(m_palette, &QPushButton::clicked, this, &Rail::paletteAsked);
+    connect(m_manual, &QPushButton::clicked, this, &Rail::manualAsked);
     connect(m_theme, &QPushButton::clicked, this, [] {
         Theme& theme = Theme::instance();
         theme.setMode(theme.isDark() ? Theme::Mode::kLight : Theme::Mode::kDark);

@@ -15,7 +15,7 @@ namespace rm {
 
 class RunsFeed;
 
-/// The column at the left: pages, live runs, and the foot with palette and theme.
+/// The column at the left: pages, live runs, and the foot with palette, manual and theme.
 class Rail : public QWidget {
     Q_OBJECT
 public:
@@ -28,6 +28,7 @@ Q_SIGNALS:
     void placeChosen(rm::Rail::Place place);
     void runChosen(const QString& run);
     void paletteAsked();
+    void manualAsked();
 
 private:
     void buildUi();
@@ -44,6 +45,7 @@ private:
     QLabel* m_liveTitle;
     QVBoxLayout* m_live;
     QPushButton* m_palette;
+    QPushButton* m_manual;
     QPushButton* m_theme;
     std::vector<RunSummary> m_shown;
 };

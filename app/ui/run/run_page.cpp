@@ -257,6 +257,13 @@ void RunPage::showTab(Tab tab) {
     m_charts->controls()->setVisible(tab == kCharts);
 }
 
+QString RunPage::manualTopic() const {
+    if (m_stack->currentIndex() == kCheckpoints)
+        return "checkpoints";
+    const bool hasFailed = m_detail.run && m_detail.run->state == RunStateKind::kFailed;
+    return hasFailed ? "failures" : "watch";
+}
+
 std::vector<QPushButton*> RunPage::buttons() const {
     std::vector<QPushButton*> buttons = m_actions->offered();
     for (int tab = 0; tab < kTabCount; ++tab)

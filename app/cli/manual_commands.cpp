@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command_context.h"
+#include "app/cli/commands.h"
+#include "app/cli/json_view.h"
+#include "app/core/manual/manual.h"
+
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+int showTopic(CommandContext& context, const Manual& manual, const std::string& name) {
+    const auto topic = manual.topic(name.empty() ? kManualIndex : QString::fromStdString(name));
+    if (!topic)
+        return printError(context, topic.error());
+    if (context.json())
+        printJson({{"topic", topic->name.toStdString()},
+                   {"title", topic->title.toStdString()},
+                   {"text", topic->text.toStdString()}});
+    else
+        std::cout << topic->text.toStdString() << std::flush;
+    return 0;
+}
+
+int showHits(CommandContext& context, const Manual& manual, const std::string& words) {
+    const std::vector<ManualHit> hits = manual.find(QString::fromStdString(words));
+    auto lines = nlohmann::ordered_json::array();
+    for (const ManualHit& hit : hits)
+        lines.push_back({{"topic", hit.topic.toStdString()},
+                         {"heading", hit.heading.toStdString()},
+                         {"line", hit.line.toStdString()}});
+    if (context.json()) {
+        printJson(lines);
+        return 0;
+    }
+    if (hits.empty())
+        std::cerr << "no line of the manual has these words: " << words << std::endl;
+    for (const ManualHit& hit : hits)
+        std::cout << hit.topic.toStdString() << ", " << hit.heading.toStdString() << ": "
+                  << hit.line.toStdString() << '\n';
+    std::cout << std::flush;
+    return 0;
+}
+
+} // namespace
+
+int runHelp(CommandContext& context, const std::string& topic, const std::string& words) {
+    const auto manual = Manual::read();
+    if (!manual)
+        return printError(context, manual.error());
+    return words.empty() ? showTopic(context, *manual, topic) : showHits(context, *manual, words);
+}
+
+} // namespace rm::cli

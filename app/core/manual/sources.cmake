@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+target_sources(rm_core PRIVATE
+    manual/manual.cpp
+    manual/manual.h)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/manual_window.h"
+#include "app/ui/run/run_page.h"
+#include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/widget_audit.h"
+#include "tests/gui/support/window_fixture.h"
+
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QTest>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <QUrl>
+
+using namespace rm;
+using namespace rm::test;
+
+/// The manual in a window of its own.
+class TestManual : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void eachPageOpensItsTopic();
+    void aQuestionMarkInAFieldIsTyped();
+    void theRailOpensItToo();
+    void aLinkLeadsToItsTopicAndHeading();
+    void wordsLeadToTheirLine();
+    void everyTopicFitsItsWindow();
+    void itsControlsHaveNames();
+
+private:
+    ManualWindow& opened();
+    QString title() const; ///< of the topic that is shown
+    template <class Widget>
+    Widget* find(const char* name) const {
+        return m_demo->window().findChild<Widget*>(name);
+    }
+
+    std::unique_ptr<WindowFixture> m_demo;
+};
+
+void TestManual::initTestCase() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    QTRY_VERIFY(find<QPushButton>("railManual"));
+}
+
+void TestManual::cleanup() {
+    if (auto* manual = m_demo->window().findChild<ManualWindow*>())
+        manual->close();
+    QTRY_VERIFY(!m_demo->window().findChild<ManualWindow*>());
+}
+
+ManualWindow& TestManual::opened() {
+    m_demo->window().showManual("index");
+    return *m_demo->window().findChild<ManualWindow*>();
+}
+
+QString TestManual::title() const {
+    const auto* page = find<QTextBrowser>("manualPage");
+    return page ? page->toPlainText().section('\n', 0, 0) : QString();
+}
+
+void TestManual::eachPageOpensItsTopic() {
+    MainWindow& window = m_demo->window();
+    const auto manual = Manual::read();
+    QVERIFY(manual);
+    const std::vector<std::pair<std::function<void()>, QString>> pages = {
+        {[&] { window.showWelcome(); }, "first-run"},
+        {[&] { window.showRuns(); }, "watch"},
+        {[&] { window.showNewRun(); }, "launch"},
+        {[&] { window.showNodes(); }, "nodes"},
+        {[&] {
+             window.showRun(kRunningRun);
+             window.runPage().showTab(RunPage::kCheckpoints);
+         },
+         "checkpoints"}};
+    for (const auto& [open, topic] : pages) {
+        open();
+        for (const auto key : {Qt::Key_F1, Qt::Key_Question}) {
+            window.setFocus();
+            QTest::keyClick(&window, key);
+            QTRY_COMPARE(title(), manual->topic(topic)->title);
+            cleanup();
+        }
+    }
+}
+
+void TestManual::aQuestionMarkInAFieldIsTyped() {
+    m_demo->window().showRuns();
+    auto* filter = find<QLineEdit>("runsFilter");
+    filter->setFocus();
+    QTRY_VERIFY(filter->hasFocus());
+    QTest::keyClick(filter, '?');
+    QCOMPARE(filter->text(), QString("?"));
+    QVERIFY(!m_demo->window().findChild<ManualWindow*>());
+    filter->clear();
+}
+
+void TestManual::theRailOpensItToo() {
+    m_demo->window().showNodes();
+    QTest::mouseClick(find<QPushButton>("railManual"), Qt::LeftButton);
+    QTRY_VERIFY(find<QTextBrowser>("manualPage"));
+}
+
+void TestManual::aLinkLeadsToItsTopicAndHeading() {
+    opened();
+    auto* page = find<QTextBrowser>("manualPage");
+    const auto manual = Manual::read();
+    QVERIFY(manual);
+    Q_EMIT page->anchorClicked(QUrl("launch.md"));
+    QCOMPARE(title(), manual->topic("launch")->title);
+    QCOMPARE(find<QListWidget>("manualTopics")->currentItem()->text(),
+             manual->topic("launch")->title);
+    QString last; // heading
+    for (const QString& line : manual->topic("launch")->text.split('\n'))
+        if (line.startsWith("## "))
+            last = line.mid(3);
+    Q_EMIT page->anchorClicked(QUrl("launch.md#" + anchorOf(last)));
+    QCOMPARE(page->textCursor().block().text(), last);
+    QVERIFY(page->verticalScrollBar()->value() > 0);
+}
+
+void TestManual::wordsLeadToTheirLine() {
+    opened();
+    auto* search = find<QLineEdit>("manualSearch");
+    auto* list = find<QListWidget>("manualTopics");
+    const int topics = list->count();
+    QTest::keyClicks(search, "sbatch");
+    QVERIFY(list->count() > 0);
+    QVERIFY(list->item(0)->text().contains("sbatch"));
+    QTest::keyClick(search, Qt::Key_Return);
+    QVERIFY(find<QTextBrowser>("manualPage")->toPlainText().contains("sbatch"));
+    search->clear();
+    QCOMPARE(list->count(), topics);
+    QTest::keyClicks(search, "zebra");
+    QCOMPARE(list->count(), 1);
+    QCOMPARE(list->item(0)->flags(), Qt::ItemFlags(Qt::NoItemFlags));
+}
+
+void TestManual::everyTopicFitsItsWindow() {
+    ManualWindow& manual = opened();
+    auto* page = find<QTextBrowser>("manualPage");
+    const auto all = Manual::read();
+    QVERIFY(all);
+    for (const ManualTopic& topic : all->topics()) {
+        manual.open(topic.name);
+        QCOMPARE(title(), topic.title);
+        const QStringList clipped = clippedTexts(manual);
+        QVERIFY2(clipped.isEmpty(), qPrintable(topic.name + ":\n" + clipped.join('\n')));
+        QVERIFY2(page->horizontalScrollBar()->maximum() == 0, qPrintable(topic.name));
+    }
+}
+
+void TestManual::itsControlsHaveNames() {
+    const QStringList nameless = namelessControls(opened());
+    QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join('\n')));
+}
+
+QTEST_MAIN(TestManual)
+#include "tst_manual.moc"
