@@ -14,7 +14,7 @@
 namespace rm {
 
 /// The attach stream (PROTOCOL.md beside this): frames as in shared/io/frame.h over the stdin and
-/// stdout of `ringmaster-agent attach RUN_ID`.
+/// stdout of `ringmaster-agent attach RUN_ID NODE`.
 inline constexpr uint32_t kWireVersion = 1;
 inline constexpr size_t kMaxSlice = 256 * 1024;
 inline constexpr int64_t kHeartbeatMs = 2000; ///< each side sends at least this often
