@@ -119,7 +119,7 @@ std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
     const auto living = std::ranges::count(checkpoints, 0, &StoredCheckpoint::retiredBy);
     const auto retired = static_cast<std::ptrdiff_t>(checkpoints.size()) - living;
     return std::to_string(living) +
-           (retired > 0 ? ", and " + std::to_string(retired) + " of abandoned lines" : "");
+           (retired > 0 ? ", and " + std::to_string(retired) + " that were set aside" : "");
 }
 
 /// What is wrong with a run right now. Empty: nothing, or it has ended.

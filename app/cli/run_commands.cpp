@@ -246,14 +246,14 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     return reportStarted(context, started, {begin, namesOf(*placements)}, options.wait);
 }
 
-/// "Going on from step 400 retires steps 401 to 467 of gpt-1: they stay, as ..."
+/// "Going on from step 400 sets aside steps 401 to 467 of gpt-1: they stay, and ..."
 std::string goingOnText(const RunSummary& run, const StoredCheckpoint& from,
                         const Retirement& retired) {
     const std::string text = "Going on from step " + std::to_string(from.saved.step);
     if (retired.isEmpty())
         return text;
-    return text + " retires " + retirementText(retired) + " of " + run.id.toStdString() +
-           ": they stay, as an abandoned line, and can be restored or branched from.";
+    return text + " sets aside " + retirementText(retired) + " of " + run.id.toStdString() +
+           ": they stay, and can be restored or branched from.";
 }
 
 /// From which checkpoint a run that is simply resumed goes on, and what that retires.

@@ -134,7 +134,7 @@ void TestCliLines::restoreSaysWhatItRetires() {
         m_own.run({"restore", kRun, QString::number(m_early), "--yes", "--json"});
     QVERIFY2(restored.exitCode == 0, restored.whole());
     const QRegularExpression told(
-        QString("Going on from step %1 retires steps %2 to %3 and \\d checkpoints? of lines-")
+        QString("Going on from step %1 sets aside steps %2 to %3 and \\d checkpoints? of lines-")
             .arg(m_early)
             .arg(m_early + 1)
             .arg(m_first));
@@ -152,7 +152,7 @@ void TestCliLines::restoredCheckpointAndAbandonedOnesStay() {
     QCOMPARE(abandoned["attempt"].toInt(), 1);
     QVERIFY(QFileInfo::exists(abandoned["path"].toString() + "/MANIFEST.json"));
     const Answer table = m_own.run({"checkpoints", kRun});
-    QVERIFY2(table.out.contains("pause; abandoned by attempt 2"), table.whole());
+    QVERIFY2(table.out.contains("pause; set aside by attempt 2"), table.whole());
 }
 
 void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
@@ -204,7 +204,7 @@ void TestCliLines::abandonedCheckpointIsRestoredByName() {
 void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
     const QString path = checkpoint(nameOf(m_second, 2))["path"].toString();
     const Answer refused = m_own.run({"remove-checkpoint", kRun, nameOf(m_first)});
-    QVERIFY2(refused.exitCode != 0 && refused.err.contains("abandoned lines"), refused.whole());
+    QVERIFY2(refused.exitCode != 0 && refused.err.contains("were set aside"), refused.whole());
     const Answer pinned = m_own.run({"pin-checkpoint", kRun, nameOf(m_second, 2)});
     QVERIFY2(pinned.exitCode == 0, pinned.whole());
     QVERIFY(checkpoint(nameOf(m_second, 2))["pinned"].toBool());
@@ -247,7 +247,7 @@ void TestCliLines::aRestoreHasToBeAgreedTo() {
     const auto before = lastAttempt();
     const Answer refused = m_own.run({"restore", kRun, QString::number(m_early)});
     QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
-    QVERIFY2(refused.err.contains("retires steps") && refused.err.contains("--yes"),
+    QVERIFY2(refused.err.contains("sets aside steps") && refused.err.contains("--yes"),
              refused.whole());
     QCOMPARE(lastAttempt(), before);
 }

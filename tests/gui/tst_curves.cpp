@@ -512,7 +512,7 @@ void TestCurves::whatWasAbandonedIsNotIdle() {
     HeatMap map;
     map.show(readHeatMap());
     QCOMPARE(map.gapTexts().size(), 1);
-    const auto parts = QRegularExpression(": (\\d+)\\D+s idle, (\\d+)\\D+s abandoned$")
+    const auto parts = QRegularExpression(": (\\d+)\\D+s idle, (\\d+)\\D+s set aside$")
                            .match(map.gapTexts().front());
     QVERIFY2(parts.hasMatch(), qPrintable(map.gapTexts().front()));
     QVERIFY2(std::abs(parts.captured(1).toInt() - 20) < 4, qPrintable(parts.captured(0)));

@@ -169,7 +169,7 @@ void TestModels::abandonedCheckpointSaysSo() {
     QCOMPARE(model.rowOfPath(gone.saved.path), 0);
     QCOMPARE(model.index(0, CheckpointsModel::kAttempt).data().toString(), "1");
     QCOMPARE(model.index(0, CheckpointsModel::kBecause).data().toString(),
-             "every 500; abandoned by attempt 2");
+             "every 500; set aside by attempt 2");
     QCOMPARE(model.index(1, CheckpointsModel::kBecause).data().toString(), "every 500");
 }
 
@@ -184,7 +184,7 @@ void TestModels::attemptIsToldWithWhatItRetires() {
     history.checkpoints = {checkpoint};
     const auto moments = timelineOf(runCalled("a", 60, {}), history);
     QCOMPARE(moments.size(), size_t(3));
-    QCOMPARE(moments[0].text, "attempt 2 from step 60, retires steps 61 to 76");
+    QCOMPARE(moments[0].text, "attempt 2 from step 60, sets aside steps 61 to 76");
     QVERIFY2(moments[1].text.endsWith("(attempt 1)"), qPrintable(moments[1].text));
 }
 

@@ -111,7 +111,7 @@ void TestPastLines::whatWasAbandonedStaysAsAThinCurve() {
     QCOMPARE(left.steps.front(), 250.0); // where the two part
     QCOMPARE(left.steps.back(), 405.0);
     QVERIFY(left.raw.isEmpty());
-    QVERIFY2(loss()->values().contains("attempt 1, abandoned"),
+    QVERIFY2(loss()->values().contains("attempt 1, set aside"),
              qPrintable(loss()->values().join(", ")));
 }
 

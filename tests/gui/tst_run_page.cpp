@@ -958,7 +958,7 @@ void TestRunPage::resumeSaysFromWhereAndWhatItRetires() {
     const auto* resume = find<QPushButton>("resumeRun");
     const QString step = formatCount(newest.saved.step);
     QTRY_COMPARE(resume->text(), "Resume from " + step);
-    const QString retires = "retires " + QString::fromStdString(retirementText(retired));
+    const QString retires = "sets aside " + QString::fromStdString(retirementText(retired));
     QVERIFY2(resume->toolTip().contains(retires), qPrintable(resume->toolTip()));
     find<QPushButton>("resumeRunOn")->click();
     QTRY_VERIFY(find<QDialog>("resumeDialog"));

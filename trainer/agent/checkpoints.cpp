@@ -173,7 +173,7 @@ Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::s
         return fail(ErrorCode::kNotFound, attempt + ": there is no such checkpoint");
     if (!found->isRetired(*entry))
         return fail(ErrorCode::kInvalid,
-                    attempt + ": the run goes on from it; only those of abandoned lines can be "
+                    attempt + ": the run goes on from it; only those that were set aside can be "
                               "removed, and checkpoint.keep_last says how many others stay");
     if (entry->isPinned)
         return fail(ErrorCode::kInvalid, attempt + ": it is pinned; unpin it first");

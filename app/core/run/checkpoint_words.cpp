@@ -15,8 +15,16 @@ std::string checkpointNameOf(const StoredCheckpoint& checkpoint) {
     return checkpoint.saved.path.substr(checkpoint.saved.path.rfind('/') + 1);
 }
 
+std::string reasonWords(const std::string& reason) {
+    if (reason == "command")
+        return "asked for by hand";
+    if (reason == "rule")
+        return "asked for by a rule";
+    return reason == "before set" ? "before a change of settings" : reason;
+}
+
 std::string whySaved(const StoredCheckpoint& checkpoint) {
-    std::string text = checkpoint.saved.reason;
+    std::string text = reasonWords(checkpoint.saved.reason);
     if (!checkpoint.isBest && text == "best")
         text = "was the best";
     if (checkpoint.isBest || checkpoint.isPinned)
@@ -27,7 +35,7 @@ std::string whySaved(const StoredCheckpoint& checkpoint) {
         text += "; damaged";
     if (checkpoint.retiredBy == 0)
         return text;
-    return text + "; abandoned by attempt " + std::to_string(checkpoint.retiredBy);
+    return text + "; set aside by attempt " + std::to_string(checkpoint.retiredBy);
 }
 
 Result<void> verdictOf(const std::vector<VerifiedPlace>& places) {

@@ -13,8 +13,11 @@ namespace rm {
 /// The last part of its path: "step-000001000", "step-000001000-attempt-2".
 std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
 
+/// A reason of checkpoints, as the trainer stores it ("command"), for people ("asked for by hand").
+std::string reasonWords(const std::string& reason);
+
 /// Why it was saved, then why it is kept and what became of it: "every 500; kept as best", "pause;
-/// damaged; abandoned by attempt 2". Contains text of the trainer, which is not safe to print on a
+/// damaged; set aside by attempt 2". Contains text of the trainer, which is not safe to print on a
 /// terminal.
 std::string whySaved(const StoredCheckpoint& checkpoint);
 

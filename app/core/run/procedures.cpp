@@ -123,7 +123,7 @@ std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>&
     std::string text =
         living.empty() ? "none is on its living line" : "its checkpoints are at steps " + living;
     if (!retired.empty())
-        text += "; of abandoned lines there are those of steps " + retired;
+        text += "; set aside are those of steps " + retired;
     return text;
 }
 
@@ -162,7 +162,8 @@ Result<StoredCheckpoint> findByStep(const QString& run, const std::vector<Stored
     std::string names;
     for (const StoredCheckpoint& each : found)
         names += (names.empty() ? "" : ", ") + checkpointNameOf(each);
-    return fail(ErrorCode::kInvalid, attempt + ": several abandoned lines have one: name " + names);
+    return fail(ErrorCode::kInvalid,
+                attempt + ": several that were set aside have this step: name " + names);
 }
 
 } // namespace
@@ -688,8 +689,8 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
     const std::string name = checkpointNameOf(*checkpoint);
     if (checkpoint->retiredBy == 0)
         return fail(ErrorCode::kInvalid, "remove checkpoint " + name + " of " + run.toStdString() +
-                                             ": the run goes on from it; only those of abandoned "
-                                             "lines can be removed");
+                                             ": the run goes on from it; only those that were "
+                                             "set aside can be removed");
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint->node));
     const auto removed =
         context.hosts->worker(node)

@@ -117,7 +117,7 @@ QString askerOf(const StoredCommand& command, const RunHistory& history) {
                    : QString();
 }
 
-/// ", retires steps 61 to 76"; empty: the attempt retires none.
+/// ", sets aside steps 61 to 76"; empty: the attempt sets none aside.
 QString retiredText(const StoredAttempt& attempt, const std::vector<StoredLine>& lines) {
     int64_t first = INT64_MAX, last = -1;
     for (const StoredLine& line : lines)
@@ -127,8 +127,8 @@ QString retiredText(const StoredAttempt& attempt, const std::vector<StoredLine>&
         }
     if (last < first)
         return {};
-    return first == last ? TimelineWords::tr(", retires step %1").arg(formatCount(last))
-                         : TimelineWords::tr(", retires steps %1 to %2")
+    return first == last ? TimelineWords::tr(", sets aside step %1").arg(formatCount(last))
+                         : TimelineWords::tr(", sets aside steps %1 to %2")
                                .arg(formatCount(first), formatCount(last));
 }
 

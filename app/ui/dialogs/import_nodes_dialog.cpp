@@ -45,11 +45,10 @@ QString keyName(const SshOffer& offer) {
 } // namespace
 
 ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
-    : Sheet(
-          tr("Import nodes"),
-          tr("The names of ~/.ssh/config and where they lead. What that file says of them goes on "
-             "to hold."),
-          "importNodesDialog", parent)
+    : Sheet(tr("Import nodes"),
+            tr("The names of ~/.ssh/config and where they lead. Settings in that file keep "
+               "applying."),
+            "importNodesDialog", parent)
     , m_fleet(fleet)
     , m_rows(new QStandardItemModel(0, 5, this))
     , m_table(new Table("importNodesTable", tr("Names in ssh config")))

@@ -148,7 +148,7 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
         return places(checkpoint);
     case kBecause:
         if (!isSomewhere(checkpoint))
-            return QString::fromStdString(saved.reason);
+            return QString::fromStdString(reasonWords(saved.reason));
         return QString::fromStdString(whySaved(checkpoint)) +
                (m_removedNext.contains(saved.path) ? QString("; ") + kRemovedNext : QString());
     case kSaved:

@@ -55,13 +55,13 @@ double secondsOf(const TimeSpan& span) {
     return seconds(span.lastNs - span.firstNs);
 }
 
-/// "1 s idle, 16 s abandoned": a gap is as long as both, but in one of them something was trained.
+/// "1 s idle, 16 s set aside": a gap is as long as both, but in one of them something was trained.
 QString partsText(double idle, double abandoned) {
     QStringList parts;
     if (idle >= kLeastSeconds)
         parts << HeatMap::tr("%1 idle").arg(formatDuration(idle));
     if (abandoned >= kLeastSeconds)
-        parts << HeatMap::tr("%1 abandoned").arg(formatDuration(abandoned));
+        parts << HeatMap::tr("%1 set aside").arg(formatDuration(abandoned));
     return parts.join(", ");
 }
 

@@ -48,7 +48,7 @@ std::vector<PastLine> abandonedLines(StoreReader& reader, const QString& run) {
     for (const StoredLine& line : reader.lines(run))
         if (line.retiredBy != 0)
             abandoned.push_back({Past::kAbandoned,
-                                 PastLineWords::tr("attempt %1, abandoned").arg(line.attempt),
+                                 PastLineWords::tr("attempt %1, set aside").arg(line.attempt),
                                  line.attempt,
                                  {{run, std::nullopt, 0, line.firstStep - 1},
                                   {run, line, line.firstStep, line.lastStep}},

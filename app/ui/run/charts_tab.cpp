@@ -180,10 +180,11 @@ void ChartsTab::buildControls() {
     m_log->setAccessibleName(tr("Logarithmic vertical axis"));
     m_log->setToolTip(m_log->accessibleName());
     m_log->setCheckable(true);
-    m_abandoned = makeButton(tr("abandoned"), "quiet", "abandonedLines");
+    m_abandoned = makeButton(tr("set aside"), "quiet", "abandonedLines");
     m_abandoned->setCheckable(true);
-    m_abandoned->setToolTip(tr("Show what attempts made behind the step that a later one went on "
-                               "from: thin, with its marks on it"));
+    m_abandoned->setToolTip(
+        tr("Show the steps that a later attempt has set aside, as it went on from "
+           "an earlier one: thin, with their marks"));
     m_follow = makeButton(tr("follow"), "quiet", "follow");
     m_follow->setCheckable(true);
     m_follow->setToolTip(tr("Show everything up to the newest step; drag over a chart to zoom"));

@@ -94,7 +94,7 @@ QWidget* CheckpointsTab::buildActions() {
         tr("Read every byte of every checkpoint and compare it with what was saved"));
     m_branch = makeButton(tr("Branch a new run"), "", "branchRun");
     m_remove = makeButton(tr("Remove"), "danger", "removeCheckpoint");
-    m_remove->setToolTip(tr("Delete this checkpoint of an abandoned line from its node"));
+    m_remove->setToolTip(tr("Delete this checkpoint, which was set aside, from its node"));
     m_bringBack = makeButton(tr("Bring back"), "", "bringBackCheckpoint");
     m_bringBack->setToolTip(tr("Undo the removal of this checkpoint"));
     m_more = makeButton(tr("More"), "", "moreOfCheckpoint");
@@ -310,7 +310,7 @@ void CheckpointsTab::showSelection() {
     const bool retired = checkpoint && checkpoint->retiredBy != 0;
     QString text = tr("select a checkpoint");
     if (checkpoint)
-        text = (retired ? tr("step %1 selected, of a line that attempt %2 abandoned")
+        text = (retired ? tr("step %1 selected, set aside by attempt %2")
                               .arg(formatCount(checkpoint->saved.step))
                               .arg(checkpoint->retiredBy)
                         : tr("step %1 selected").arg(formatCount(checkpoint->saved.step)));
@@ -339,7 +339,7 @@ void CheckpointsTab::showRestoring(const StoredCheckpoint* checkpoint) {
         isLast  ? tr("This is the last step of the run, so nothing is left to train; a branch can "
                       "have more steps")
         : ended ? tr("The next attempt of this run starts from here; later steps and checkpoints "
-                     "stay as an abandoned line")
+                     "are set aside, and stay")
                 : tr("Pause or stop the run first");
     m_restore->setEnabled(checkpoint && ended && !isLast);
     m_restore->setToolTip(why);

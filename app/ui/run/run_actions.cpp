@@ -35,7 +35,7 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_checkpoint(header.addAction(tr("Checkpoint"), "", "checkpointRun"))
     , m_pause(header.addAction(tr("Pause"), "", "pauseRun"))
     , m_resume(header.addAction(tr("Resume"), "primary", "resumeRun"))
-    , m_resumeOn(header.addAction(tr("Resume on"), "", "resumeRunOn"))
+    , m_resumeOn(header.addAction(tr("Resume on other nodes"), "", "resumeRunOn"))
     , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
     , m_more(header.addAction(tr("More"), "", "moreRun"))
     , m_stop(header.addAction(tr("Stop"), "danger", "stopRun"))
@@ -160,12 +160,12 @@ void RunActions::hide() {
 
 namespace {
 
-/// "It goes on from step 400, its newest checkpoint. That retires steps 401 to 467, which ..."
+/// "It goes on from step 400, its newest checkpoint. That sets aside steps 401 to 467, which ..."
 QString resumeWords(const ResumePoint& from) {
     QString words = RunActions::tr("It goes on from step %1, its newest checkpoint.")
                         .arg(formatCount(from.step));
     if (!from.retires.isEmpty())
-        words += ' ' + RunActions::tr("That retires %1, which stay as an abandoned line.")
+        words += ' ' + RunActions::tr("That sets aside %1, which stay.")
                            .arg(QString::fromStdString(retirementText(from.retires)));
     if (!from.partWords.empty())
         words += ' ' + QString::fromStdString(from.partWords);
@@ -342,8 +342,8 @@ void RunActions::askRestore(const StoredCheckpoint& checkpoint,
         const QString step = formatCount(checkpoint.saved.step);
         auto* sheet =
             new Sheet(tr("Go on from step %1?").arg(step),
-                      tr("This retires %1 of %2. They stay as an abandoned line: its curve can be "
-                         "seen, its checkpoints restored, branched from or removed.")
+                      tr("This sets aside %1 of %2. They stay: their curve can be seen, their "
+                         "checkpoints restored, branched from or removed.")
                           .arg(QString::fromStdString(retirementText(retirement)), m_run.name),
                       "restoreDialog", m_page->window());
         sheet->addCancel();

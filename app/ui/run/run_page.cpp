@@ -408,8 +408,8 @@ void RunPage::showFigures() {
     m_figures[kStepTime]->show(
         figures.stepMs > 0 ? formatMilliseconds(figures.stepMs) : kAbsent,
         figures.stepMs <= 0 ? QString()
-        : run.ranks > 1     ? tr("all-reduce %1 exposed").arg(formatPercent(figures.allreduceShare))
-                            : tr("one rank, no all-reduce"));
+        : run.ranks > 1 ? tr("%1 waits for the network").arg(formatPercent(figures.allreduceShare))
+                        : tr("one rank, no all-reduce"));
     showSlowestFigure();
 }
 

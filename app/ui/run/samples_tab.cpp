@@ -121,7 +121,7 @@ void SamplesTab::showChosen(int row) {
     m_title->setText(
         sample.retiredBy == 0
             ? tr("Written at step %1").arg(step)
-            : tr("Written at step %1; abandoned by attempt %2").arg(step).arg(sample.retiredBy));
+            : tr("Written at step %1; set aside by attempt %2").arg(step).arg(sample.retiredBy));
     m_text->setPlainText(QString::fromStdString(sample.text));
 }
 

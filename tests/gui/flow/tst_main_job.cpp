@@ -299,7 +299,7 @@ void TestMainJob::olderCheckpointIsRestored() {
     RM_DO(hand().click("restoreCheckpoint"));
     QTRY_VERIFY_WITH_TIMEOUT(hand().visible("restoreDialog"), kSoonMs);
     const QString told = textsOn(*hand().visible("restoreDialog")).join('\n');
-    const QString retired = QString("retires steps %1 to %2").arg(from + 1).arg(kSteps);
+    const QString retired = QString("sets aside steps %1 to %2").arg(from + 1).arg(kSteps);
     QVERIFY2(told.contains(QRegularExpression(retired + " and [3-9] checkpoints of flow")),
              qPrintable(told));
     RM_DO(hand().click("cancel"));
@@ -321,7 +321,7 @@ void TestMainJob::olderCheckpointIsRestored() {
 /// Why each checkpoint of abandoned lines is there, newest step first.
 QStringList TestMainJob::abandoned() const {
     return columnOf(page(), "checkpointsTable", CheckpointsModel::kBecause)
-        .filter("; abandoned by attempt ");
+        .filter("; set aside by attempt ");
 }
 
 /// What was made after the step from which the last attempt went on is there, and says so.

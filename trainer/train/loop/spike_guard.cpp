@@ -19,8 +19,9 @@ constexpr double kLeastNormSpread = 0.1;
 
 std::string spikeText(const char* what, const SpikeWatch& watch, double value) {
     char text[128];
-    std::snprintf(text, sizeof text, "%s %.4g is %.1f spreads above its median of %.4g", what,
-                  value, watch.score(value), watch.median());
+    std::snprintf(text, sizeof text,
+                  "%s %.4g is above its median of %.4g by %.1f times its usual variation", what,
+                  value, watch.median(), watch.score(value));
     return text;
 }
 

@@ -108,7 +108,7 @@ private Q_SLOTS:
         checkpoint.isBest = false;
         checkpoint.retiredBy = 2;
         QCOMPARE(whySaved(checkpoint),
-                 std::string("every 20; kept as it is pinned; abandoned by attempt 2"));
+                 std::string("every 20; kept as it is pinned; set aside by attempt 2"));
     }
 
     void whereItLiesIsSaidTruly() {
