@@ -187,7 +187,7 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     restore->add_option("--node", a.run.nodes, kElsewhere)->allow_extra_args(false);
     restore->add_flag("--preview", a.preview, kPreview)->excludes(asNew);
     restore->add_flag("--yes", a.yes,
-                      "Agree to later steps and checkpoints being retired; a script has to");
+                      "Agree that later steps and checkpoints are set aside; a script has to");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
     restore->add_flag("--anyway", a.run.anyway, kAnyway);
 
@@ -255,7 +255,7 @@ void addLists(CLI::App& parser, Arguments& a) {
         ->allow_extra_args(false)
         ->needs(preview);
     auto* remove = addRunCommand(
-        parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
+        parser, a, "remove-checkpoint", "Remove a checkpoint that was set aside",
         [&a](CommandContext& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint, a.undo); });
     remove->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
     remove->add_flag("--undo", a.undo, "Bring it back, within a week of its removal");
@@ -285,9 +285,9 @@ void addLists(CLI::App& parser, Arguments& a) {
     push->add_option("--node", a.node.name, "The node that gets it")->required();
     push->add_option("--from", a.output,
                      "The folder of a checkpoint on this computer, in place of CHECKPOINT");
-    auto* exporting =
-        addRunCommand(parser, a, "export", "Write every sample of a run",
-                      [&a](CommandContext& s) { return runExport(s, a.id, a.output); });
+    auto* exporting = addRunCommand(
+        parser, a, "export", "Write every sample of a run, without the steps that were set aside",
+        [&a](CommandContext& s) { return runExport(s, a.id, a.output); });
     exporting->add_option("--format", a.format, "csv")->check(CLI::IsMember({"csv"}));
     exporting->add_option("--output", a.output, "A file; default: standard output");
     auto* logs =
@@ -479,7 +479,7 @@ void addManual(CLI::App& parser, Arguments& a) {
     auto* help = addCommand(parser, a, "help", "Print a topic of the manual",
                             [&a](CommandContext& s) { return runHelp(s, a.name, a.search); });
     auto* topic = help->add_option("TOPIC", a.name, "Default: index, which lists them");
-    help->add_option("--search", a.search, "Instead the lines of all topics with these words")
+    help->add_option("--search", a.search, "Instead the paragraphs of all topics with these words")
         ->excludes(topic);
     help->preparse_callback([&a](size_t) { a.needsEngine = false; });
 }

@@ -182,7 +182,7 @@ struct RemoveNodeOptions {
 /// stays, and so does the node.
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options);
 
-/// Prints a topic of the manual, or the lines of it that have these words. Needs neither fleet nor
+/// Prints a topic of the manual, or the paragraphs of it that have these words. Needs neither fleet nor
 /// engine.
 int runHelp(CommandContext& context, const std::string& topic, const std::string& words);
 

@@ -29,16 +29,16 @@ int showHits(CommandContext& context, const Manual& manual, const std::string& w
     for (const ManualHit& hit : hits)
         lines.push_back({{"topic", hit.topic.toStdString()},
                          {"heading", hit.heading.toStdString()},
-                         {"line", hit.line.toStdString()}});
+                         {"text", hit.text.toStdString()}});
     if (context.json()) {
         printJson(lines);
         return 0;
     }
     if (hits.empty())
-        std::cerr << "no line of the manual has these words: " << words << std::endl;
+        std::cerr << "no paragraph of the manual has these words: " << words << std::endl;
     for (const ManualHit& hit : hits)
         std::cout << hit.topic.toStdString() << ", " << hit.heading.toStdString() << ": "
-                  << hit.line.toStdString() << '\n';
+                  << hit.text.toStdString() << '\n';
     std::cout << std::flush;
     return 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/manual_window.h"
 #include "app/ui/run/run_page.h"
 #include "tests/gui/support/demo_store.h"
@@ -32,6 +33,7 @@ private Q_SLOTS:
     void itsControlsHaveNames();
 
 private:
+    bool isActive(); ///< the window, once it has been told so
     ManualWindow& opened();
     QString title() const; ///< of the topic that is shown
     template <class Widget>
@@ -45,13 +47,18 @@ private:
 void TestManual::initTestCase() {
     m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
     QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
-    QTRY_VERIFY(find<QPushButton>("railManual"));
+    QTRY_VERIFY(m_demo->window().runs().isLoaded()); // which shows the page of runs, once
 }
 
 void TestManual::cleanup() {
     if (auto* manual = m_demo->window().findChild<ManualWindow*>())
         manual->close();
     QTRY_VERIFY(!m_demo->window().findChild<ManualWindow*>());
+}
+
+bool TestManual::isActive() {
+    m_demo->window().activateWindow();
+    return QTest::qWaitForWindowActive(&m_demo->window());
 }
 
 ManualWindow& TestManual::opened() {
@@ -81,6 +88,7 @@ void TestManual::eachPageOpensItsTopic() {
     for (const auto& [open, topic] : pages) {
         open();
         for (const auto key : {Qt::Key_F1, Qt::Key_Question}) {
+            QVERIFY(isActive());
             window.setFocus();
             QTest::keyClick(&window, key);
             QTRY_COMPARE(title(), manual->topic(topic)->title);
@@ -90,6 +98,7 @@ void TestManual::eachPageOpensItsTopic() {
 }
 
 void TestManual::aQuestionMarkInAFieldIsTyped() {
+    QVERIFY(isActive());
     m_demo->window().showRuns();
     auto* filter = find<QLineEdit>("runsFilter");
     filter->setFocus();

@@ -32,9 +32,52 @@ Result<ManualTopic> readTopic(const QString& name) {
     return topic;
 }
 
-bool hasAll(const QString& line, const QStringList& words) {
+bool hasAll(const QString& text, const QStringList& words) {
     return std::ranges::all_of(
-        words, [&line](const QString& word) { return line.contains(word, Qt::CaseInsensitive); });
+        words, [&text](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
+/// Whether a line begins another paragraph: an item, a row of a table, a heading.
+bool beginsAnother(const QString& line) {
+    static const QRegularExpression begin("^(- |\\d+\\. |\\||#)");
+    return begin.match(line).hasMatch();
+}
+
+/// What a person reads of Markdown's text.
+QString plain(QString markdown) {
+    static const QRegularExpression link("\\[([^\\]]*)\\]\\([^)]*\\)");
+    static const QRegularExpression emphasis("\\*\\*|\\*(?=\\S)|(?<=\\S)\\*|`");
+    static const QRegularExpression begin("^(- |#+ |\\| )");
+    return markdown.replace(link, "\\1")
+        .remove(emphasis)
+        .remove(begin)
+        .replace(" | ", ", ")
+        .remove(" |");
+}
+
+/// The paragraphs of a topic, each under its heading; a line of code is one, too.
+std::vector<ManualHit> paragraphsOf(const ManualTopic& topic) {
+    std::vector<ManualHit> all;
+    QString heading = topic.title;
+    bool isCode = false, isOpen = false;
+    for (const QString& line : topic.text.split('\n')) {
+        if (line.startsWith("```")) {
+            isCode = !isCode;
+            isOpen = false;
+        } else if (isCode || line.trimmed().isEmpty()) {
+            isOpen = false;
+            if (isCode)
+                all.push_back({topic.name, heading, line.simplified()});
+        } else if (isOpen && !beginsAnother(line)) {
+            all.back().text += ' ' + line.trimmed();
+        } else {
+            if (line.startsWith('#'))
+                heading = line.section(' ', 1);
+            all.push_back({topic.name, heading, line.trimmed()});
+            isOpen = !line.startsWith('#');
+        }
+    }
+    return all;
 }
 
 } // namespace
@@ -72,18 +115,10 @@ std::vector<ManualHit> Manual::find(const QString& words) const {
     const QStringList wanted = words.simplified().split(' ', Qt::SkipEmptyParts);
     if (wanted.isEmpty())
         return hits;
-    for (const ManualTopic& topic : m_topics) {
-        QString heading = topic.title;
-        bool isCode = false;
-        for (const QString& line : topic.text.split('\n')) {
-            if (line.startsWith("```"))
-                isCode = !isCode;
-            else if (!isCode && line.startsWith('#'))
-                heading = line.section(' ', 1);
-            if (!line.startsWith("```") && hasAll(line, wanted))
-                hits.push_back({topic.name, heading, line.trimmed()});
-        }
-    }
+    for (const ManualTopic& topic : m_topics)
+        for (const ManualHit& paragraph : paragraphsOf(topic))
+            if (const QString text = plain(paragraph.text); hasAll(text, wanted))
+                hits.push_back({paragraph.topic, paragraph.heading, text});
     return hits;
 }
 

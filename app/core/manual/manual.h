@@ -18,11 +18,11 @@ struct ManualTopic {
     QString text; ///< Markdown, with title and purpose
 };
 
-/// A line of the manual in which what was searched for stands.
+/// A paragraph of the manual in which what was searched for stands.
 struct ManualHit {
     QString topic;   ///< its name
-    QString heading; ///< under which the line stands; the title for what stands before the first
-    QString line;
+    QString heading; ///< of the paragraph; the title for what stands before the first
+    QString text;    ///< without Markdown's marks
 };
 
 /// The manual that ships with Ringmaster. Immutable after it was read.
@@ -37,7 +37,7 @@ public:
     /// kNotFound names the topics that there are.
     Result<ManualTopic> topic(const QString& name) const;
 
-    /// The lines that have all of these words, in any case, in the order of the topics.
+    /// The paragraphs that have all of these words, in any case, in the order of the topics.
     std::vector<ManualHit> find(const QString& words) const;
 
 private:

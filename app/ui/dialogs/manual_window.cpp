@@ -11,6 +11,8 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextDocument>
+#include <QTextList>
+#include <QTextTable>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -21,7 +23,9 @@ namespace {
 constexpr QSize kFirstSize(940, 680);
 constexpr QSize kSmallest(640, 420);
 constexpr int kListWidth = 240;
+constexpr double kLineHeight = 120; // percent
 constexpr int kMostHits = 200;
+constexpr qsizetype kLongestHit = 140;
 constexpr int kTopicRole = Qt::UserRole;
 constexpr int kAnchorRole = Qt::UserRole + 1;
 
@@ -101,10 +105,12 @@ void ManualWindow::search(const QString& words) {
     for (const ManualHit& hit : m_manual.find(words)) {
         if (m_list->count() == kMostHits)
             break;
-        add(hit.heading + '\n' + hit.line, hit.topic, anchorOf(hit.heading));
+        const bool isLong = hit.text.size() > kLongestHit;
+        add(hit.heading + '\n' + (isLong ? hit.text.left(kLongestHit) + QChar(0x2026) : hit.text),
+            hit.topic, anchorOf(hit.heading));
     }
     if (m_list->count() == 0) {
-        auto* none = new QListWidgetItem(tr("No line of the manual has these words."), m_list);
+        auto* none = new QListWidgetItem(tr("Nothing in the manual has these words."), m_list);
         none->setFlags(Qt::NoItemFlags);
     }
 }
@@ -119,8 +125,10 @@ void ManualWindow::open(const QString& name, const QString& anchor) {
     const auto topic = m_manual.topic(name);
     if (!topic)
         return m_page->setPlainText(QString::fromStdString(topic.error().message));
-    if (m_topic != name || anchor.isEmpty())
+    if (m_topic != name || anchor.isEmpty()) {
         m_page->document()->setMarkdown(topic->text, QTextDocument::MarkdownDialectGitHub);
+        space();
+    }
     m_topic = name;
     if (m_search->text().trimmed().isEmpty()) {
         const QSignalBlocker quiet(m_list);
@@ -129,6 +137,38 @@ void ManualWindow::open(const QString& name, const QString& anchor) {
                 m_list->setCurrentRow(row);
     }
     scrollTo(anchor);
+}
+
+/// Qt sets Markdown without room between paragraphs, and tables in bare frames.
+void ManualWindow::space() {
+    QTextDocument* document = m_page->document();
+    for (QTextBlock block = document->begin(); block.isValid(); block = block.next()) {
+        QTextCursor cursor(block);
+        QTextBlockFormat format = block.blockFormat();
+        const bool isCode = format.hasProperty(QTextFormat::BlockCodeFence);
+        const bool goesOn =
+            isCode && block.next().blockFormat().hasProperty(QTextFormat::BlockCodeFence);
+        if (cursor.currentTable())
+            continue;
+        if (format.headingLevel() > 0)
+            format.setTopMargin(format.headingLevel() == 1 ? 0 : 4 * size::kGrid);
+        if (isCode) {
+            format.setLeftMargin(2 * size::kGrid);
+            format.setBackground(colours().neutralBack);
+        }
+        format.setBottomMargin(goesOn ? 0 : block.textList() ? size::kGrid : 2 * size::kGrid);
+        format.setLineHeight(isCode ? 100 : kLineHeight, QTextBlockFormat::ProportionalHeight);
+        cursor.setBlockFormat(format);
+    }
+    for (QTextFrame* frame : document->rootFrame()->childFrames())
+        if (auto* table = qobject_cast<QTextTable*>(frame)) {
+            QTextTableFormat format = table->format();
+            format.setBorderCollapse(true);
+            format.setBorderBrush(colours().hairline);
+            format.setCellPadding(size::kGrid);
+            format.setBottomMargin(2 * size::kGrid);
+            table->setFormat(format);
+        }
 }
 
 /// Links of the manual lead to other topics of it and to headings; there are no others.

@@ -12,8 +12,8 @@ class QUrl;
 
 namespace rm {
 
-/// The manual beside the window: its topics, or the lines that have what is searched for, and the
-/// text of the one that is chosen. It blocks nothing and deletes itself when it is closed.
+/// The manual beside the window: its topics, or what of it has the words that are searched for, and
+/// the text of the one that is chosen. It blocks nothing and deletes itself when it is closed.
 class ManualWindow : public QDialog {
     Q_OBJECT
 public:
@@ -29,10 +29,11 @@ private:
     void choose();
     void follow(const QUrl& link);
     void scrollTo(const QString& anchor);
+    void space();
 
     const Manual m_manual;
     QLineEdit* m_search;
-    QListWidget* m_list; ///< of topics, or of lines that were found
+    QListWidget* m_list; ///< of topics, or of paragraphs that were found
     QTextBrowser* m_page;
     QString m_topic; ///< the one that the page shows
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// picture_of_run FILE: the picture of the README. The window trains gpt-tiny here by its one click,
+// picture_of_run FILE: the picture of the README. The window trains gpt-tiny by its one click,
 // and is drawn once most steps are done. tests/support/with_xvfb gives it a screen.
 #include "app/ui/look/theme.h"
 #include "tests/gui/flow/flow.h"
