@@ -182,8 +182,8 @@ struct RemoveNodeOptions {
 /// stays, and so does the node.
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options);
 
-/// Prints a topic of the manual, or the paragraphs of it that have these words. Needs neither fleet nor
-/// engine.
+/// Prints a topic of the manual, or the paragraphs of it that have these words. Needs neither fleet
+/// nor engine.
 int runHelp(CommandContext& context, const std::string& topic, const std::string& words);
 
 } // namespace rm::cli
