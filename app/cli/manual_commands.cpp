@@ -12,8 +12,11 @@ namespace {
 
 int showTopic(CommandContext& context, const Manual& manual, const std::string& name) {
     const auto topic = manual.topic(name.empty() ? kManualIndex : QString::fromStdString(name));
-    if (!topic)
-        return printError(context, topic.error());
+    if (!topic) {
+        Error error = topic.error();
+        error.message += "; of a command: ringmaster " + name + " --help";
+        return printError(context, error);
+    }
     if (context.json())
         printJson({{"topic", topic->name.toStdString()},
                    {"title", topic->title.toStdString()},

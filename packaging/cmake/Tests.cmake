@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests of several nodes share two lanes.
+# Tests of several nodes share lanes.
 set(CTEST_RESOURCE_SPEC_FILE ${CMAKE_SOURCE_DIR}/tests/lanes.json)
 include(CTest)
 

@@ -96,10 +96,8 @@ public:
             placements.push_back({Testbed::nodeName(i), 1});
         }
         RM_RETURN_IF_ERROR(await(m_shared.open()));
-        const QString spec = bed.writeSpec("fleet", {.steps = kForGood,
-                                                     .checkpointEvery = kForGood,
-                                                     .validationEvery = kForGood,
-                                                     .accumulation = 4});
+        const QString spec = bed.writeSpec(
+            "fleet", {.steps = kForGood, .checkpointEvery = kForGood, .validationEvery = kForGood});
         RM_ASSIGN_OR_RETURN(const auto text, readFile(spec.toStdString()));
         RM_ASSIGN_OR_RETURN(auto parsed, parseRunSpec(text, "fleet"));
         RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(parsed)));

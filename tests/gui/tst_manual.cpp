@@ -84,7 +84,13 @@ void TestManual::eachPageOpensItsTopic() {
              window.showRun(kRunningRun);
              window.runPage().showTab(RunPage::kCheckpoints);
          },
-         "checkpoints"}};
+         "checkpoints"},
+        {[&] {
+             window.showRun(kFailedRun);
+             window.runPage().showTab(RunPage::kCharts);
+             QTRY_COMPARE(window.runPage().manualTopic(), "failures");
+         },
+         "failures"}};
     for (const auto& [open, topic] : pages) {
         open();
         for (const auto key : {Qt::Key_F1, Qt::Key_Question}) {

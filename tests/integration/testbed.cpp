@@ -19,10 +19,10 @@ namespace {
 constexpr int kSshPort = 2222;
 constexpr qsizetype kLastWords = 1500;
 
-QString specText(const QString& name, const SmallSpec& spec) {
+QString specText(const QString& name, const SmallSpec& spec, bool isPaced) {
     return QStringLiteral(R"(name = "%1"
 [model]
-layers = 1
+layers = %10
 heads = 2
 width = 32
 context = 32
@@ -52,7 +52,8 @@ min_nodes = %5
         .arg(spec.keepLast)
         .arg(spec.validationEvery)
         .arg(spec.validationBatches)
-        .arg(spec.accumulation);
+        .arg(isPaced ? 1 : 4) // or a fast processor is through before a test has paused it
+        .arg(isPaced ? 1 : 2);
 }
 
 /// What the agents of the newest run under `folder` wrote, and what its nodes keep of it.
@@ -146,6 +147,7 @@ Result<void> Testbed::startServers(const Options& options) {
     if (!key)
         return tl::unexpected(key.error());
     m_publicKey = *key;
+    m_isPaced = options.stepMs > 0;
     for (int node = 0; node < options.nodes; ++node) {
         SshServer::Options served;
         served.space = m_lab.node(node);
@@ -153,7 +155,7 @@ Result<void> Testbed::startServers(const Options& options) {
         served.port = kSshPort;
         served.authorizedKey = m_publicKey;
         served.home = options.sharesHome ? path("home") : options.keptHome;
-        if (options.seeded && QFile::exists(seedFolder()))
+        if (options.seeded && QFile::exists(seedFolder()) && SeededFolder::whyNot().isEmpty())
             served.seed = seedFolder();
         if (options.sharesDrive && QDir().mkpath(drive()) && QDir().mkpath(driveFolder()))
             served.drives = {{drive(), driveFolder()}};
@@ -193,7 +195,7 @@ Result<void> Testbed::addNodes(const Cli& cli) {
 QString Testbed::writeSpec(const QString& name, const SmallSpec& spec) const {
     QFile file(path(name + ".toml"));
     if (file.open(QIODevice::WriteOnly))
-        file.write(specText(name, spec).toUtf8());
+        file.write(specText(name, spec, m_isPaced).toUtf8());
     return file.fileName();
 }
 

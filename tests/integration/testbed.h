@@ -16,7 +16,8 @@
 
 namespace rm {
 
-/// What a test's run differs in from other tests' runs; all are a GPT of a few thousand weights.
+/// What a test's run differs in from other tests' runs; all are a GPT of a few thousand weights,
+/// with larger steps where nothing paces them.
 struct SmallSpec {
     int64_t steps = 400;
     int64_t checkpointEvery = 50;
@@ -25,7 +26,6 @@ struct SmallSpec {
     int64_t keepLast = 3;
     int64_t validationEvery = 100;
     int64_t validationBatches = 2;
-    int64_t accumulation = 1;
 };
 
 /// A laptop and nodes behind sshd, "node-a", "node-b" and then "node-3" to "node-64", each in its
@@ -38,12 +38,13 @@ public:
         std::vector<QStringList> ownEnvironment = {};    ///< by node, beside that
         std::vector<std::vector<OwnFile>> ownFiles = {}; ///< by node, see SshServer
         int nodes = NetworkLab::kNodes;
-        /// What a step of a rank takes at least; see paceOf().
+        /// What a step of a rank takes at least; see paceOf(). 0 where a test measures steps, or
+        /// where its faults are to strike anywhere in them.
         int stepMs = kPaceMs;
         bool sharesHome = false; ///< the nodes have one home, as a cluster's have
         QString keptHome = {};   ///< one home for all nodes there, which stays
-        /// Nodes have agent and trainer from the first, where tst_seed has run. For tests of
-        /// something else than what is sent.
+        /// Nodes have agent and trainer from the first, where tst_seed has run and overlayfs can be
+        /// mounted. For tests of something else than what is sent.
         bool seeded = false;
         /// The nodes, and not the laptop, have one drive mounted: what drive() names is one folder.
         bool sharesDrive = false;
@@ -101,6 +102,7 @@ private:
     QString m_publicKey;
     NetworkLab m_lab;
     Cli m_laptop;
+    bool m_isPaced = true;
     std::vector<std::unique_ptr<SshServer>> m_servers;
     std::optional<EnteredSpace> m_entered; ///< by actAsLaptop(); what runs there ends with the lab
 };

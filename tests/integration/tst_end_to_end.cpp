@@ -78,7 +78,7 @@ int tst_end_to_end::trainers() const {
 void tst_end_to_end::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("e2e");
+    auto bed = Testbed::create("e2e", {.stepMs = 0});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
 }

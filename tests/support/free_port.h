@@ -5,19 +5,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <random>
+
 namespace rm::test {
 
-/// A port of loopback that is free right now; the kernel does not hand it out again soon. 0: none.
+/// A port of loopback that is free right now, below those that the kernel gives to who connects, so
+/// that no connection takes it before it is used. 0: none was found.
 inline int freePort() {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                       getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-    close(fd);
-    return bound ? ntohs(address.sin_port) : 0;
+    constexpr int kFirst = 10000, kLast = 19999, kTries = 100;
+    std::random_device random;
+    std::uniform_int_distribution<int> ports(kFirst, kLast);
+    for (int tries = 0; tries < kTries; ++tries) {
+        const int fd = socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(static_cast<uint16_t>(ports(random)));
+        const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        close(fd);
+        if (bound)
+            return ntohs(address.sin_port);
+    }
+    return 0;
 }
 
 } // namespace rm::test

@@ -3,6 +3,7 @@
 
 #include <QDir>
 #include <QString>
+#include <QTemporaryDir>
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -24,13 +25,17 @@ public:
         static const bool isAlone =
             ::unshare(CLONE_NEWNS) == 0 &&
             ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+        if (!isAlone) {
+            m_error = "take a mount namespace of its own: that needs root";
+            return;
+        }
         const QString upper = changes + "/upper", work = changes + "/work";
         for (const QString& path : {m_folder, upper, work})
             QDir().mkpath(path);
         const QString options = "lowerdir=" + seed + ",upperdir=" + upper + ",workdir=" + work;
-        if (!isAlone ||
-            ::mount("overlay", qPrintable(m_folder), "overlay", 0, qPrintable(options)) != 0)
-            m_error = QString("mount overlay: ") + std::strerror(errno);
+        if (::mount("overlay", qPrintable(m_folder), "overlay", 0, qPrintable(options)) != 0)
+            m_error =
+                "mount " + seed + " below " + m_folder + " (overlayfs): " + std::strerror(errno);
     }
     ~SeededFolder() {
         if (m_error.isEmpty())
@@ -40,6 +45,16 @@ public:
     SeededFolder& operator=(const SeededFolder&) = delete;
 
     QString error() const { return m_error; }
+
+    /// Whether temporary folders can be seeded; empty, or why not.
+    static QString whyNot() {
+        static const QString why = [] {
+            const QTemporaryDir seed, own;
+            return SeededFolder(own.filePath("folder"), seed.path(), own.filePath("changes"))
+                .error();
+        }();
+        return why;
+    }
 
 private:
     QString m_folder;

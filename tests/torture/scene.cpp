@@ -20,8 +20,8 @@ const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
 Result<std::unique_ptr<Scene>> Scene::create(const QStringList& environment) {
     std::unique_ptr<Scene> scene(new Scene);
     const QString oracle = "RINGMASTER_ORACLE=" + scene->m_oracle.path();
-    auto bed = Testbed::create("torture",
-                               {.environment = QStringList{oracle} + environment, .seeded = true});
+    auto bed = Testbed::create(
+        "torture", {.environment = QStringList{oracle} + environment, .stepMs = 0, .seeded = true});
     if (!bed)
         return tl::unexpected(bed.error());
     scene->m_bed = std::move(*bed);

@@ -70,7 +70,7 @@ std::vector<ManualHit> paragraphsOf(const ManualTopic& topic) {
                 all.push_back({topic.name, heading, line.simplified()});
         } else if (isOpen && !beginsAnother(line)) {
             all.back().text += ' ' + line.trimmed();
-        } else {
+        } else if (!line.startsWith("|--")) { // below a table's head
             if (line.startsWith('#'))
                 heading = line.section(' ', 1);
             all.push_back({topic.name, heading, line.trimmed()});

@@ -120,8 +120,8 @@ std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>&
                run.toStdString();
     const std::string living = stepsOf(checkpoints, false);
     const std::string retired = stepsOf(checkpoints, true);
-    std::string text =
-        living.empty() ? "none is on its living line" : "its checkpoints are at steps " + living;
+    std::string text = living.empty() ? "it has none that it could go on from"
+                                      : "its checkpoints are at steps " + living;
     if (!retired.empty())
         text += "; set aside are those of steps " + retired;
     return text;

@@ -43,7 +43,7 @@ QString installPrefix() {
 QString resourceDir() {
     for (const char* place : {"/share/ringmaster", "/resources"}) {
         const QString candidate = installPrefix() + place;
-        if (QFileInfo(candidate + "/schema").isDir())
+        if (QFileInfo(candidate + "/recipes").isDir())
             return candidate;
     }
     return QStringLiteral(RINGMASTER_RESOURCES);

@@ -81,7 +81,11 @@ void ManualWindow::wire() {
     });
     connect(m_list, &QListWidget::currentRowChanged, this, &ManualWindow::choose);
     connect(m_page, &QTextBrowser::anchorClicked, this, &ManualWindow::follow);
-    connect(&Theme::instance(), &Theme::changed, this, [this] { open(m_topic); });
+    connect(&Theme::instance(), &Theme::changed, this, [this] {
+        const int at = m_page->verticalScrollBar()->value();
+        open(m_topic);
+        m_page->verticalScrollBar()->setValue(at);
+    });
     connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] {
         m_search->setFocus(Qt::ShortcutFocusReason);
         m_search->selectAll();
@@ -100,6 +104,7 @@ void ManualWindow::search(const QString& words) {
     if (words.trimmed().isEmpty()) {
         for (const ManualTopic& topic : m_manual.topics())
             add(topic.title, topic.name, {});
+        showChosen();
         return;
     }
     for (const ManualHit& hit : m_manual.find(words)) {
@@ -130,13 +135,17 @@ void ManualWindow::open(const QString& name, const QString& anchor) {
         space();
     }
     m_topic = name;
-    if (m_search->text().trimmed().isEmpty()) {
-        const QSignalBlocker quiet(m_list);
-        for (int row = 0; row < m_list->count(); ++row)
-            if (m_list->item(row)->data(kTopicRole) == name)
-                m_list->setCurrentRow(row);
-    }
+    if (m_search->text().trimmed().isEmpty())
+        showChosen();
     scrollTo(anchor);
+}
+
+/// In the list of topics, the one that the page shows.
+void ManualWindow::showChosen() {
+    const QSignalBlocker quiet(m_list);
+    for (int row = 0; row < m_list->count(); ++row)
+        if (m_list->item(row)->data(kTopicRole) == m_topic)
+            m_list->setCurrentRow(row);
 }
 
 /// Qt sets Markdown without room between paragraphs, and tables in bare frames.

@@ -27,6 +27,7 @@ private:
     void wire();
     void search(const QString& words);
     void choose();
+    void showChosen();
     void follow(const QUrl& link);
     void scrollTo(const QString& anchor);
     void space();

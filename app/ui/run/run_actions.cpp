@@ -165,7 +165,7 @@ QString resumeWords(const ResumePoint& from) {
     QString words = RunActions::tr("It goes on from step %1, its newest checkpoint.")
                         .arg(formatCount(from.step));
     if (!from.retires.isEmpty())
-        words += ' ' + RunActions::tr("That sets aside %1, which stay.")
+        words += ' ' + RunActions::tr("That sets aside %1, which can be seen and restored.")
                            .arg(QString::fromStdString(retirementText(from.retires)));
     if (!from.partWords.empty())
         words += ' ' + QString::fromStdString(from.partWords);

@@ -408,7 +408,7 @@ void RunPage::showFigures() {
     m_figures[kStepTime]->show(
         figures.stepMs > 0 ? formatMilliseconds(figures.stepMs) : kAbsent,
         figures.stepMs <= 0 ? QString()
-        : run.ranks > 1 ? tr("%1 waits for the network").arg(formatPercent(figures.allreduceShare))
+        : run.ranks > 1 ? tr("%1 waits for other ranks").arg(formatPercent(figures.allreduceShare))
                         : tr("one rank, no all-reduce"));
     showSlowestFigure();
 }

@@ -65,7 +65,7 @@ bool hasEvent(const QWidget& runPage, const QString& pattern) {
 QString stepSavedByCommand(const QWidget& runPage) {
     const char* table = "checkpointsTable";
     const qsizetype row = columnOf(runPage, table, CheckpointsModel::kBecause)
-                              .indexOf(QRegularExpression(".*command"));
+                              .indexOf(QRegularExpression("^asked for by hand"));
     return row < 0 ? QString() : columnOf(runPage, table, CheckpointsModel::kStep)[row];
 }
 

@@ -109,6 +109,11 @@ private Q_SLOTS:
         checkpoint.retiredBy = 2;
         QCOMPARE(whySaved(checkpoint),
                  std::string("every 20; kept as it is pinned; set aside by attempt 2"));
+        for (const auto& [stored, told] : {std::pair("command", "asked for by hand"),
+                                           {"rule", "asked for by a rule"},
+                                           {"before set", "before a change of settings"},
+                                           {"epoch 3", "epoch 3"}})
+            QCOMPARE(reasonWords(stored), std::string(told));
     }
 
     void whereItLiesIsSaidTruly() {
