@@ -44,7 +44,8 @@ public:
         bool sharesHome = false; ///< the nodes have one home, as a cluster's have
         QString keptHome = {};   ///< one home for all nodes there, which stays
         /// Nodes have agent and trainer from the first, where tst_seed has run and overlayfs can be
-        /// mounted. For tests of something else than what is sent.
+        /// mounted. For tests of something else than what is sent and removed: a folder of the seed
+        /// cannot be renamed.
         bool seeded = false;
         /// The nodes, and not the laptop, have one drive mounted: what drive() names is one folder.
         bool sharesDrive = false;

@@ -56,7 +56,7 @@ void tst_checks::initTestCase() {
     if (can)
         can = canMountOwnFiles();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("checks", {.seeded = true, .sharesDrive = true});
+    auto bed = Testbed::create("checks", {.sharesDrive = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());
