@@ -268,7 +268,7 @@ void tst_links::forecastIsWhatThenHappens() {
     QVERIFY(m_bed->lab().setDataRate(rate));
     // The processors of a virtual machine become slower and faster, each by itself, for seconds on
     // end. What is least of several rounds nears what they do when nothing else disturbs them.
-    constexpr int kMostRounds = 12, kInARow = 2;
+    constexpr int kMostRounds = 30, kInARow = 2;
     int nearRounds = 0; // in a row, the newest among them
     double forecastMs = std::numeric_limits<double>::infinity(), happenedMs = forecastMs;
     QByteArray all;
