@@ -381,7 +381,7 @@ void MainWindow::showManual(const QString& topic) {
             return m_toast->say(QString::fromStdString(read.error().message));
         manual = new ManualWindow(std::move(*read), this);
     }
-    manual->open(topic.isEmpty() ? topicOfPage() : topic);
+    manual->showTopic(topic.isEmpty() ? topicOfPage() : topic);
     manual->show();
     manual->raise();
     manual->activateWindow();

@@ -28,13 +28,6 @@ QStringList wordsOf(const QString& line) {
     return QProcess::splitCommand(QString(line).remove(comment).replace('\'', '"'));
 }
 
-bool isHeading(const ManualTopic& topic, const QString& anchor) {
-    for (const QString& line : topic.text.split('\n'))
-        if (line.startsWith('#') && anchorOf(line.section(' ', 1)) == anchor)
-            return true;
-    return false;
-}
-
 } // namespace
 
 /// The manual, and whether what it says can be followed.
@@ -44,7 +37,7 @@ private Q_SLOTS:
     void initTestCase();
     void everyFileIsATopicOfTheIndex();
     void everyTopicSaysForWhatOneOpensIt();
-    void everyLinkLeadsToATopicAndAHeading();
+    void everyLinkLeadsToATopic();
     void everyCommandLineIsUnderstood();
     void everyCommandIsInTheManual();
     void aTopicIsPrinted();
@@ -87,9 +80,10 @@ void TestCliManual::everyTopicSaysForWhatOneOpensIt() {
     }
 }
 
-void TestCliManual::everyLinkLeadsToATopicAndAHeading() {
+/// Headings are looked for by tst_documents.
+void TestCliManual::everyLinkLeadsToATopic() {
     static const QRegularExpression link("\\]\\(([^)]*)\\)");
-    static const QRegularExpression target("^([a-z-]+)\\.md(#(.+))?$|^#(.+)$");
+    static const QRegularExpression target("^([a-z-]+)\\.md(#.+)?$|^#.+$");
     int links = 0;
     for (const ManualTopic& topic : m_manual->topics())
         for (auto found = link.globalMatch(topic.text); found.hasNext(); ++links) {
@@ -98,10 +92,7 @@ void TestCliManual::everyLinkLeadsToATopicAndAHeading() {
             const QString where = topic.name + ": " + text;
             QVERIFY2(parts.hasMatch(), qPrintable(where));
             const QString name = parts.captured(1).isEmpty() ? topic.name : parts.captured(1);
-            const QString anchor = parts.captured(3) + parts.captured(4);
-            const auto other = m_manual->topic(name);
-            QVERIFY2(other, qPrintable(where));
-            QVERIFY2(anchor.isEmpty() || isHeading(*other, anchor), qPrintable(where));
+            QVERIFY2(m_manual->topic(name), qPrintable(where));
         }
     QVERIFY(links > 20);
 }

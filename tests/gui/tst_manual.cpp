@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/manual_window.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/run/run_page.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
@@ -29,6 +30,7 @@ private Q_SLOTS:
     void theRailOpensItToo();
     void aLinkLeadsToItsTopicAndHeading();
     void wordsLeadToTheirLine();
+    void anotherThemeKeepsThePlace();
     void everyTopicFitsItsWindow();
     void itsControlsHaveNames();
 
@@ -156,13 +158,29 @@ void TestManual::wordsLeadToTheirLine() {
     QCOMPARE(list->item(0)->flags(), Qt::ItemFlags(Qt::NoItemFlags));
 }
 
+void TestManual::anotherThemeKeepsThePlace() {
+    ManualWindow& manual = opened();
+    manual.showTopic("launch");
+    QVERIFY(QTest::qWaitForWindowExposed(&manual));
+    auto* bar = find<QTextBrowser>("manualPage")->verticalScrollBar();
+    QTRY_VERIFY(bar->maximum() > 400);
+    for (const int place : {0, 200}) {
+        bar->setValue(place);
+        for (const auto mode : {Theme::Mode::kDark, Theme::Mode::kLight}) {
+            Theme::instance().setMode(mode);
+            QCoreApplication::processEvents();
+            QCOMPARE(bar->value(), place);
+        }
+    }
+}
+
 void TestManual::everyTopicFitsItsWindow() {
     ManualWindow& manual = opened();
     auto* page = find<QTextBrowser>("manualPage");
     const auto all = Manual::read();
     QVERIFY(all);
     for (const ManualTopic& topic : all->topics()) {
-        manual.open(topic.name);
+        manual.showTopic(topic.name);
         QCOMPARE(title(), topic.title);
         const QStringList clipped = clippedTexts(manual);
         QVERIFY2(clipped.isEmpty(), qPrintable(topic.name + ":\n" + clipped.join('\n')));

@@ -83,7 +83,7 @@ void ManualWindow::wire() {
     connect(m_page, &QTextBrowser::anchorClicked, this, &ManualWindow::follow);
     connect(&Theme::instance(), &Theme::changed, this, [this] {
         const int at = m_page->verticalScrollBar()->value();
-        open(m_topic);
+        showTopic(m_topic);
         m_page->verticalScrollBar()->setValue(at);
     });
     connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, this, [this] {
@@ -123,16 +123,18 @@ void ManualWindow::search(const QString& words) {
 void ManualWindow::choose() {
     if (const QListWidgetItem* item = m_list->currentItem();
         item && item->flags() != Qt::NoItemFlags)
-        open(item->data(kTopicRole).toString(), item->data(kAnchorRole).toString());
+        showTopic(item->data(kTopicRole).toString(), item->data(kAnchorRole).toString());
 }
 
-void ManualWindow::open(const QString& name, const QString& anchor) {
+void ManualWindow::showTopic(const QString& name, const QString& anchor) {
     const auto topic = m_manual.topic(name);
     if (!topic)
         return m_page->setPlainText(QString::fromStdString(topic.error().message));
     if (m_topic != name || anchor.isEmpty()) {
         m_page->document()->setMarkdown(topic->text, QTextDocument::MarkdownDialectGitHub);
         space();
+        m_page->moveCursor(
+            QTextCursor::Start); // the text's end came before it: Qt shows where it is
     }
     m_topic = name;
     if (m_search->text().trimmed().isEmpty())
@@ -183,7 +185,7 @@ void ManualWindow::space() {
 /// Links of the manual lead to other topics of it and to headings; there are no others.
 void ManualWindow::follow(const QUrl& link) {
     const QString file = link.path();
-    open(file.isEmpty() ? m_topic : file.chopped(QString(".md").size()), link.fragment());
+    showTopic(file.isEmpty() ? m_topic : file.chopped(QString(".md").size()), link.fragment());
 }
 
 void ManualWindow::scrollTo(const QString& anchor) {

@@ -20,7 +20,7 @@ public:
     ManualWindow(Manual manual, QWidget* parent);
 
     /// Shows a topic from its begin, or from the heading that `anchor` names (see anchorOf()).
-    void open(const QString& topic, const QString& anchor = {});
+    void showTopic(const QString& topic, const QString& anchor = {});
 
 private:
     void buildUi();

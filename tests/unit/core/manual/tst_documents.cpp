@@ -1,11 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/shared/shared_test.h"
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/manual/manual.h"
 
 #include <QDir>
 #include <QDirIterator>
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <QSet>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace rm;
 
 namespace {
 
@@ -18,21 +23,15 @@ QString textOf(const QString& path) {
     return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
-/// The documents of the tree, by their paths in it; those of the manual have a test of their own.
+/// The documents of the tree, by their paths in it.
 QStringList documents() {
     QStringList all = QDir(root()).entryList({"*.md"}, QDir::Files);
-    for (const char* folder :
-         {"app", "trainer", "shared", "resources/schema", "tests", "packaging"})
+    for (const char* folder : {"app", "trainer", "shared", "resources", "tests", "packaging"})
         for (QDirIterator at(root() + '/' + folder, {"*.md"}, QDir::Files,
                              QDirIterator::Subdirectories);
              at.hasNext();)
             all << QDir(root()).relativeFilePath(at.next());
     return all;
-}
-
-/// As GitHub names headings in links.
-QString anchorOf(QString heading) {
-    return heading.toLower().remove(QRegularExpression("[^\\w\\- ]")).replace(' ', '-');
 }
 
 bool hasHeading(const QString& text, const QString& anchor) {
