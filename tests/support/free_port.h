@@ -10,10 +10,11 @@
 
 namespace rm::test {
 
-/// A port of loopback that is free right now, below those that the kernel gives to who connects, so
-/// that no connection takes it before it is used. 0: none was found.
+/// A port of loopback that is free right now and that nothing else takes before it is used: above
+/// the ports of Slurm's steps (slurm_environment.cpp), below those that the kernel gives to who
+/// connects. 0: none was found.
 inline int freePort() {
-    constexpr int kFirst = 10000, kLast = 19999, kTries = 100;
+    constexpr int kFirst = 30000, kLast = 32767, kTries = 100;
     std::random_device random;
     std::uniform_int_distribution<int> ports(kFirst, kLast);
     for (int tries = 0; tries < kTries; ++tries) {

@@ -6,6 +6,7 @@
 #include "tests/unit/train/trainer_run.h"
 
 #include <QObject>
+#include <QTcpServer>
 #include <QTest>
 
 #include <netinet/tcp.h>
@@ -131,6 +132,23 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(first.lastStep(1) > reached + 2, kLongMs);
         QVERIFY(first.post({"s", CommandKind::kStop, {}}));
         QCOMPARE(first.finish(kLongMs), both(ExitCode::kStopped));
+    }
+
+    /// MASTER_ADDR is none of this machine's, as behind NAT.
+    void aPortThatIsTakenIsSaidAlsoWhereRankZeroListensAtEveryAddress() {
+        QTcpServer other;
+        QVERIFY(other.listen(QHostAddress::LocalHost, static_cast<quint16>(freePort())));
+        TrainerRun run;
+        run.setVariable("MASTER_ADDR", "192.0.2.1");
+        run.setVariable("MASTER_PORT", QString::number(other.serverPort()));
+        run.start(endlessSpec(), 2);
+        QTRY_COMPARE_WITH_TIMEOUT(run.rank(0).state(), QProcess::NotRunning, kLongMs);
+        run.rank(1).kill(); // it goes on knocking at that address
+        QCOMPARE(run.finish(kLongMs)[0], static_cast<int>(ExitCode::kUnavailable));
+        const QString place = ":" + QString::number(other.serverPort());
+        QVERIFY2(run.output(0).contains(place + " for the other ranks: another program has this "
+                                                "port there"),
+                 qPrintable(run.output(0)));
     }
 
     void theNextAttemptMeetsAtTheSamePlaceAtOnce() {

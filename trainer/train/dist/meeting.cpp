@@ -53,21 +53,28 @@ std::string meetingOf(const TorchrunEnvironment& environment) {
     return "meet the other ranks of " + runOf(environment) + " at " + placeOf(environment) + ": ";
 }
 
-/// Has the server take over a socket of its own on MASTER_ADDR, so that it does not listen on every
-/// address.
+/// Listens for the other ranks at MASTER_ADDR alone; where that is no address of this machine (NAT,
+/// a name of loopback), at every address, with a warning.
+Result<Descriptor> listenForRanks(const TorchrunEnvironment& environment, const Warn& warn) {
+    const int port = environment.masterPort;
+    auto listening = listenAt(environment.masterAddr, port,
+                              environment.localWorldSize == environment.worldSize);
+    if (listening || listening.error().code != ErrorCode::kNotFound)
+        return listening;
+    if (warn)
+        warn(listening.error().message + "; so port " + std::to_string(port) +
+             " is open on every address of this machine, without a password");
+    listening = listenAt("::", port, true); // takes IPv4 as well
+    const bool lacksIPv6 = !listening && listening.error().code == ErrorCode::kNotFound;
+    return lacksIPv6 ? listenAt("0.0.0.0", port, true) : std::move(listening);
+}
+
+/// Has the server take over a socket that listens already: it would itself listen on every address,
+/// and a port that is taken would look like a collective that failed.
 Result<void> bindStore(const TorchrunEnvironment& environment, c10d::TCPStoreOptions& options,
                        const Warn& warn) {
-    const auto listening = listenAt(environment.masterAddr, environment.masterPort,
-                                    environment.localWorldSize == environment.worldSize);
-    if (!listening && listening.error().code == ErrorCode::kNotFound) {
-        if (warn)
-            warn(listening.error().message + "; so port " + std::to_string(environment.masterPort) +
-                 " is open on every address of this machine, without a password");
-        return {};
-    }
-    if (!listening)
-        return tl::unexpected(listening.error());
-    const int owned = ::fcntl(listening->get(), F_DUPFD_CLOEXEC, 0); // the server closes it
+    RM_ASSIGN_OR_RETURN(const Descriptor listening, listenForRanks(environment, warn));
+    const int owned = ::fcntl(listening.get(), F_DUPFD_CLOEXEC, 0); // the server closes it
     if (owned < 0)
         return failErrno("listen at " + placeOf(environment), errno);
     options.masterListenFd = owned;
