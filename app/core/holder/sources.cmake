@@ -11,4 +11,5 @@ target_sources(rm_core PRIVATE
     holder/requests.cpp
     holder/shared_engine.cpp
     holder/shared_engine.h)
-target_link_libraries(rm_core PRIVATE Qt6::Network)
+find_package(Boost 1.75 REQUIRED) # PFR, which is headers alone
+target_link_libraries(rm_core PRIVATE Qt6::Network Boost::headers)

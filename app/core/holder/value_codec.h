@@ -9,9 +9,9 @@
 #include <QList>
 #include <QString>
 
+#include <boost/pfr/core.hpp>
 #include <tl/expected.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -24,13 +24,10 @@
 
 namespace rm::codec {
 
-// Encodes values as CBOR (RFC 8949) and decodes them. A struct becomes the array of its members,
-// which a function `membersOf(value)` ties together; enum values are checked by a function
-// `isKnown(value)`. Both are found by argument-dependent lookup or in this namespace. Anything that
-// does not have exactly the expected shape is refused.
-
-template <class Type, class Struct>
-concept Like = std::same_as<std::remove_const_t<Type>, Struct>;
+// Encodes values as CBOR (RFC 8949) and decodes them. A struct, which must be an aggregate, becomes
+// the array of its members in their order (Boost.PFR lists them); enum values are checked by a
+// function `isKnown(value)`, found by argument-dependent lookup. Anything that does not have exactly
+// the expected shape is refused.
 
 template <class T>
 QCborValue pack(const T& value);
@@ -183,7 +180,7 @@ QCborValue pack(const T& value) {
     } else if constexpr (isExpected<T>) {
         return packExpected(value);
     } else {
-        return packTied(membersOf(value));
+        return packTied(boost::pfr::structure_tie(value));
     }
 }
 
@@ -232,7 +229,7 @@ bool unpack(const QCborValue& in, T& out) {
     } else if constexpr (isExpected<T>) {
         return unpackExpected(in, out);
     } else {
-        return unpackTied(in, membersOf(out));
+        return unpackTied(in, boost::pfr::structure_tie(out));
     }
 }
 
