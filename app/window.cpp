@@ -2,7 +2,7 @@
 #include "app/window.h"
 
 #include "app/core/await.h"
-#include "app/core/holder/shared_engine.h"
+#include "app/core/engine/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"

@@ -5,7 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
-#include "app/core/run/asked_words.h"
+#include "app/core/runs/asked_words.h"
 
 #include <algorithm>
 #include <iostream>
@@ -71,7 +71,7 @@ int runWithdraw(CommandContext& context, const std::string& id, const std::strin
                                "withdraw a command of " + run->id.toStdString());
     if (!chosen)
         return printError(context, chosen.error());
-    const auto withdrawn = await(context.engine().withdraw(run->id, chosen->id));
+    const auto withdrawn = await(context.engine().ask(WithdrawRequest{run->id, chosen->id}));
     if (!withdrawn)
         return printError(context, withdrawn.error());
     const std::string rest = withdrawn->toStdString();

@@ -5,7 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
-#include "app/core/run/same_name.h"
+#include "app/core/runs/same_name.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/await.h"
-#include "app/core/holder/shared_engine.h"
+#include "app/core/engine/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
 #include "app/core/store/store.h"
 #include "shared/exit_code.h"

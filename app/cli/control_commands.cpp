@@ -4,7 +4,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
-#include "app/core/run/standstill.h"
+#include "app/core/runs/standstill.h"
 #include "shared/io/clock.h"
 
 #include <iostream>
@@ -76,7 +76,7 @@ private:
 Result<CommandState> sendAndWait(CommandContext& context, const QString& run, CommandKind kind,
                                  std::vector<std::pair<std::string, std::string>> args,
                                  DelayLine& delay) {
-    auto answer = context.engine().command(run, kind, std::move(args));
+    auto answer = context.engine().ask(CommandRequest{run, kind, std::move(args)});
     const auto problem = [&] { return cutOff(context.engine().live(run)); };
     const auto wait = [&] {
         awaitUntil(
@@ -195,7 +195,7 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     auto state = sendAndWait(context, run->id, kind, std::move(args), *delay);
     const auto isRefused = [&] { return !state || state->progress == CommandProgress::kRefused; };
     if (isRefused() && isDoneByAnother(context, run->id, kind)) {
-        state = await(context.engine().command(run->id, kind));
+        state = await(context.engine().ask(CommandRequest{run->id, kind}));
         ended = true;
     }
     const auto isOver = [&] {

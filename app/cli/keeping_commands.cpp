@@ -62,10 +62,10 @@ std::string tableOf(const std::vector<RunFolder>& folders) {
 
 /// What its nodes say, after their logins were asked for if that is needed.
 Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSummary& run) {
-    auto folders = await(context.engine().onNodes(run.id));
+    auto folders = await(context.engine().ask(OnNodesRequest{run.id}));
     const bool denied = !folders && folders.error().code == ErrorCode::kDenied;
     if (denied && openAsking(context, nodesOf(run)))
-        folders = await(context.engine().onNodes(run.id));
+        folders = await(context.engine().ask(OnNodesRequest{run.id}));
     return folders;
 }
 
@@ -73,7 +73,7 @@ Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSumma
 std::vector<CleanedNode> cleanAll(CommandContext& context, const std::vector<std::string>& nodes,
                                   const NodeCleaning& cleaning) {
     const auto ask = [&](const std::string& node) {
-        return context.engine().cleanNode(QString::fromStdString(node), cleaning);
+        return context.engine().ask(CleanNodeRequest{QString::fromStdString(node), cleaning});
     };
     std::vector<QFuture<Result<DeployedReport>>> asked;
     for (const std::string& node : nodes)
@@ -210,22 +210,11 @@ int printCleaned(const CommandContext& context, const RunSummary& run,
 }
 
 /// The run once the database has what was asked of the engine.
-Result<RunSummary> storedAs(CommandContext& context, const QString& run, const Result<void>& asked,
-                            const std::function<bool(const RunSummary&)>& isSo) {
-    constexpr auto kDeadline = std::chrono::seconds(10);
-    if (!asked)
-        return tl::unexpected<Error>(asked.error());
-    auto now = context.resolve(run.toStdString());
-    const bool isStored = awaitUntil(
-        [&] {
-            now = context.resolve(run.toStdString());
-            return !now || isSo(*now);
-        },
-        kDeadline);
-    if (now && !isStored)
-        return fail(ErrorCode::kUnavailable,
-                    "change " + run.toStdString() + ": it is not stored after 10 s");
-    return now;
+template <class Request>
+Result<RunSummary> stored(CommandContext& context, const Request& edit) {
+    return await(context.engine().ask(edit)).and_then([&] {
+        return context.resolve(edit.run.toStdString());
+    });
 }
 
 } // namespace
@@ -234,7 +223,8 @@ int runRename(CommandContext& context, const std::string& id, const std::string&
     const auto run = context.resolveOne(id);
     if (!run)
         return printError(context, run.error());
-    const auto renamed = await(context.engine().rename(run->id, QString::fromStdString(name)));
+    const auto renamed =
+        await(context.engine().ask(RenameRequest{run->id, QString::fromStdString(name)}));
     if (!renamed)
         return printError(context, renamed.error());
     if (context.json())
@@ -251,13 +241,10 @@ int runNote(CommandContext& context, const std::string& id,
         return printError(context, run.error());
     RunSummary now = *run;
     if (text) {
-        const QString wanted = QString::fromStdString(*text);
-        const auto asked = context.engine().setNotes(run->id, wanted);
-        const auto stored = storedAs(context, run->id, asked,
-                                     [&](const RunSummary& each) { return each.notes == wanted; });
-        if (!stored)
-            return printError(context, stored.error());
-        now = *stored;
+        const auto noted = stored(context, NotesRequest{run->id, QString::fromStdString(*text)});
+        if (!noted)
+            return printError(context, noted.error());
+        now = *noted;
     }
     const std::string notes = now.notes.toStdString();
     if (context.json())
@@ -281,12 +268,10 @@ int runTag(CommandContext& context, const std::string& id, const std::vector<std
         for (const std::string& tag : add)
             if (!wanted.contains(QString::fromStdString(tag)))
                 wanted << QString::fromStdString(tag);
-        const auto asked = context.engine().setTags(run->id, wanted);
-        const auto stored = storedAs(context, run->id, asked,
-                                     [&](const RunSummary& each) { return each.tags == wanted; });
-        if (!stored)
-            return printError(context, stored.error());
-        now = *stored;
+        const auto tagged = stored(context, TagsRequest{run->id, wanted});
+        if (!tagged)
+            return printError(context, tagged.error());
+        now = *tagged;
     }
     if (context.json())
         printJson({{"run", run->id.toStdString()}, {"tags", toJson(now)["tags"]}});
@@ -299,7 +284,7 @@ int runDelete(CommandContext& context, const std::string& id) {
     const auto run = context.caughtUpOne(id);
     if (!run)
         return printError(context, run.error());
-    if (const auto deleted = await(context.engine().setDeleted(run->id, true)); !deleted)
+    if (const auto deleted = await(context.engine().ask(DeletedRequest{run->id, true})); !deleted)
         return printError(context, deleted.error());
     if (context.json())
         printJson({{"run", run->id.toStdString()}, {"deleted", true}});
@@ -335,7 +320,8 @@ int runTrashRestore(CommandContext& context, const std::string& id) {
     const auto run = (*reader)->resolveDeleted(QString::fromStdString(id));
     if (!run)
         return printError(context, run.error());
-    if (const auto restored = await(context.engine().setDeleted(run->id, false)); !restored)
+    if (const auto restored = await(context.engine().ask(DeletedRequest{run->id, false}));
+        !restored)
         return printError(context, restored.error());
     if (context.json())
         printJson({{"run", run->id.toStdString()}, {"deleted", false}});
@@ -360,7 +346,8 @@ int runTrashEmpty(CommandContext& context, bool yes) {
         if (const auto agreed = agree(context, "empty the trash", what, yes); !agreed)
             return printError(context, agreed.error());
         // Not what is deleted while a person thinks about it.
-        const auto done = await(context.engine().emptyTrash(runs.front().deletedNs + 1));
+        const auto done =
+            await(context.engine().ask(EmptyTrashRequest{runs.front().deletedNs + 1}));
         if (!done)
             return printError(context, done.error());
     }
@@ -401,7 +388,7 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     if (const auto agreed = agree(context, "clean " + run->id.toStdString(), what, isAgreed);
         !agreed)
         return printError(context, agreed.error());
-    if (const auto removed = await(context.engine().removeFromNodes(run->id)); !removed)
+    if (const auto removed = await(context.engine().ask(RemoveFromNodesRequest{run->id})); !removed)
         return printError(context, removed.error());
     return printCleaned(context, *run, *folders, false);
 }

@@ -5,13 +5,13 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/checkpoints/retention.h"
 #include "app/core/launch/recipes.h"
-#include "app/core/run/asked_words.h"
-#include "app/core/run/checkpoint_choice.h"
-#include "app/core/run/checkpoint_words.h"
-#include "app/core/run/live_spec.h"
-#include "app/core/run/retention.h"
-#include "app/core/run/standstill.h"
+#include "app/core/runs/asked_words.h"
+#include "app/core/runs/live_spec.h"
+#include "app/core/runs/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
 #include "shared/amounts.h"
@@ -254,7 +254,8 @@ std::vector<Result<void>> verify(CommandContext& context, const RunSummary& run,
         status.update("Verifying " + oneLine(name) + ", " + std::to_string(verdicts.size() + 1) +
                       " of " + std::to_string(checkpoints.size()));
         const auto ask = [&] {
-            return await(context.engine().verifyCheckpoint(run.id, QString::fromStdString(name)));
+            return await(context.engine().ask(
+                VerifyCheckpointRequest{run.id, QString::fromStdString(name)}));
         };
         auto verdict = ask();
         const bool denied = !verdict && verdict.error().code == ErrorCode::kDenied;

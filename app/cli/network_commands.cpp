@@ -99,8 +99,9 @@ std::vector<std::string> problemNodes(const NetworkMatrix& matrix) {
 
 Result<NetworkMatrix> measuredOnce(CommandContext& context, const QStringList& names,
                                    const Interruption& interruption) {
-    return awaitShown(context, Engine::kNetwork, context.engine().measureNetwork(names),
-                      interruption, [&] { context.engine().stopNetwork(); })
+    return awaitShown(context, kNetworkMeasurement,
+                      context.engine().ask(MeasureNetworkRequest{names}), interruption,
+                      [&] { context.engine().ask(StopNetworkRequest{}); })
         .and_then([&context] { return keptNetwork(context.paths().state.toStdString()); });
 }
 

@@ -488,7 +488,8 @@ int runNodesEndLeftovers(CommandContext& context, const std::string& name,
     if (!others)
         return printError(context, others.error());
     const auto end = [&] {
-        return await(context.engine().endLeftovers(QString::fromStdString(name), ids, *others));
+        return await(
+            context.engine().ask(EndLeftoversRequest{QString::fromStdString(name), ids, *others}));
     };
     auto ended = end();
     if (!ended && ended.error().code == ErrorCode::kDenied && openAsking(context, {name}))

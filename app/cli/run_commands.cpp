@@ -9,15 +9,16 @@
 #include "app/cli/run_text.h"
 #include "app/cli/run_watch.h"
 #include "app/cli/terminal.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/engine/earlier_run.h"
+#include "app/core/engine/procedures.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/recipes.h"
-#include "app/core/run/branch_name.h"
-#include "app/core/run/checkpoint_words.h"
-#include "app/core/run/earlier_run.h"
-#include "app/core/run/live_spec.h"
-#include "app/core/run/part_words.h"
-#include "app/core/run/procedures.h"
-#include "app/core/run/same_name.h"
+#include "app/core/runs/branch_name.h"
+#include "app/core/runs/live_spec.h"
+#include "app/core/runs/parts_of_run.h"
+#include "app/core/runs/same_name.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
 
@@ -80,12 +81,12 @@ Result<QString> awaitLaunch(CommandContext& context, const QString& run,
                      [&](const QString& which) { isTooLarge = isTooLarge || which == run; });
     auto answer = awaitShown(context, run, started, interruption, [&] {
         isCancelled = true;
-        context.engine().command(run, CommandKind::kKill);
+        context.engine().ask(CommandRequest{run, CommandKind::kKill});
     });
     // It came when nothing could be cancelled any more, or for a run that goes on as an earlier
     // one, which is not known by the id of this launch.
     if (answer && interruption.isAsked() && (!isCancelled || *answer != run))
-        context.engine().command(*answer, CommandKind::kKill);
+        context.engine().ask(CommandRequest{*answer, CommandKind::kKill});
     if (!answer && isTooLarge)
         answer.error().message += "; --anyway launches it all the same";
     return answer;
@@ -240,8 +241,9 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     tellSameName(context, (*spec)->name);
     const QString started = newId((*spec)->name);
     const auto begin = [&] {
-        return context.engine().branch(run.id, QString::fromStdString(options.checkpoint), *spec,
-                                       started, ifTooLarge(options.anyway), *placements);
+        return context.engine().ask(
+            BranchRequest{run.id, QString::fromStdString(options.checkpoint), **spec, started,
+                          ifTooLarge(options.anyway), *placements});
     };
     return reportStarted(context, started, {begin, namesOf(*placements)}, options.wait);
 }
@@ -324,7 +326,9 @@ Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options)
 
 Result<LaunchCheck> checkLaunchAsking(CommandContext& context, const RunSpec& spec,
                                       const std::vector<Placement>& placements) {
-    const auto ask = [&] { return await(context.engine().checkLaunch(spec, placements)); };
+    const auto ask = [&] {
+        return await(context.engine().ask(CheckLaunchRequest{spec, placements}));
+    };
     auto rows = ask();
     if (!rows && rows.error().code == ErrorCode::kDenied &&
         openAsking(context, namesOf(placements)))
@@ -355,7 +359,7 @@ int checkLaunch(CommandContext& context, const RunSpec& spec,
 
 int printSbatch(CommandContext& context, const RunRequest& request) {
     const auto ask = [&] {
-        return await(context.engine().batchScript(request.spec, request.placements));
+        return await(context.engine().ask(BatchScriptRequest{*request.spec, request.placements}));
     };
     auto script = ask();
     if (!script && script.error().code == ErrorCode::kDenied &&
@@ -385,8 +389,8 @@ int runRun(CommandContext& context, const RunOptions& options) {
         tellSameName(context, spec->name);
     const QString run = newId(spec->name);
     const auto begin = [&] {
-        return context.engine().launch(request->spec, request->placements, run,
-                                       ifTooLarge(options.anyway));
+        return context.engine().ask(
+            LaunchRequest{*request->spec, request->placements, run, ifTooLarge(options.anyway)});
     };
     return reportStarted(context, run, {begin, namesOf(placements)}, options.wait);
 }
@@ -419,8 +423,8 @@ Result<ResumeOutlook> lookAhead(CommandContext& context, const RunSummary& run,
                                 const std::string& checkpoint,
                                 const std::vector<Placement>& placements) {
     const auto ask = [&] {
-        return await(
-            context.engine().resumeOutlook(run.id, QString::fromStdString(checkpoint), placements));
+        return await(context.engine().ask(
+            ResumeOutlookRequest{run.id, QString::fromStdString(checkpoint), placements}));
     };
     auto outlook = ask();
     const bool denied = !outlook && outlook.error().code == ErrorCode::kDenied;
@@ -467,7 +471,9 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
     if (const auto told = tellChanges(context, *run, {}, *placements); !told)
         return printError(context, told.error());
     tellStart(context, *run);
-    const auto begin = [&] { return context.engine().resume(run->id, {}, *placements); };
+    const auto begin = [&] {
+        return context.engine().ask(ResumeRequest{run->id, {}, *placements});
+    };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
                          options.wait);
 }
@@ -477,7 +483,7 @@ int runDeclareLost(CommandContext& context, const std::string& id, const std::st
     if (!run)
         return printError(context, run.error());
     const auto declared =
-        await(context.engine().declareLost(run->id, QString::fromStdString(node)));
+        await(context.engine().ask(DeclareLostRequest{run->id, QString::fromStdString(node)}));
     if (!declared)
         return printError(context, declared.error());
     if (context.json())
@@ -504,8 +510,8 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
     if (const auto agreed = agreeToRetire(context, *run, options); !agreed)
         return printError(context, agreed.error());
     const auto begin = [&] {
-        return context.engine().resume(run->id, QString::fromStdString(options.checkpoint),
-                                       *placements);
+        return context.engine().ask(
+            ResumeRequest{run->id, QString::fromStdString(options.checkpoint), *placements});
     };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
                          options.wait);
@@ -524,8 +530,8 @@ Result<QString> awaitCopy(CommandContext& context, const RunSummary& run,
                              if (which == run.id)
                                  lines.show(progress);
                          });
-        return await(
-            context.engine().copyCheckpoint(run.id, QString::fromStdString(checkpoint), order));
+        return await(context.engine().ask(
+            CopyCheckpointRequest{run.id, QString::fromStdString(checkpoint), order}));
     };
     auto folder = copy();
     const bool denied = !folder && folder.error().code == ErrorCode::kDenied;
@@ -590,8 +596,8 @@ int runRemoveCheckpoint(CommandContext& context, const std::string& id,
         return printError(context, run.error());
     const auto done = answerOf(context, *run, [&] {
         const QString which = QString::fromStdString(checkpoint);
-        return undo ? context.engine().bringBackCheckpoint(run->id, which)
-                    : context.engine().removeCheckpoint(run->id, which);
+        return undo ? context.engine().ask(BringBackCheckpointRequest{run->id, which})
+                    : context.engine().ask(RemoveCheckpointRequest{run->id, which});
     });
     if (!done)
         return printError(context, done.error());
@@ -613,7 +619,8 @@ int runPinCheckpoint(CommandContext& context, const std::string& id, const std::
     if (!run)
         return printError(context, run.error());
     const auto done = answerOf(context, *run, [&] {
-        return context.engine().setPinned(run->id, QString::fromStdString(checkpoint), pinned);
+        return context.engine().ask(
+            PinCheckpointRequest{run->id, QString::fromStdString(checkpoint), pinned});
     });
     if (!done)
         return printError(context, done.error());
@@ -653,8 +660,8 @@ int runCompareCheckpoints(CommandContext& context, const std::string& id, const 
     if (!run)
         return printError(context, run.error());
     const auto comparison = answerOf(context, *run, [&] {
-        return context.engine().compareCheckpoints(run->id, QString::fromStdString(a),
-                                                   QString::fromStdString(b));
+        return context.engine().ask(CompareCheckpointsRequest{run->id, QString::fromStdString(a),
+                                                              QString::fromStdString(b)});
     });
     if (!comparison)
         return printError(context, comparison.error());

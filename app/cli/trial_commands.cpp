@@ -21,8 +21,8 @@ namespace {
 /// Shows how far it is until it is over, and ends it when that is asked for.
 Result<QString> awaitTrial(CommandContext& context, const NodeTrial& trial,
                            const Interruption& interruption) {
-    return awaitShown(context, trialId(trial), context.engine().tryOut(trial), interruption,
-                      [&] { context.engine().stopTrial(trial); });
+    return awaitShown(context, trialId(trial), context.engine().ask(TrialRequest{trial}),
+                      interruption, [&] { context.engine().ask(StopTrialRequest{trial}); });
 }
 
 /// After their logins were asked for if that is needed. `part`: of what the trial is a part, which

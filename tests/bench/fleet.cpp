@@ -28,7 +28,7 @@
 
 #include "app/core/await.h"
 #include "app/core/deploy/transfer_chain.h"
-#include "app/core/holder/shared_engine.h"
+#include "app/core/engine/holder/shared_engine.h"
 #include "app/core/launch/host_worker.h"
 #include "app/core/launch/plan.h"
 #include "shared/board/board.h"
@@ -101,7 +101,7 @@ public:
         RM_ASSIGN_OR_RETURN(const auto text, readFile(spec.toStdString()));
         RM_ASSIGN_OR_RETURN(auto parsed, parseRunSpec(text, "fleet"));
         RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(parsed)));
-        RM_ASSIGN_OR_RETURN(m_run, await(m_engine.launch(checked, placements)));
+        RM_ASSIGN_OR_RETURN(m_run, await(m_engine.ask(LaunchRequest{*checked, placements})));
         m_engine.attach(m_run);
         m_nodes = bed.nodes();
         RM_RETURN_IF_ERROR(waitUntilAll(isTraining, "train"));
@@ -110,7 +110,7 @@ public:
 
     Reply order(CommandKind kind) {
         const auto begin = Clock::now();
-        RM_ASSIGN_OR_RETURN(const auto answer, await(m_engine.command(m_run, kind)));
+        RM_ASSIGN_OR_RETURN(const auto answer, await(m_engine.ask(CommandRequest{m_run, kind})));
         const double seconds = secondsSince(begin);
         if (answer.progress != CommandProgress::kApplied || !answer.message.empty())
             return fail(ErrorCode::kInternal, answer.message);
@@ -130,7 +130,7 @@ public:
     Reply resume() {
         m_hasEnded = false;
         const auto begin = Clock::now();
-        RM_RETURN_IF_ERROR(await(m_engine.resume(m_run)));
+        RM_RETURN_IF_ERROR(await(m_engine.ask(ResumeRequest{m_run})));
         const double seconds = secondsSince(begin);
         m_engine.attach(m_run);
         const auto goesOn = [this](const RankState& rank) {
@@ -141,7 +141,7 @@ public:
     }
 
     Reply kill() {
-        RM_RETURN_IF_ERROR(await(m_engine.command(m_run, CommandKind::kKill)));
+        RM_RETURN_IF_ERROR(await(m_engine.ask(CommandRequest{m_run, CommandKind::kKill})));
         return QJsonObject();
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/run/earlier_run.h"
+#include "app/core/engine/earlier_run.h"
 #include "app/core/settings/paths.h"
 #include "shared/checkpoint/manifest.h"
 #include "tests/cli/own_folders.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/local_engine.h"
 #include "app/core/fleet/fleet.h"
+#include "app/core/follow/followed_run.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/launch/trial.h"
-#include "app/core/run/followed_run.h"
-#include "app/core/run/local_engine.h"
+#include "app/core/runs/parts_of_run.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/clock.h"
 #include "tests/cli/own_folders.h"
@@ -45,6 +46,7 @@ class TestEngine : public QObject {
 private Q_SLOTS:
     void init();
     void aRunThatItsNodeDoesNotKnowHasFailed();
+    void aSpecOutOfBoundsIsRefused();
     void stopBeforeTheRanksStartCancelsTheLaunch();
     void closingDuringALaunchLeavesNothingRunning();
     void closingDoesNotWaitForAConnection_data();
@@ -143,10 +145,10 @@ void TestEngine::whatIsInTheTrashForThirtyDaysIsForgotten() {
 void TestEngine::whatIsInTheTrashIsNotResumed() {
     storeRun("gone-1", RunStateKind::kPaused);
     makeEngine();
-    const auto deleted = m_engine->setDeleted("gone-1", true);
+    const auto deleted = m_engine->ask(DeletedRequest{"gone-1", true});
     QTRY_VERIFY_WITH_TIMEOUT(deleted.isFinished(), kDeadlineMs);
     QVERIFY(deleted.result());
-    const auto resumed = m_engine->resume("gone-1", {});
+    const auto resumed = m_engine->ask(ResumeRequest{"gone-1", {}});
     QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
     QVERIFY(!resumed.result());
     QCOMPARE(resumed.result().error().code, ErrorCode::kNotFound);
@@ -195,17 +197,29 @@ void TestEngine::aRunThatItsNodeDoesNotKnowHasFailed() {
     QVERIFY(stored("gone-000001").message.contains("gone-000001"));
 }
 
+void TestEngine::aSpecOutOfBoundsIsRefused() {
+    makeEngine();
+    RunSpec spec = **loadSpecOrRecipe("gpt-tiny", {});
+    spec.train.steps = 0;
+    const std::vector<Placement> nodes = {{"this-computer", 1}};
+    const auto launched = m_engine->ask(LaunchRequest{spec, nodes, "bad-000001"});
+    QCOMPARE(launched.result().error().code, ErrorCode::kInvalid);
+    QVERIFY(stored("bad-000001").id.isEmpty());
+    const auto script = m_engine->ask(BatchScriptRequest{spec, nodes});
+    QCOMPARE(script.result().error().code, ErrorCode::kInvalid);
+}
+
 void TestEngine::stopBeforeTheRanksStartCancelsTheLaunch() {
     makeEngine();
     QString run;
     connect(m_engine.get(), &Engine::progressed, this,
             [&run](const QString& which, const Progress&) { run = which; });
-    auto launched = m_engine->launch(slowToSend(), {{"this-computer", 1}});
+    auto launched = m_engine->ask(LaunchRequest{*slowToSend(), {{"this-computer", 1}}});
     QTRY_VERIFY_WITH_TIMEOUT(!run.isEmpty() && stored(run).id == run, kDeadlineMs);
-    auto hold = m_engine->command(run, CommandKind::kHold);
+    auto hold = m_engine->ask(CommandRequest{run, CommandKind::kHold});
     QVERIFY(hold.isFinished());
     QCOMPARE(hold.result().error().code, ErrorCode::kInvalid);
-    const auto stop = m_engine->command(run, CommandKind::kStop);
+    const auto stop = m_engine->ask(CommandRequest{run, CommandKind::kStop});
     QCOMPARE(stop.result()->progress, CommandProgress::kApplied);
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
     QVERIFY(!launched.result());
@@ -215,7 +229,7 @@ void TestEngine::stopBeforeTheRanksStartCancelsTheLaunch() {
 
 void TestEngine::closingDuringALaunchLeavesNothingRunning() {
     makeEngine();
-    const auto launched = m_engine->launch(slowToSend(), {{"this-computer", 1}});
+    const auto launched = m_engine->ask(LaunchRequest{*slowToSend(), {{"this-computer", 1}}});
     QSignalSpy changes(m_engine.get(), &Engine::runsChanged);
     QVERIFY(changes.wait(kDeadlineMs));
     m_engine.reset();
@@ -245,7 +259,8 @@ void TestEngine::closingDoesNotWaitForAConnection() {
     storeRun("far-000001", RunStateKind::kRunning, {"silent"});
     makeEngine();
     if (work == "launch")
-        m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"this-computer", 1}, {"silent", 1}});
+        m_engine->ask(LaunchRequest{**loadSpecOrRecipe("gpt-tiny", {}),
+                                    {{"this-computer", 1}, {"silent", 1}}});
     else if (work == "attach")
         m_engine->attach("far-000001");
     else
@@ -286,7 +301,7 @@ void TestEngine::closingDoesNotWaitForAnAgentThatHangs() {
         return writer < 0 || ::close(writer) == 0;
     };
     makeEngine();
-    m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"this-computer", 1}}, run);
+    m_engine->ask(LaunchRequest{**loadSpecOrRecipe("gpt-tiny", {}), {{"this-computer", 1}}, run});
     QTRY_VERIFY_WITH_TIMEOUT(isServed(run), kDeadlineMs);
     QElapsedTimer timer;
     timer.start();
@@ -302,12 +317,13 @@ void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {
     addSilentNode();
     makeEngine();
     const QString run = "near-000001";
-    auto launched = m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, run);
+    auto launched =
+        m_engine->ask(LaunchRequest{**loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, run});
     QVERIFY(m_engine->live(run).launching);
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QElapsedTimer timer;
     timer.start();
-    QVERIFY(m_engine->command(run, CommandKind::kKill).result());
+    QVERIFY(m_engine->ask(CommandRequest{run, CommandKind::kKill}).result());
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kStop));
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
@@ -320,13 +336,13 @@ void TestEngine::aTrialThatConnectsIsStoppedAtOnce() {
     addSilentNode();
     makeEngine();
     const NodeTrial trial{TrialKind::kSelfTest, {{"silent", 0}}, {}};
-    auto told = m_engine->tryOut(trial);
+    auto told = m_engine->ask(TrialRequest{trial});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
-    QVERIFY(m_engine->stopTrial({TrialKind::kStepProfile, trial.nodes, {}}).result());
+    QVERIFY(m_engine->ask(StopTrialRequest{{TrialKind::kStepProfile, trial.nodes, {}}}).result());
     QVERIFY(!told.isFinished()); // that was another
     QElapsedTimer timer;
     timer.start();
-    QVERIFY(m_engine->stopTrial(trial).result());
+    QVERIFY(m_engine->ask(StopTrialRequest{trial}).result());
     QTRY_VERIFY_WITH_TIMEOUT(told.isFinished(), kDeadlineMs);
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
     QVERIFY(!told.result());
@@ -340,21 +356,22 @@ void TestEngine::aLaunchBesideATrialSaysWhatItWaitsFor() {
     connect(m_engine.get(), &Engine::progressed, this,
             [&](const QString& id, const Progress& now) { stages[id] << now.stage; });
     const NodeTrial trial{TrialKind::kSelfTest, {{"silent", 0}}, {}};
-    auto told = m_engine->tryOut(trial);
+    auto told = m_engine->ask(TrialRequest{trial});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QTRY_COMPARE_WITH_TIMEOUT(stages[trialId(trial)].value(0), QString("Check nodes"), kDeadlineMs);
     const QString run = "near-000001";
-    auto launched = m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, run);
+    auto launched =
+        m_engine->ask(LaunchRequest{**loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, run});
     QTRY_VERIFY_WITH_TIMEOUT(stages[run].contains("Check nodes: silent is busy with the self-test"),
                              kDeadlineMs);
     QCOMPARE(m_engine->live(run).launching->stage, stages[run].last());
     QElapsedTimer timer;
     timer.start();
-    QVERIFY(m_engine->command(run, CommandKind::kKill).result());
+    QVERIFY(m_engine->ask(CommandRequest{run, CommandKind::kKill}).result());
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
     QVERIFY(!told.isFinished()); // it goes on, until it is cancelled itself
-    QVERIFY(m_engine->stopTrial(trial).result());
+    QVERIFY(m_engine->ask(StopTrialRequest{trial}).result());
     QTRY_VERIFY_WITH_TIMEOUT(told.isFinished(), kDeadlineMs);
 }
 
@@ -362,9 +379,9 @@ void TestEngine::aNodeIsRidOfAllByOneAtATime() {
     addSilentNode();
     makeEngine();
     const NodeCleaning removal{false, false, true, false};
-    auto first = m_engine->cleanNode("silent", removal);
+    auto first = m_engine->ask(CleanNodeRequest{"silent", removal});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
-    const auto second = m_engine->cleanNode("silent", removal);
+    const auto second = m_engine->ask(CleanNodeRequest{"silent", removal});
     QVERIFY(second.isFinished() && !first.isFinished());
     QCOMPARE(second.result().error().code, ErrorCode::kUnavailable);
     QVERIFY2(second.result().error().message.ends_with("already, by another terminal or window"),
@@ -396,11 +413,11 @@ void TestEngine::everyPartOfARunOnOneNodeIsFollowed() {
 void TestEngine::whatIsAskedForAndIsSoIsDone() {
     storeRun("quiet-000001", RunStateKind::kPaused);
     makeEngine();
-    const auto again = m_engine->command("quiet-000001", CommandKind::kPause);
+    const auto again = m_engine->ask(CommandRequest{"quiet-000001", CommandKind::kPause});
     QVERIFY(again.isFinished() && again.result());
     QCOMPARE(again.result()->progress, CommandProgress::kApplied);
     QCOMPARE(again.result()->message, std::string("it is paused"));
-    const auto stop = m_engine->command("quiet-000001", CommandKind::kStop);
+    const auto stop = m_engine->ask(CommandRequest{"quiet-000001", CommandKind::kStop});
     QVERIFY(stop.isFinished() && !stop.result());
 }
 
@@ -408,15 +425,15 @@ void TestEngine::aRunIsResumedOnceAtATime() {
     storeRun("twice-000001", RunStateKind::kPaused);
     QVERIFY(ingest("twice-000001", {savedAt(5, "/nonexistent/step-000000005")}));
     makeEngine();
-    auto first = m_engine->resume("twice-000001");
-    auto second = m_engine->resume("twice-000001");
+    auto first = m_engine->ask(ResumeRequest{"twice-000001"});
+    auto second = m_engine->ask(ResumeRequest{"twice-000001"});
     QVERIFY(second.isFinished());
     QCOMPARE(second.result().error().code, ErrorCode::kInvalid);
-    const auto cleaned = m_engine->removeFromNodes("twice-000001", {});
+    const auto cleaned = m_engine->ask(RemoveFromNodesRequest{"twice-000001", {}});
     QVERIFY(cleaned.isFinished());
     QCOMPARE(cleaned.result().error().message,
              std::string("clean twice-000001: it is being started; stop it first"));
-    QVERIFY(m_engine->command("twice-000001", CommandKind::kStop).result());
+    QVERIFY(m_engine->ask(CommandRequest{"twice-000001", CommandKind::kStop}).result());
     QTRY_VERIFY_WITH_TIMEOUT(first.isFinished(), kDeadlineMs);
     QVERIFY(!first.result());
     QCOMPARE(stored("twice-000001").state, RunStateKind::kPaused);
@@ -426,7 +443,7 @@ void TestEngine::aRunIsResumedOnceAtATime() {
 void TestEngine::aFailedResumeKeepsTheState() {
     storeRun("bare-000001", RunStateKind::kStopped);
     makeEngine();
-    auto resumed = m_engine->resume("bare-000001");
+    auto resumed = m_engine->ask(ResumeRequest{"bare-000001"});
     QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
     QCOMPARE(resumed.result().error().code, ErrorCode::kNotFound);
     QCOMPARE(stored("bare-000001").state, RunStateKind::kStopped);
@@ -451,12 +468,12 @@ void TestEngine::aLaunchThatGoesOnWithAnEarlierRunIsCancelled() {
     QStringList progressed;
     connect(m_engine.get(), &Engine::progressed, this,
             [&progressed](const QString& run, const Progress&) { progressed << run; });
-    const auto launched = m_engine->launch(*spec, {{"silent", 1}}, asked);
+    const auto launched = m_engine->ask(LaunchRequest{**spec, {{"silent", 1}}, asked});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QTRY_VERIFY_WITH_TIMEOUT(progressed.contains(earlier), kDeadlineMs);
     QCOMPARE(progressed.back(), asked); // it hears what the earlier run's asker hears
     QVERIFY(m_engine->live(asked).launching && m_engine->live(earlier).launching);
-    const auto killed = m_engine->command(asked, CommandKind::kKill);
+    const auto killed = m_engine->ask(CommandRequest{asked, CommandKind::kKill});
     QVERIFY(killed.isFinished() && killed.result());
     QCOMPARE(killed.result()->progress, CommandProgress::kApplied);
     QCOMPARE(m_engine->live(asked).pending, std::optional(CommandKind::kStop));
@@ -475,7 +492,8 @@ void TestEngine::anEarlierRunThatCannotBeReadIsNotBegunAnew() {
     makeEngine();
     const auto spec =
         loadSpecOrRecipe("gpt-tiny", {"name=stored", "checkpoint.on_existing=resume"});
-    const auto launched = m_engine->launch(*spec, {{kLocalNodeName, 1}}, "stored-000002");
+    const auto launched =
+        m_engine->ask(LaunchRequest{**spec, {{kLocalNodeName, 1}}, "stored-000002"});
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
     QVERIFY(!launched.result());
     const Error why = launched.result().error();
@@ -527,7 +545,8 @@ void TestEngine::aCommandThatWaitsForItsNodeOutlivesTheEngine() {
     addSilentNode();
     storeRun(run, RunStateKind::kRunning, {"silent"});
     makeEngine();
-    (void)m_engine->command(run, CommandKind::kPause, {}, "id-1", {"kc", AskedFrom::kTerminal});
+    (void)m_engine->ask(
+        CommandRequest{run, CommandKind::kPause, {}, "id-1", {"kc", AskedFrom::kTerminal}});
     QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kPause),
                               kDeadlineMs);
     QCOMPARE(asked(run, "id-1").by, (Asker{"kc", AskedFrom::kTerminal}));
@@ -537,7 +556,7 @@ void TestEngine::aCommandThatWaitsForItsNodeOutlivesTheEngine() {
     m_engine->attachAll();
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kPause));
     // Asked for again, as by a terminal that waited while another engine took over.
-    const auto again = m_engine->command(run, CommandKind::kPause, {}, "id-1", {});
+    const auto again = m_engine->ask(CommandRequest{run, CommandKind::kPause, {}, "id-1", {}});
     QTest::qWait(0);
     QVERIFY(!again.isFinished());
     QCOMPARE(asked(run, "id-1").by.who, std::string("kc"));
@@ -581,8 +600,8 @@ void TestEngine::theOthersAreKilledAfterADeclarationByTheNextEngine() {
     addSilentNode();
     storeRun(run, RunStateKind::kRunning, {"silent", "removed-from-the-fleet"});
     makeEngine();
-    const auto declared =
-        m_engine->declareLost(run, "removed-from-the-fleet", {"kc", AskedFrom::kTerminal});
+    const auto declared = m_engine->ask(
+        DeclareLostRequest{run, "removed-from-the-fleet", {"kc", AskedFrom::kTerminal}});
     QTRY_VERIFY_WITH_TIMEOUT(declared.isFinished(), kDeadlineMs);
     QVERIFY(declared.result());
     m_engine.reset();
@@ -601,21 +620,21 @@ void TestEngine::aWaitingCommandIsWithdrawn() {
     storeCommand(run, "before", CommandKind::kPause, 1'000'000'000);
     makeEngine();
     // Before anybody follows the run.
-    const auto first = m_engine->withdraw(run, "before");
+    const auto first = m_engine->ask(WithdrawRequest{run, "before"});
     QTRY_VERIFY_WITH_TIMEOUT(first.isFinished(), kDeadlineMs);
     QVERIFY(first.result());
     QCOMPARE(asked(run, "before").state, AskedState::kWithdrawn);
-    const auto stop = m_engine->command(run, CommandKind::kStop, {}, "id-1", {});
+    const auto stop = m_engine->ask(CommandRequest{run, CommandKind::kStop, {}, "id-1", {}});
     QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kStop),
                               kDeadlineMs);
-    const auto second = m_engine->withdraw(run, "id-1");
+    const auto second = m_engine->ask(WithdrawRequest{run, "id-1"});
     QVERIFY(second.isFinished() && second.result());
     QVERIFY(second.result()->isEmpty()); // it was never sent
     QTRY_VERIFY_WITH_TIMEOUT(stop.isFinished(), kDeadlineMs);
     QCOMPARE(stop.result().error().code, ErrorCode::kUnavailable);
     QVERIFY(!m_engine->live(run).pending);
     QTRY_COMPARE_WITH_TIMEOUT(asked(run, "id-1").state, AskedState::kWithdrawn, kDeadlineMs);
-    const auto again = m_engine->withdraw(run, "id-1");
+    const auto again = m_engine->ask(WithdrawRequest{run, "id-1"});
     QVERIFY(again.isFinished() && !again.result());
 }
 
@@ -624,8 +643,8 @@ void TestEngine::commandsOutliveAnEditOfTheirNode() {
     addSilentNode();
     storeRun(run, RunStateKind::kRunning, {"silent"});
     makeEngine();
-    const auto kill = m_engine->command(run, CommandKind::kKill);
-    const auto pause = m_engine->command(run, CommandKind::kPause, {}, "id-1", {});
+    const auto kill = m_engine->ask(CommandRequest{run, CommandKind::kKill});
+    const auto pause = m_engine->ask(CommandRequest{run, CommandKind::kPause, {}, "id-1", {}});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kPause),
                               kDeadlineMs);
@@ -635,7 +654,7 @@ void TestEngine::commandsOutliveAnEditOfTheirNode() {
     QTRY_VERIFY_WITH_TIMEOUT(elsewhere.hasPendingConnections(), kDeadlineMs);
     QVERIFY(!kill.isFinished() && !pause.isFinished());
     QVERIFY(m_engine->live(run).pending);
-    QVERIFY(m_engine->withdraw(run, "id-1").result());
+    QVERIFY(m_engine->ask(WithdrawRequest{run, "id-1"}).result());
     QTRY_VERIFY_WITH_TIMEOUT(pause.isFinished(), kDeadlineMs);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/holder/face_channel.h"
-#include "app/core/holder/shared_engine.h"
+#include "app/core/engine/holder/face_channel.h"
+#include "app/core/engine/holder/shared_engine.h"
 #include "app/core/launch/recipes.h"
 #include "tests/cli/own_folders.h"
 
@@ -121,7 +121,7 @@ void TestSharedEngine::anEditOfOneIsSeenByAll() {
     QVERIFY(first && second && third);
     QSignalSpy here(&first->engine, &Engine::runsChanged);
     QSignalSpy there(&third->engine, &Engine::runsChanged);
-    (void)second->engine.setNotes("x-1", "noted");
+    (void)second->engine.ask(NotesRequest{"x-1", "noted"});
     QTRY_VERIFY_WITH_TIMEOUT(!here.isEmpty() && !there.isEmpty(), kDeadlineMs);
     QCOMPARE(stored("x-1").notes, QString("noted"));
 }
@@ -159,7 +159,7 @@ void TestSharedEngine::whatALaunchWouldMeetIsToldToBoth() {
     RunSpec spec = **loadSpecOrRecipe("gpt-tiny", {});
     spec.data.train = {"/nowhere"};
     for (Engine* engine : {&first->engine, &second->engine}) {
-        const auto outlook = engine->outlook(spec, kLocalNodeName);
+        const auto outlook = engine->ask(OutlookRequest{spec, kLocalNodeName});
         QTRY_VERIFY_WITH_TIMEOUT(outlook.isFinished(), kDeadlineMs);
         QVERIFY2(outlook.result(),
                  outlook.result() ? "" : outlook.result().error().message.c_str());
@@ -198,8 +198,8 @@ void TestSharedEngine::whatIsAskedWhileNobodyHoldsIsDone() {
     const auto third = opened();
     QVERIFY(first && second && third);
     first.reset();
-    (void)second->engine.setNotes("x-1", "noted");
-    (void)third->engine.setTags("x-1", {"tagged"});
+    (void)second->engine.ask(NotesRequest{"x-1", "noted"});
+    (void)third->engine.ask(TagsRequest{"x-1", {"tagged"}});
     QTRY_COMPARE_WITH_TIMEOUT(stored("x-1").notes, QString("noted"), kDeadlineMs);
     QTRY_COMPARE_WITH_TIMEOUT(stored("x-1").tags, QStringList("tagged"), kDeadlineMs);
 }
@@ -210,8 +210,8 @@ void TestSharedEngine::aLaunchEndsWithItsAsker() {
     QVERIFY(first && second);
     addSilentNode(first->fleet);
     QSignalSpy idle(&first->engine, &SharedEngine::idleForOthers);
-    second->engine.launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, "x-1",
-                          IfTooLarge::kRefuse);
+    second->engine.ask(LaunchRequest{
+        **loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, "x-1", IfTooLarge::kRefuse});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QVERIFY(first->engine.isBusyForOthers());
     QVERIFY(first->engine.live("x-1").launching);
@@ -228,8 +228,8 @@ void TestSharedEngine::aLaunchWhoseHolderEndsIsToldSo() {
     const auto second = opened();
     QVERIFY(first && second);
     addSilentNode(first->fleet);
-    const auto launched = second->engine.launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}},
-                                                "x-1", IfTooLarge::kRefuse);
+    const auto launched = second->engine.ask(LaunchRequest{
+        **loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, "x-1", IfTooLarge::kRefuse});
     QTRY_VERIFY_WITH_TIMEOUT(second->engine.live("x-1").launching, kDeadlineMs);
     first.reset();
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
@@ -246,7 +246,7 @@ void TestSharedEngine::aCommandIsAskedAgainAfterItsHolder() {
     const auto second = opened();
     QVERIFY(first && second);
     addSilentNode(first->fleet);
-    const auto held = second->engine.command("x-1", CommandKind::kHold, {}, {}, {});
+    const auto held = second->engine.ask(CommandRequest{"x-1", CommandKind::kHold, {}, {}, {}});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     delete m_silent.nextPendingConnection();
     first.reset();
@@ -265,9 +265,11 @@ void TestSharedEngine::aStagedPathIsOfTheFolderOfItsAsker() {
     QVERIFY(QDir::setCurrent(m_own.path("elsewhere")));
     QFile data("data.txt");
     QVERIFY(data.open(QIODevice::WriteOnly) && data.resize(1 << 20));
-    const auto launched = second->engine.launch(
-        *loadSpecOrRecipe("gpt-tiny", {"data.stage=true", "data.train=['data.txt']"}),
-        {{kLocalNodeName, 1}}, "x-1", IfTooLarge::kRefuse);
+    const auto launched = second->engine.ask(LaunchRequest{
+        **loadSpecOrRecipe("gpt-tiny", {"data.stage=true", "data.train=['data.txt']"}),
+        {{kLocalNodeName, 1}},
+        "x-1",
+        IfTooLarge::kRefuse});
     QVERIFY(QDir::setCurrent(before));
     QTRY_VERIFY_WITH_TIMEOUT(!stored("x-1").id.isEmpty() || launched.isFinished(), kDeadlineMs);
     QVERIFY2(!stored("x-1").id.isEmpty(), launched.isFinished() && !launched.result()
@@ -276,7 +278,7 @@ void TestSharedEngine::aStagedPathIsOfTheFolderOfItsAsker() {
     const auto reader = StoreReader::open(database());
     const std::string path = m_own.path("elsewhere/data.txt").toStdString();
     QVERIFY((*reader)->specToml("x-1").find(path) != std::string::npos);
-    second->engine.command("x-1", CommandKind::kKill, {}, {}, {});
+    second->engine.ask(CommandRequest{"x-1", CommandKind::kKill, {}, {}, {}});
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
 }
 

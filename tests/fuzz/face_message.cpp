@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/holder/messages.h"
+#include "app/core/engine/holder/messages.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace rm;

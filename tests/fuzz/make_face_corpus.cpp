@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes the seeds of the target face_message into FOLDER/face_message/: every message once.
 #include "shared/io/file.h"
-#include "tests/unit/core/holder/face_examples.h"
+#include "tests/unit/core/engine/face_examples.h"
 
 #include <cstdio>
 

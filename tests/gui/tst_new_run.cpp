@@ -568,7 +568,7 @@ void TestNewRun::aCloseThatWouldCancelALaunchIsAskedAbout() {
     QVERIFY(closeByHand()); // nothing would be lost
     const auto spec = loadSpecOrRecipe("gpt-tiny", {});
     QVERIFY(spec);
-    own.engine().launch(*spec, {{"silent", 1}}, "x-1", IfTooLarge::kRefuse);
+    own.engine().ask(LaunchRequest{**spec, {{"silent", 1}}, "x-1", IfTooLarge::kRefuse});
     QCOMPARE(own.engine().ownLaunches(), QStringList("x-1"));
     QVERIFY(!closeByHand());
     const auto dialog = [&window] { return window.findChild<QDialog*>("closeDialog"); };

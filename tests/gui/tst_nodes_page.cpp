@@ -14,7 +14,7 @@
 #include "tests/gui/support/silent_port.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
-#include "tests/unit/core/holder/fake_engine.h"
+#include "tests/unit/core/engine/fake_engine.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemView>
@@ -796,20 +796,14 @@ namespace {
 
 /// Answers what is asked about deployed files when a test wants it.
 struct CleaningEngine : FakeEngine {
-    QFuture<Result<DeployedReport>> cleanNode(const QString&,
-                                              const NodeCleaning& cleaning) override {
-        asked = cleaning;
-        promise = std::make_shared<QPromise<Result<DeployedReport>>>();
-        promise->start();
-        return promise->future();
+    void post(EngineRequest request, Done done) override {
+        asked = std::get<CleanNodeRequest>(request).cleaning;
+        give = std::move(done);
     }
-    void answer(const Result<DeployedReport>& report) {
-        promise->addResult(report);
-        promise->finish();
-    }
+    void answer(const Result<DeployedReport>& report) { give(report); }
 
     NodeCleaning asked;
-    std::shared_ptr<QPromise<Result<DeployedReport>>> promise;
+    Done give;
 };
 
 DeployedReport deployedTrainer() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/run/asked_words.h"
-#include "app/core/run/checkpoint_words.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/runs/asked_words.h"
 #include "app/core/store/export.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -855,8 +855,8 @@ void TestRunPage::whatWaitsForANodeIsNamedAndWithdrawn() {
     const auto* banner = find<QWidget>("delayBanner");
     QVERIFY(!banner->isVisible());
     // Its nodes are not in the list of nodes.
-    const auto kill = m_demo->engine().command(kRunningRun, CommandKind::kKill, {}, "id-1",
-                                               {"kc", AskedFrom::kTerminal});
+    const auto kill = m_demo->engine().ask(
+        CommandRequest{kRunningRun, CommandKind::kKill, {}, "id-1", {"kc", AskedFrom::kTerminal}});
     QTRY_VERIFY(kill.isFinished());
     QTRY_VERIFY(banner->isVisible());
     QVERIFY2(banner->accessibleName().startsWith("Kill was asked for by kc in a terminal"),
@@ -916,8 +916,8 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
 
 void TestRunPage::aSettingThatALaunchWouldRefuseIsNotSent() {
     open(kRunningRun, RunPage::kCharts);
-    const auto refusal =
-        m_demo->engine().command(kRunningRun, CommandKind::kSet, {{"optimizer.lr", "1e-9"}});
+    const auto refusal = m_demo->engine().ask(
+        CommandRequest{kRunningRun, CommandKind::kSet, {{"optimizer.lr", "1e-9"}}});
     QVERIFY(refusal.isFinished() && !refusal.result());
     const std::string why = refusal.result().error().message;
     QVERIFY2(why.find("schedule.min_lr") != std::string::npos, why.c_str());
@@ -1030,8 +1030,8 @@ void TestRunPage::commandsAreListedAndWithdrawn() {
         return table->model()->index(0, column).data().toString();
     };
     // Its nodes are not in the list of nodes.
-    const auto kill = m_demo->engine().command(kRunningRun, CommandKind::kKill, {}, "id-1",
-                                               {"kc", AskedFrom::kTerminal});
+    const auto kill = m_demo->engine().ask(
+        CommandRequest{kRunningRun, CommandKind::kKill, {}, "id-1", {"kc", AskedFrom::kTerminal}});
     QTRY_COMPARE(cell(0), QString("Kill"));
     QCOMPARE(cell(2), QString("kc in a terminal"));
     QTRY_COMPARE(cell(3), QString("Waits for a node to accept it"));

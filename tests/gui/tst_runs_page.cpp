@@ -182,8 +182,9 @@ void TestRunsPage::newsOfRunsLeavesAnEditorAlone() {
     QVERIFY(editor());
     editor()->setText("half a sent");
     QSignalSpy changed(&m_demo->window().runs(), &RunsFeed::changed);
-    QVERIFY(m_demo->engine().setNotes(kRunningRun, "goes on"));
+    const auto noted = m_demo->engine().ask(NotesRequest{kRunningRun, "goes on"});
     QVERIFY(changed.wait());
+    QTRY_VERIFY(noted.isFinished() && noted.result());
     QVERIFY(editor());
     QCOMPARE(editor()->text(), QString("half a sent"));
 }
@@ -326,7 +327,7 @@ void TestRunsPage::theTrashKeepsWhatIsChosen() {
     trash->setCurrentIndex(trash->model()->index(1, 0));
     const QString chosen = trash->currentIndex().data(kIdRole).toString();
     // Another run goes to the trash meanwhile, above the chosen one.
-    const auto deleted = m_demo->engine().setDeleted(kPausedRun, true);
+    const auto deleted = m_demo->engine().ask(DeletedRequest{kPausedRun, true});
     QTRY_VERIFY(deleted.isFinished());
     QVERIFY(deleted.result());
     QTRY_COMPARE(trash->model()->rowCount(), 3);

@@ -25,7 +25,7 @@
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
-#include "tests/unit/core/holder/fake_engine.h"
+#include "tests/unit/core/engine/fake_engine.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemModel>
@@ -450,8 +450,8 @@ LinkTest demoLinkTest(int count) {
 
 /// Answers with a script as it would be sent.
 struct ScriptEngine : FakeEngine {
-    QFuture<Result<QString>> batchScript(const CheckedSpec& spec,
-                                         const std::vector<Placement>&) override {
+    void post(EngineRequest request, Done done) override {
+        const RunSpec& spec = std::get<BatchScriptRequest>(request).spec;
         JobOrder order{kRunIdInScript,
                        "/leonardo/home/userexternal/trainer/.local/share/ringmaster/agents/"
                        "0.1.0/ringmaster-agent",
@@ -462,10 +462,10 @@ struct ScriptEngine : FakeEngine {
                        32,
                        4,
                        512'000,
-                       spec->launch.sbatch,
-                       spec->launch.jobSetup,
-                       spec->launch.srun};
-        return QtFuture::makeReadyFuture(Result<QString>(QString::fromStdString(jobScript(order))));
+                       spec.launch.sbatch,
+                       spec.launch.jobSetup,
+                       spec.launch.srun};
+        done(Result<QString>(QString::fromStdString(jobScript(order))));
     }
 };
 

@@ -42,7 +42,8 @@ add_library(rm_store STATIC
     store/store_writer.cpp
     store/stream_reader.cpp
     store/stream_rows.cpp
-    store/stream_writer.cpp)
+    store/stream_writer.cpp
+    store/writer_thread.cpp)
 target_compile_definitions(rm_store PRIVATE RINGMASTER_RELEASE="${PROJECT_VERSION}")
 target_link_libraries(rm_store PUBLIC Qt6::Core rm_shared SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)
 rm_unity(rm_store)

@@ -102,7 +102,7 @@ void LaunchOutlook::askNode(const QString& node) {
         askTogether();
         Q_EMIT changed();
     };
-    whenAnswered(m_context.engine.outlook(specFor(node), node), this, onAnswer);
+    whenAnswered(m_context.engine.ask(OutlookRequest{specFor(node), node}), this, onAnswer);
 }
 
 LaunchOutlook::TogetherQuestion LaunchOutlook::togetherQuestion() const {
@@ -141,7 +141,7 @@ void LaunchOutlook::askTogether() {
         askTogether(); // the launch may be another one by now
         Q_EMIT changed();
     };
-    whenAnswered(m_context.engine.checkLaunch(m_spec, m_nodes), this, onAnswer);
+    whenAnswered(m_context.engine.ask(CheckLaunchRequest{m_spec, m_nodes}), this, onAnswer);
 }
 
 std::optional<Result<std::vector<CheckRow>>> LaunchOutlook::together() const {

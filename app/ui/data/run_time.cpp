@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/run_time.h"
 
+#include "app/core/runs/parts_of_run.h"
 #include "app/ui/data/run_figures.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
 
 #include <optional>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/run_words.h"
 
-#include "app/core/run/standstill.h"
+#include "app/core/runs/standstill.h"
 #include "app/ui/look/format.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/runs_feed.h"
 
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
 #include "app/ui/data/store_thread.h"
 
 #include <algorithm>

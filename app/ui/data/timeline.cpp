@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/timeline.h"
 
-#include "app/core/run/asked_words.h"
+#include "app/core/runs/asked_words.h"
 #include "app/ui/look/format.h"
 
 #include <QCoreApplication>

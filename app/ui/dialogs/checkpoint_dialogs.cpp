@@ -2,7 +2,7 @@
 #include "app/ui/dialogs/checkpoint_dialogs.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/checkpoint_words.h"
+#include "app/core/checkpoints/checkpoint_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/placement_list.h"
@@ -62,11 +62,12 @@ void ResumeDialog::look() {
         return;
     }
     m_changes->setText(tr("Asking these nodes what would change"));
-    whenAnswered(m_context.engine.resumeOutlook(m_run, m_checkpoint, m_nodes->placements()), this,
-                 [this, question](const Result<ResumeOutlook>& outlook) {
-                     if (question == m_asked)
-                         tell(outlook);
-                 });
+    whenAnswered(
+        m_context.engine.ask(ResumeOutlookRequest{m_run, m_checkpoint, m_nodes->placements()}),
+        this, [this, question](const Result<ResumeOutlook>& outlook) {
+            if (question == m_asked)
+                tell(outlook);
+        });
 }
 
 void ResumeDialog::tell(const Result<ResumeOutlook>& outlook) {
@@ -125,7 +126,7 @@ constexpr int kLayerRows = 10; ///< in sight
 void bringBack(const AppContext& context, const QString& run, const QString& checkpoint) {
     Toast& toast = context.toast;
     RunsFeed& runs = context.runs;
-    whenAnswered(context.engine.bringBackCheckpoint(run, checkpoint), &toast,
+    whenAnswered(context.engine.ask(BringBackCheckpointRequest{run, checkpoint}), &toast,
                  [&toast, &runs, checkpoint](const Result<void>& back) {
                      toast.say(back ? Sheet::tr("%1 is back").arg(checkpoint)
                                     : QString::fromStdString(back.error().message));
@@ -172,12 +173,12 @@ void CompareDialog::ask() {
     const int question = ++m_asked;
     m_rows->setRowCount(0);
     m_summary->setText(tr("Its node is reading both"));
-    whenAnswered(
-        m_context.engine.compareCheckpoints(m_run, m_checkpoint, m_other->currentData().toString()),
-        this, [this, question](const Result<TensorComparison>& comparison) {
-            if (question == m_asked)
-                tell(comparison);
-        });
+    whenAnswered(m_context.engine.ask(CompareCheckpointsRequest{m_run, m_checkpoint,
+                                                                m_other->currentData().toString()}),
+                 this, [this, question](const Result<TensorComparison>& comparison) {
+                     if (question == m_asked)
+                         tell(comparison);
+                 });
 }
 
 void CompareDialog::tell(const Result<TensorComparison>& comparison) {

@@ -77,11 +77,12 @@ void CleanNodesDialog::ask(bool isPreview) {
         if (const QString name = QString::fromStdString(node.name); !others.contains(name))
             m_answers[name] = std::nullopt;
     for (const auto& [node, answer] : m_answers)
-        whenAnswered(m_context.engine.cleanNode(node, {isPreview, m_recent->isChecked()}), this,
-                     [this, node = node, round = m_round](const Result<DeployedReport>& report) {
-                         if (round == m_round)
-                             take(node, report);
-                     });
+        whenAnswered(
+            m_context.engine.ask(CleanNodeRequest{node, {isPreview, m_recent->isChecked()}}), this,
+            [this, node = node, round = m_round](const Result<DeployedReport>& report) {
+                if (round == m_round)
+                    take(node, report);
+            });
     showAnswers();
 }
 

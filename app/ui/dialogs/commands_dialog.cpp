@@ -2,8 +2,8 @@
 #include "app/ui/dialogs/commands_dialog.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/asked_words.h"
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
+#include "app/core/runs/asked_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"

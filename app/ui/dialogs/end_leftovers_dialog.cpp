@@ -2,8 +2,8 @@
 #include "app/ui/dialogs/end_leftovers_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/engine/engine.h"
 #include "app/core/fleet/check_rows.h"
-#include "app/core/run/engine.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/widgets/label.h"
@@ -80,8 +80,9 @@ void EndLeftoversDialog::submit() {
     m_confirm->setEnabled(false);
     m_problem->hide();
     const bool isWithOthers = m_withOthers && m_withOthers->isChecked();
-    whenAnswered(m_context.engine.endLeftovers(m_node, isWithOthers ? m_own + m_others : m_own,
-                                               isWithOthers ? OtherRuns::kEnd : OtherRuns::kRefuse),
+    whenAnswered(m_context.engine.ask(
+                     EndLeftoversRequest{m_node, isWithOthers ? m_own + m_others : m_own,
+                                         isWithOthers ? OtherRuns::kEnd : OtherRuns::kRefuse}),
                  this, [this](const Result<void>& ended) {
                      if (ended)
                          return accept();

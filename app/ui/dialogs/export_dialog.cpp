@@ -2,7 +2,7 @@
 #include "app/ui/dialogs/export_dialog.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
 #include "app/ui/widgets/toast.h"
 
 #include <QCoreApplication>

@@ -2,9 +2,9 @@
 #include "app/ui/dialogs/forecast_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/engine/engine.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/forecast.h"
-#include "app/core/run/engine.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
@@ -94,7 +94,7 @@ void ForecastDialog::measure() {
 void ForecastDialog::tryOut(const NodeTrial& trial,
                             std::function<void(const Result<QString>&)> take) {
     m_running = trial;
-    whenAnswered(m_context.engine.tryOut(trial), this,
+    whenAnswered(m_context.engine.ask(TrialRequest{trial}), this,
                  [this, take = std::move(take)](const Result<QString>& told) {
                      m_running.reset();
                      take(told);
@@ -110,7 +110,7 @@ void ForecastDialog::stop() {
         return;
     m_isCancelled = true;
     m_text->setText(tr("Cancelling…"));
-    m_context.engine.stopTrial(*m_running);
+    m_context.engine.ask(StopTrialRequest{*m_running});
 }
 
 void ForecastDialog::takeProfile(const Result<QString>& told) {

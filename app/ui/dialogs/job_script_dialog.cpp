@@ -109,7 +109,7 @@ void JobScriptDialog::ask() {
         return showAnswer(tl::unexpected<Error>(checked.error()));
     m_use->setEnabled(false);
     m_script->setPlaceholderText(tr("Asking the cluster"));
-    whenAnswered(m_engine.batchScript(*checked, m_nodes), this,
+    whenAnswered(m_engine.ask(BatchScriptRequest{**checked, m_nodes}), this,
                  [this, question](const Result<QString>& script) {
                      if (question == m_asked)
                          showAnswer(script);

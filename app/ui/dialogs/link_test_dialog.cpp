@@ -2,7 +2,7 @@
 #include "app/ui/dialogs/link_test_dialog.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/placement_list.h"
@@ -96,7 +96,7 @@ void LinkTestDialog::measure() {
     refreshButton();
     m_isCancelled = false;
     m_text->setText(tr("Measuring…"));
-    whenAnswered(m_context.engine.tryOut(*m_running), this,
+    whenAnswered(m_context.engine.ask(TrialRequest{*m_running}), this,
                  [this](const Result<QString>& told) { take(told); });
 }
 
@@ -105,7 +105,7 @@ void LinkTestDialog::stop() {
         return;
     m_isCancelled = true;
     m_text->setText(tr("Cancelling…"));
-    m_context.engine.stopTrial(*m_running);
+    m_context.engine.ask(StopTrialRequest{*m_running});
 }
 
 void LinkTestDialog::take(const Result<QString>& told) {

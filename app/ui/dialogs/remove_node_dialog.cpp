@@ -76,8 +76,8 @@ void RemoveNodeDialog::ask(bool isPreview) {
         });
     m_isAwaited = true;
     const NodeCleaning cleaning{isPreview, false, true, m_runs->isChecked()};
-    whenAnswered(m_engine.cleanNode(QString::fromStdString(m_node.name), cleaning), this,
-                 [this, isPreview, round = ++m_round](const Result<DeployedReport>& report) {
+    whenAnswered(m_engine.ask(CleanNodeRequest{QString::fromStdString(m_node.name), cleaning}),
+                 this, [this, isPreview, round = ++m_round](const Result<DeployedReport>& report) {
                      if (round == m_round)
                          take(report, isPreview);
                  });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/engine/engine.h"
 #include "app/core/fleet/fleet.h"
-#include "app/core/run/engine.h"
 #include "app/ui/dialogs/sheet.h"
 
 class QCheckBox;

@@ -85,7 +85,7 @@ RenameDialog::RenameDialog(const AppContext& context, const RunSummary& run, QWi
 
 void RenameDialog::submit() {
     m_confirm->setEnabled(false);
-    whenAnswered(m_context.engine.rename(m_run, m_name->text().trimmed()), this,
+    whenAnswered(m_context.engine.ask(RenameRequest{m_run, m_name->text().trimmed()}), this,
                  [this](const Result<void>& renamed) {
                      if (renamed)
                          return accept();
@@ -117,7 +117,7 @@ void CleanDialog::ask() {
             tell(folders, all);
         });
     };
-    whenAnswered(m_context.engine.onNodes(m_run.id), this, onNodes);
+    whenAnswered(m_context.engine.ask(OnNodesRequest{m_run.id}), this, onNodes);
 }
 
 void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders,
@@ -161,7 +161,7 @@ void CleanDialog::submit() {
     m_confirm->setEnabled(false);
     // The toast outlives this sheet, which a person may close meanwhile.
     Toast& toast = m_context.toast;
-    whenAnswered(m_context.engine.removeFromNodes(m_run.id), &toast,
+    whenAnswered(m_context.engine.ask(RemoveFromNodesRequest{m_run.id}), &toast,
                  [&toast, name = m_run.name, left = m_left](const Result<void>& removed) {
                      const QString gone = tr("The folders of %1 are gone from its nodes").arg(name);
                      toast.say(!removed         ? wordsOf(removed.error())
@@ -238,7 +238,7 @@ void TrashDialog::refresh() {
 
 void TrashDialog::restoreSelected() {
     const QString run = m_rows->index(m_table->currentRow(), 0).data(kIdRole).toString();
-    whenAnswered(m_context.engine.setDeleted(run, false), this,
+    whenAnswered(m_context.engine.ask(DeletedRequest{run, false}), this,
                  [this](const Result<void>& restored) {
                      if (!restored)
                          m_context.toast.say(wordsOf(restored.error()));
@@ -261,10 +261,11 @@ void TrashDialog::askEmpty() {
     connect(forget, &QPushButton::clicked, sheet, &QDialog::accept);
     // Not what is deleted while a person thinks about it.
     connect(forget, &QPushButton::clicked, this, [this, until = trash.front().deletedNs + 1] {
-        whenAnswered(m_context.engine.emptyTrash(until), this, [this](const Result<void>& done) {
-            if (!done)
-                m_context.toast.say(wordsOf(done.error()));
-        });
+        whenAnswered(m_context.engine.ask(EmptyTrashRequest{until}), this,
+                     [this](const Result<void>& done) {
+                         if (!done)
+                             m_context.toast.say(wordsOf(done.error()));
+                     });
     });
     sheet->open();
 }

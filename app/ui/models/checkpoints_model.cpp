@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/models/checkpoints_model.h"
 
-#include "app/core/run/checkpoint_choice.h"
-#include "app/core/run/checkpoint_words.h"
-#include "app/core/run/retention.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/checkpoints/retention.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"

@@ -4,9 +4,9 @@
 #include "app/core/answer.h"
 #include "app/core/launch/launch_rows.h"
 #include "app/core/launch/plan.h"
-#include "app/core/run/branch_name.h"
-#include "app/core/run/same_name.h"
-#include "app/core/run/steps_left.h"
+#include "app/core/runs/branch_name.h"
+#include "app/core/runs/same_name.h"
+#include "app/core/runs/steps_left.h"
 #include "app/ui/data/launch_outlook.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"
@@ -634,16 +634,17 @@ void NewRunPage::launch(IfTooLarge ifTooLarge) {
     m_cancelled = false;
     m_tooLarge.clear();
     Engine& engine = m_context.engine;
-    const auto answer = m_branch ? engine.branch(m_branch->from.run, m_branch->from.checkpoint,
-                                                 *checked, run, ifTooLarge, m_nodes->placements())
-                                 : engine.launch(*checked, m_nodes->placements(), run, ifTooLarge);
+    const auto answer =
+        m_branch ? engine.ask(BranchRequest{m_branch->from.run, m_branch->from.checkpoint,
+                                            **checked, run, ifTooLarge, m_nodes->placements()})
+                 : engine.ask(LaunchRequest{**checked, m_nodes->placements(), run, ifTooLarge});
     whenAnswered(answer, this,
                  [this, run](const Result<QString>& started) { onLaunched(run, started); });
 }
 
 // Nothing was trained yet, so nothing is lost by ending it at once.
 void NewRunPage::cancel() {
-    m_context.engine.command(m_launching, CommandKind::kKill);
+    m_context.engine.ask(CommandRequest{m_launching, CommandKind::kKill});
 }
 
 void NewRunPage::showLaunch(const QString& run) {

@@ -2,10 +2,10 @@
 #include "app/ui/nodes/network_card.h"
 
 #include "app/core/answer.h"
+#include "app/core/engine/engine.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
-#include "app/core/run/engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
@@ -154,11 +154,11 @@ void NetworkCard::wire() {
     connect(m_measure, &QPushButton::clicked, this, &NetworkCard::measure);
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         m_cancel->setText(tr("Cancelling")); // not disabled, as the focus would go elsewhere
-        (void)m_context.engine.stopNetwork();
+        (void)m_context.engine.ask(StopNetworkRequest{});
     });
     connect(&m_context.engine, &Engine::progressed, this,
             [this](const QString& id, const Progress& progress) {
-                if (m_measuring > 0 && id == Engine::kNetwork)
+                if (m_measuring > 0 && id == kNetworkMeasurement)
                     m_problem->setText(tr("Measuring between %1 nodes. %2.")
                                            .arg(m_measuring)
                                            .arg(progressWords(progress)));
@@ -199,7 +199,7 @@ void NetworkCard::measure() {
     m_problem->setText(tr("Measuring between %1 nodes, some ten seconds and as long as their "
                           "logins take.")
                            .arg(names.size()));
-    whenFinished(m_context.engine.measureNetwork(names), this,
+    whenFinished(m_context.engine.ask(MeasureNetworkRequest{names}), this,
                  [this](const QFuture<Result<void>>& finished) {
                      onMeasured(finished.resultCount() > 0
                                     ? finished.result()

@@ -2,7 +2,7 @@
 #include "app/ui/nodes/nodes_page.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -539,7 +539,7 @@ void NodesPage::removeAgents(const QStringList& ids) {
     NodeCleaning cleaning{.isPreview = false};
     for (const QString& id : ids)
         cleaning.agents.push_back(id.toStdString());
-    whenAnswered(m_context.engine.cleanNode(m_selected, cleaning), this,
+    whenAnswered(m_context.engine.ask(CleanNodeRequest{m_selected, cleaning}), this,
                  [this, name = m_selected](const Result<DeployedReport>& report) {
                      m_context.toast.say(removedWords(name, report));
                      m_context.connector.check(name);
@@ -589,7 +589,7 @@ void NodesPage::showSelfTest(const Progress& progress) {
 /// What it finds is in a row of the next check.
 void NodesPage::selfTestSelected() {
     if (m_testing) {
-        m_context.engine.stopTrial(*m_testing);
+        m_context.engine.ask(StopTrialRequest{*m_testing});
         return;
     }
     const QString name = m_selected;
@@ -597,7 +597,7 @@ void NodesPage::selfTestSelected() {
     m_selfTest->setText(tr("Stop self-test"));
     m_testShown.invalidate();
     showSelfTest({tr("Starting")});
-    whenAnswered(m_context.engine.tryOut(*m_testing), this,
+    whenAnswered(m_context.engine.ask(TrialRequest{*m_testing}), this,
                  [this, name](const Result<QString>& told) {
                      m_testing.reset();
                      m_selfTest->setText(tr("Self-test"));

@@ -2,10 +2,10 @@
 #include "app/ui/run/checkpoints_tab.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/checkpoint_choice.h"
-#include "app/core/run/checkpoint_words.h"
-#include "app/core/run/engine.h"
-#include "app/core/run/retention.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/checkpoints/retention.h"
+#include "app/core/engine/engine.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/checkpoint_dialogs.h"
 #include "app/ui/look/format.h"
@@ -275,7 +275,7 @@ void CheckpointsTab::verifyNext() {
         const StoredCheckpoint& next = m_unverified.front();
         m_verdicts[next.saved.path] = {tr("Verifying"), Tone::kAccent};
         const QString name = QString::fromStdString(checkpointNameOf(next));
-        whenAnswered(m_context.engine.verifyCheckpoint(m_run, name), this,
+        whenAnswered(m_context.engine.ask(VerifyCheckpointRequest{m_run, name}), this,
                      [this, run = m_run, path = next.saved.path](const Result<void>& verified) {
                          if (run == m_run)
                              onVerified(path, verified);

@@ -2,10 +2,11 @@
 #include "app/ui/run/run_actions.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/asked_words.h"
-#include "app/core/run/checkpoint_choice.h"
-#include "app/core/run/checkpoint_words.h"
-#include "app/core/run/live_spec.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/runs/asked_words.h"
+#include "app/core/runs/live_spec.h"
+#include "app/core/runs/parts_of_run.h"
 #include "app/core/store/export.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -125,7 +126,7 @@ void RunActions::askSetting() {
 
 void RunActions::withdraw(const std::vector<AskedCommand>& commands) {
     for (const AskedCommand& each : commands)
-        whenAnswered(m_context.engine.withdraw(m_run.id, each.id), this,
+        whenAnswered(m_context.engine.ask(WithdrawRequest{m_run.id, each.id}), this,
                      [this, what = QString::fromStdString(askedWords(each))](
                          const Result<QString>& withdrawn) {
                          m_context.toast.say(!withdrawn
@@ -255,7 +256,7 @@ std::vector<QAction*> RunActions::offeredInMenu() const {
 }
 
 void RunActions::send(CommandKind kind, std::vector<std::pair<std::string, std::string>> args) {
-    whenAnswered(m_context.engine.command(m_run.id, kind, std::move(args)), this,
+    whenAnswered(m_context.engine.ask(CommandRequest{m_run.id, kind, std::move(args)}), this,
                  [this, kind](const Result<CommandState>& answer) { onAnswer(kind, answer); });
 }
 
@@ -287,7 +288,7 @@ void RunActions::resume(const QString& checkpoint, const std::vector<Placement>&
             m_context.toast.say(QString::fromStdString(answer.error().message));
         m_context.runs.refresh();
     };
-    whenAnswered(m_context.engine.resume(m_run.id, checkpoint, nodes), this, onResumed);
+    whenAnswered(m_context.engine.ask(ResumeRequest{m_run.id, checkpoint, nodes}), this, onResumed);
 }
 
 void RunActions::askRestoreOn(const StoredCheckpoint& checkpoint) {
@@ -319,7 +320,7 @@ void RunActions::copy(const QString& run, const StoredCheckpoint& checkpoint,
     m_context.toast.say(tr("The checkpoint of step %1 is being copied to %2").arg(step, node));
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
     whenAnswered(
-        m_context.engine.copyCheckpoint(run, name, order), this,
+        m_context.engine.ask(CopyCheckpointRequest{run, name, order}), this,
         [this, step, node](const Result<QString>& folder) {
             m_context.toast.say(
                 folder ? tr("The checkpoint of step %1 lies in %2 on %3").arg(step, *folder, node)
@@ -360,8 +361,8 @@ void RunActions::askRestore(const StoredCheckpoint& checkpoint,
 
 void RunActions::togglePin(const StoredCheckpoint& checkpoint) {
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
-    whenAnswered(m_context.engine.setPinned(m_run.id, name, !checkpoint.isPinned), this,
-                 [this](const Result<void>& done) {
+    whenAnswered(m_context.engine.ask(PinCheckpointRequest{m_run.id, name, !checkpoint.isPinned}),
+                 this, [this](const Result<void>& done) {
                      if (!done)
                          m_context.toast.say(QString::fromStdString(done.error().message));
                      m_context.runs.refresh();
@@ -383,7 +384,7 @@ void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
     QPushButton* remove = sheet->addButton(tr("Remove"), "danger", "removeConfirm");
     connect(remove, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(remove, &QPushButton::clicked, this, [this, name, run = m_run.id] {
-        whenAnswered(m_context.engine.removeCheckpoint(run, name), this,
+        whenAnswered(m_context.engine.ask(RemoveCheckpointRequest{run, name}), this,
                      [this, name, run](const Result<void>& removed) {
                          if (removed)
                              m_context.toast.offer(tr("%1 is removed").arg(name), tr("Undo"),
@@ -469,7 +470,7 @@ void RunActions::askDeclareLost() {
     connect(give, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(give, &QPushButton::clicked, this, [this, lost, run = m_run.id] {
         for (const QString& node : lost)
-            whenAnswered(m_context.engine.declareLost(run, node), this,
+            whenAnswered(m_context.engine.ask(DeclareLostRequest{run, node}), this,
                          [this](const Result<void>& declared) {
                              if (!declared)
                                  m_context.toast.say(

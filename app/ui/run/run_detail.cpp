@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_detail.h"
 
-#include "app/core/run/checkpoint_choice.h"
-#include "app/core/run/part_words.h"
-#include "app/core/run/standstill.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/runs/parts_of_run.h"
+#include "app/core/runs/standstill.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "shared/journal/event_codes.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_page.h"
 
-#include "app/core/run/asked_words.h"
-#include "app/core/run/checkpoint_words.h"
-#include "app/core/run/live_spec.h"
-#include "app/core/run/standstill.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/runs/asked_words.h"
+#include "app/core/runs/live_spec.h"
+#include "app/core/runs/standstill.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"

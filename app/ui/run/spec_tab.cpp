@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/spec_tab.h"
 
-#include "app/core/run/live_spec.h"
+#include "app/core/runs/live_spec.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"

@@ -2,7 +2,7 @@
 #include "app/ui/runs/runs_page.h"
 
 #include "app/core/answer.h"
-#include "app/core/run/engine.h"
+#include "app/core/engine/engine.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
@@ -92,13 +92,11 @@ void RunsPage::wire() {
     connect(m_table, &Table::rowChosen, this, [this](int row) { m_delete->setEnabled(row >= 0); });
     connect(m_model, &RunsModel::notesEdited, this,
             [this](const QString& run, const QString& notes) {
-                if (const auto done = m_context.engine.setNotes(run, notes); !done)
-                    report(QString::fromStdString(done.error().message));
+                edit(NotesRequest{run, notes});
             });
     connect(m_model, &RunsModel::tagsEdited, this,
             [this](const QString& run, const QStringList& tags) {
-                if (const auto done = m_context.engine.setTags(run, tags); !done)
-                    report(QString::fromStdString(done.error().message));
+                edit(TagsRequest{run, tags});
             });
     connect(&m_context.runs, &RunsFeed::changed, this, &RunsPage::refresh);
 }
@@ -191,14 +189,22 @@ void RunsPage::deleteSelected() {
         if (!deleted)
             return report(QString::fromStdString(deleted.error().message));
         m_context.toast.offer(tr("%1 deleted").arg(name), tr("Undo"), [this, id] {
-            whenAnswered(m_context.engine.setDeleted(id, false), this,
+            whenAnswered(m_context.engine.ask(DeletedRequest{id, false}), this,
                          [this](const Result<void>& restored) {
                              if (!restored)
                                  report(QString::fromStdString(restored.error().message));
                          });
         });
     };
-    whenAnswered(m_context.engine.setDeleted(run->id, true), this, onDeleted);
+    whenAnswered(m_context.engine.ask(DeletedRequest{run->id, true}), this, onDeleted);
+}
+
+template <class Request>
+void RunsPage::edit(const Request& request) {
+    whenAnswered(m_context.engine.ask(request), this, [this](const Result<void>& done) {
+        if (!done)
+            report(QString::fromStdString(done.error().message));
+    });
 }
 
 void RunsPage::report(const QString& problem) {

@@ -42,6 +42,8 @@ private:
     void deleteSelected();
     QString selectedRun() const;
     const RunSummary* selected() const;
+    template <class Request>
+    void edit(const Request& request);
     void report(const QString& problem);
 
     AppContext m_context;

@@ -288,7 +288,8 @@ void TestBesideTerminals::aWindowBesideATerminalIsServedAndTakesOver() {
     QCOMPARE(first->exitCode(), 128 + SIGINT);
     QTRY_VERIFY_WITH_TIMEOUT(m_program->engine().isHolder(), kDeadlineMs);
     QTRY_VERIFY_WITH_TIMEOUT(isLive(), kDeadlineMs);
-    const auto paused = m_program->engine().command(id, CommandKind::kPause, {}, {}, {});
+    const auto paused =
+        m_program->engine().ask(CommandRequest{id, CommandKind::kPause, {}, {}, {}});
     QTRY_VERIFY_WITH_TIMEOUT(paused.isFinished(), kDeadlineMs);
     QVERIFY(paused.result());
     QTRY_COMPARE_WITH_TIMEOUT(seen("held")->state, RunStateKind::kPaused, kDeadlineMs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/engine/local_engine.h"
 #include "app/core/fleet/fleet.h"
-#include "app/core/run/local_engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/main_window.h"
 

@@ -91,7 +91,7 @@ const std::vector<Order>& orders() {
         {"shared/spec/", {".", "families"}},
         {"app/core/",
          {".", "settings", "manual", "node", "network", "remote", "agent", "deploy", "fleet",
-          "launch", "store", "ingest", "run", "holder"}},
+          "launch", "store", "ingest", "runs", "follow", "checkpoints", "engine"}},
         {"app/ui/",
          {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "runs", "run", "new_run",
           "."}},
@@ -309,7 +309,7 @@ private Q_SLOTS:
         QVERIFY(violations("trainer/train/workloads/gpt/x.cpp",
                            "#include \"trainer/train/workloads/gpt/gpt.h\"")
                     .isEmpty());
-        QVERIFY(violations("app/core/run/x.cpp", "#include \"app/core/store/store.h\"").isEmpty());
+        QVERIFY(violations("app/core/runs/x.cpp", "#include \"app/core/store/store.h\"").isEmpty());
         QVERIFY(violations("shared/x.cpp", "#include <queue>\n#include <quuid>").isEmpty());
         QVERIFY(violations("shared/x.cpp", "// #include <QString>\n").isEmpty());
     }

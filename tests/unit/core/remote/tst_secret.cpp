@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/holder/requests.h"
+#include "app/core/engine/engine.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/remote/secret.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/run/part_words.h"
+#include "app/core/runs/parts_of_run.h"
 #include "app/core/store/step_samples.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"

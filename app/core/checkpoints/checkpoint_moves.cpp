@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/checkpoints/checkpoint_moves.h"
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/follow/read_rest.h"
+#include "app/core/launch/transfer_rate.h"
+#include "app/core/runs/parts_of_run.h"
+#include "app/core/runs/steps_left.h"
+#include "shared/checkpoint/manifest.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace rm {
+
+namespace {
+
+/// A folder of a node in which a checkpoint may lie.
+struct Place {
+    std::string node;
+    std::string folder;
+    bool operator==(const Place&) const = default;
+};
+
+/// Where it was saved, unless it was removed there, then where copies of it are known.
+std::vector<Place> placesOf(const StoredCheckpoint& checkpoint) {
+    std::vector<Place> places;
+    if (!checkpoint.removed)
+        places.push_back({checkpoint.node, checkpoint.saved.path});
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        places.push_back({copy.node, copy.folder});
+    return places;
+}
+
+/// What lies there, if it is this checkpoint; nullopt: it is not.
+Result<std::optional<CheckpointThere>> thereIs(const ProcedureContext& context, const Node& node,
+                                               const std::string& folder, const QString& run,
+                                               const StoredCheckpoint& checkpoint,
+                                               std::stop_token stop) {
+    using There = std::optional<CheckpointThere>;
+    RM_ASSIGN_OR_RETURN(
+        auto there,
+        context.hosts->worker(node)
+            ->post<There>(
+                [folder](HostSession& session, const std::string& agent, std::stop_token stopped) {
+                    return findCheckpointOnNode(session, agent, folder, stopped);
+                },
+                std::move(stop))
+            .get());
+    const bool isIt = there && there->runId == run.toStdString() &&
+                      there->attempt == checkpoint.attempt && there->step == checkpoint.saved.step;
+    return isIt ? there : std::nullopt;
+}
+
+/// The same at the path that another node has named, which on this one may be a folder that is not
+/// ours: then it is not there.
+Result<std::optional<CheckpointThere>> thereIsToo(const ProcedureContext& context, const Node& node,
+                                                  const QString& run,
+                                                  const StoredCheckpoint& checkpoint,
+                                                  std::stop_token stop) {
+    auto there = thereIs(context, node, checkpoint.saved.path, run, checkpoint, std::move(stop));
+    const bool isForeign =
+        !there && there.error().code == ErrorCode::kDenied && node.name != checkpoint.node;
+    if (isForeign)
+        return std::nullopt;
+    return there;
+}
+
+/// The folder of its checkpoints, as the nodes get it.
+Result<std::string> folderOf(StoreReader& reader, const QString& run) {
+    const std::string id = run.toStdString();
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader.specToml(run), id));
+    return specForNode(std::move(spec), id, {}).checkpoint.directory;
+}
+
+std::string whatOf(const QString& run, const StoredCheckpoint& checkpoint) {
+    return "the checkpoint of step " + std::to_string(checkpoint.saved.step) + " of " +
+           run.toStdString();
+}
+
+/// Opens both nodes in this thread and carries the files from one to the other.
+Result<std::string> carry(const ProcedureContext& context, const QString& shownFor,
+                          const Place& from, int64_t bytes, const Node& to,
+                          const CheckpointPlace& place) {
+    const auto stop = context.token->stop();
+    RM_ASSIGN_OR_RETURN(const auto source, nodeCalled(context, from.node));
+    context.progress(shownFor, {QStringLiteral("Copy the checkpoint")});
+    RM_ASSIGN_OR_RETURN(const auto sender, context.hosts->open(source, stop));
+    RM_ASSIGN_OR_RETURN(const auto receiver, context.hosts->open(to, stop));
+    TransferRate rate(QStringLiteral("Copy the checkpoint"), {to.name},
+                      [&](const Progress& progress) { context.progress(shownFor, progress); });
+    const auto report = [&rate](const Transferred& transferred) { rate.update(0, transferred); };
+    return carryCheckpoint(sender, from.folder, receiver, place, bytes, report, stop);
+}
+
+Result<void> noteCopy(const ProcedureContext& context, const QString& run,
+                      const StoredCheckpoint& checkpoint, const CheckpointCopy& copy) {
+    if (copy.node == checkpoint.node && copy.folder == checkpoint.saved.path)
+        return {}; // back where it was saved
+    auto noted = context.writer->call([&](StoreWriter& writer) {
+        return writer.setCheckpointCopy(run, checkpoint.saved.path, copy);
+    });
+    context.changed(run);
+    return noted;
+}
+
+/// What became of looking in places that a checkpoint was in.
+struct Search {
+    std::string words;     ///< why it cannot be taken from them
+    bool isCertain = true; ///< all have answered that it is not there any more
+};
+
+/// The first place on another node that has it.
+std::optional<std::pair<Place, CheckpointThere>>
+sourceFor(const ProcedureContext& context, const QString& run, const StoredCheckpoint& checkpoint,
+          const std::string& notOn, const std::stop_token& stop, Search& tried) {
+    for (const Place& place : placesOf(checkpoint)) {
+        if (place.node == notOn || place.node.empty())
+            continue;
+        const auto there = nodeCalled(context, place.node).and_then([&](const Node& node) {
+            return thereIs(context, node, place.folder, run, checkpoint, stop);
+        });
+        if (there && *there)
+            return std::pair(place, **there);
+        tried.isCertain = tried.isCertain && there.has_value();
+        tried.words +=
+            (tried.words.empty() ? "" : "; ") + place.node + ": " +
+            (there ? "it is not in " + place.folder + " any more" : there.error().message);
+    }
+    return std::nullopt;
+}
+
+StepsBefore stepsOf(const CheckpointThere& there) {
+    return {there.positionsPerStep, there.ranks, false};
+}
+
+/// The same with a copy that agents have made since the run was followed; nullopt: there is none.
+std::optional<StoredCheckpoint> withLateCopy(const ProcedureContext& context, const QString& run,
+                                             const StoredCheckpoint& checkpoint) {
+    const auto reader = StoreReader::open(context.database);
+    if (!reader)
+        return std::nullopt;
+    fetchLate(context, **reader, run);
+    for (const StoredCheckpoint& each : (*reader)->checkpoints(run))
+        if (each.saved.path == checkpoint.saved.path && each.attempt == checkpoint.attempt &&
+            each.copies.size() > checkpoint.copies.size())
+            return each;
+    return std::nullopt;
+}
+
+/// Where it lies on that node; nullopt: nowhere.
+Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, const QString& run,
+                                             const StoredCheckpoint& checkpoint, const Node& node,
+                                             const std::stop_token& stop) {
+    // A folder that nodes share has the same path on all of them.
+    RM_ASSIGN_OR_RETURN(const auto same, thereIsToo(context, node, run, checkpoint, stop));
+    if (same)
+        return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, same->bytes, stepsOf(*same)};
+    for (const CheckpointCopy& copy : checkpoint.copies) {
+        if (copy.node != node.name)
+            continue;
+        RM_ASSIGN_OR_RETURN(const auto there,
+                            thereIs(context, node, copy.folder, run, checkpoint, stop));
+        if (there)
+            return CheckpointWay{copy.folder, std::nullopt, {}, there->bytes, stepsOf(*there)};
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
+                            const StoredCheckpoint& checkpoint, const Node& first,
+                            std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(const auto here, placeOn(context, run, checkpoint, first, stop));
+    if (here)
+        return *here;
+    Search tried;
+    const auto source = sourceFor(context, run, checkpoint, first.name, stop, tried);
+    if (source)
+        return CheckpointWay{{},
+                             source->first.node,
+                             source->first.folder,
+                             source->second.bytes,
+                             stepsOf(source->second)};
+    if (const auto known = withLateCopy(context, run, checkpoint))
+        return wayTo(context, run, *known, first, stop);
+    if (checkpoint.node == first.name)
+        return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0, std::nullopt};
+    const std::string attempt = "bring " + whatOf(run, checkpoint) + " to " + first.name;
+    if (tried.isCertain)
+        return fail(ErrorCode::kNotFound, attempt + ": it is not there, nor anywhere else" +
+                                              (tried.words.empty() ? "" : ": " + tried.words));
+    return fail(ErrorCode::kUnavailable,
+                attempt +
+                    ": it is not there, and no place that has it can be reached: " + tried.words);
+}
+
+std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way) {
+    std::optional<StepsBefore> steps = way.steps;
+    if (steps)
+        steps->isSameSpec = true;
+    return steps;
+}
+
+std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,
+                                          const StoredCheckpoint& checkpoint) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run)) // newest first
+        if (each.saved.step < checkpoint.saved.step && each.retiredBy == 0 && isSomewhere(each))
+            return each;
+    return std::nullopt;
+}
+
+Result<ResumePoint> resumePoint(const ProcedureContext& context, StoreReader& reader,
+                                const QString& run, const std::string& which, const Node& first,
+                                std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(auto checkpoint, findCheckpoint(reader, run, which));
+    ResumePoint point;
+    while (true) {
+        const auto way = wayTo(context, run, checkpoint, first, stop);
+        if (way) {
+            point.checkpoint = std::move(checkpoint);
+            point.way = *way;
+            return point;
+        }
+        if (!which.empty())
+            return tl::unexpected(way.error());
+        // What nobody has any more cannot be waited for, as what is on a node that is away.
+        auto older = way.error().code == ErrorCode::kNotFound ? olderThan(reader, run, checkpoint)
+                                                              : std::nullopt;
+        if (!older)
+            return fail(way.error().code,
+                        way.error().message + otherPlaces(reader, run, checkpoint));
+        point.gone.push_back({checkpoint.saved.step, way.error().message});
+        checkpoint = std::move(*older);
+    }
+}
+
+Result<BroughtCheckpoint> bringCheckpoint(const ProcedureContext& context, const QString& started,
+                                          const QString& run, const StoredCheckpoint& checkpoint,
+                                          const CheckpointWay& way, const Node& first) {
+    if (!way.from)
+        return BroughtCheckpoint{way.folder, false};
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto folder, folderOf(*reader, run));
+    RM_ASSIGN_OR_RETURN(const auto path, carry(context, started, {*way.from, way.sourceFolder},
+                                               way.bytes, first, {run.toStdString(), folder, 0}));
+    RM_RETURN_IF_ERROR(noteCopy(context, run, checkpoint, {first.name, path, wallNowNs()}));
+    return BroughtCheckpoint{path, true};
+}
+
+namespace {
+
+/// The stored checkpoint that lies in a folder of this computer.
+Result<StoredCheckpoint> storedAs(StoreReader& reader, const QString& run,
+                                  const std::string& folder) {
+    RM_ASSIGN_OR_RETURN(const auto manifest, readManifest(folder));
+    if (manifest.runId != run.toStdString())
+        return fail(ErrorCode::kInvalid, "copy " + folder + ": it is a checkpoint of " +
+                                             manifest.runId + ", not of " + run.toStdString());
+    for (const StoredCheckpoint& each : reader.checkpoints(run))
+        if (each.attempt == manifest.attempt && each.saved.step == manifest.step)
+            return each;
+    return fail(ErrorCode::kNotFound, "copy " + folder + ": " + run.toStdString() +
+                                          " has no checkpoint of step " +
+                                          std::to_string(manifest.step) + " of attempt " +
+                                          std::to_string(manifest.attempt));
+}
+
+} // namespace
+
+Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& run,
+                               const std::string& which, const CopyOrder& order,
+                               int64_t keepCopies) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const std::string from = order.from.toStdString(), to = order.to.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, from.empty() ? findCheckpoint(*reader, run, which)
+                                                            : storedAs(*reader, run, from));
+    const std::string name = order.node.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto target, nodeCalled(context, name));
+    RM_ASSIGN_OR_RETURN(const auto folder,
+                        to.empty() ? folderOf(*reader, run) : Result<std::string>(to));
+    const CheckpointPlace place{run.toStdString(), folder, keepCopies};
+    Place source{kLocalNodeName, from};
+    int64_t bytes = checkpoint.saved.bytes;
+    if (from.empty()) {
+        Search tried;
+        // A folder of a person's choice may be on a node that has it elsewhere.
+        const auto found = sourceFor(context, run, checkpoint, to.empty() ? name : std::string(),
+                                     context.token->stop(), tried);
+        if (!found && to.empty()) {
+            RM_ASSIGN_OR_RETURN(const auto there,
+                                placeOn(context, run, checkpoint, target, context.token->stop()));
+            if (there)
+                return QString::fromStdString(there->folder);
+        }
+        if (!found && withLateCopy(context, run, checkpoint))
+            return copyCheckpoint(context, run, which, order, keepCopies);
+        if (!found)
+            return fail(ErrorCode::kUnavailable,
+                        "copy " + whatOf(run, checkpoint) + " to " + name +
+                            ": no place that has it can be reached: " + tried.words);
+        source = found->first;
+        bytes = found->second.bytes;
+    }
+    RM_ASSIGN_OR_RETURN(const auto path, carry(context, run, source, bytes, target, place));
+    // Only where the run's checkpoints lie does a later resume look for it.
+    if (to.empty())
+        RM_RETURN_IF_ERROR(noteCopy(context, run, checkpoint, {name, path, wallNowNs()}));
+    return QString::fromStdString(path);
+}
+
+namespace {
+
+/// Those that the node has dropped for newer ones.
+Result<void> forgetDropped(const ProcedureContext& context, StoreReader& reader, const QString& run,
+                           const Node& node) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run))
+        for (const CheckpointCopy& copy : each.copies) {
+            if (copy.node != node.name)
+                continue;
+            RM_ASSIGN_OR_RETURN(const auto there, thereIs(context, node, copy.folder, run, each,
+                                                          context.token->stop()));
+            if (!there)
+                RM_RETURN_IF_ERROR(context.writer->call([&](StoreWriter& writer) {
+                    return writer.forgetCheckpointCopy(run, each.saved.path, node.name);
+                }));
+        }
+    context.changed(run);
+    return {};
+}
+
+} // namespace
+
+Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, due.checkpoint));
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, due.node));
+    RM_ASSIGN_OR_RETURN(const auto there,
+                        thereIsToo(context, node, run, checkpoint, context.token->stop()));
+    if (there && !there->isCopy)
+        return false;
+    RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
+                                      {QString::fromStdString(due.node), {}, {}}, kKeptCopies));
+    // The copy is whole, whatever is to be known of older ones.
+    static_cast<void>(forgetDropped(context, *reader, run, node));
+    return true;
+}
+
+Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, const QString& run,
+                                            const std::string& a, const std::string& b) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto first, findCheckpoint(*reader, run, a));
+    RM_ASSIGN_OR_RETURN(const auto second, findCheckpoint(*reader, run, b));
+    for (const Place& one : placesOf(first))
+        for (const Place& other : placesOf(second)) {
+            if (one.node != other.node)
+                continue;
+            RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, one.node));
+            // It reads every value, which may take long.
+            return context.hosts->ownWorker(node)
+                ->ask<TensorComparison>(
+                    [one, other](HostSession& session, const std::string& agent,
+                                 std::stop_token stop) {
+                        return compareCheckpointsOnNode(session, agent, one.folder, other.folder,
+                                                        stop);
+                    },
+                    context.token->stop())
+                .get();
+        }
+    return fail(ErrorCode::kUnavailable, "compare checkpoints of " + run.toStdString() +
+                                             ": no node has both; copy one to where the other is");
+}
+
+namespace {
+
+/// " --node node-b:2": where the copy is, with all ranks. Empty: it is on no node.
+std::string whereTo(StoreReader& reader, const QString& run, const CheckpointCopy& copy) {
+    const auto summary = reader.run(run);
+    if (copy.node == kLocalNodeName || !summary)
+        return {};
+    int ranks = 0;
+    for (const RunNode& node : summary->nodes)
+        ranks += node.ranks;
+    return " --node " + copy.node + ":" + std::to_string(ranks);
+}
+
+} // namespace
+
+std::string otherPlaces(StoreReader& reader, const QString& run, const StoredCheckpoint& newest) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run)) {
+        const bool isOlder = each.saved.step < newest.saved.step && each.retiredBy == 0;
+        if (!isOlder || each.isDamaged)
+            continue;
+        for (const CheckpointCopy& copy : each.copies)
+            if (copy.node != newest.node)
+                return "; of step " + std::to_string(each.saved.step) + " there is a copy on " +
+                       copy.node + ", `ringmaster restore " + run.toStdString() + " " +
+                       std::to_string(each.saved.step) + whereTo(reader, run, copy) +
+                       "` goes on from it";
+    }
+    return {};
+}
+
+Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
+                                   const std::vector<PlacedParty>& nodes,
+                                   const std::string& which) {
+    const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto stop = context.token->stop();
+    const auto point = resumePoint(context, *reader, run.id, which, nodes.front().node, stop);
+    if (!point)
+        return failAs(what, point.error());
+    const StoredCheckpoint& checkpoint = point->checkpoint;
+    const CheckpointWay& way = point->way;
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    if (const auto left = stepsLeft(spec, checkpoint.saved.step, run.totalSteps); !left)
+        return failAs(what, left.error());
+    const PlanRequest attempt{run.id.toStdString(),  spec.name,      run.attempt + 1,
+                              checkpoint.saved.path, !which.empty(), stepsOfResume(way)};
+    const auto launcher = makeLauncher(
+        {std::move(spec), nodes, attempt}, *context.hosts, [](const Progress&) {}, stop);
+    auto parts = launcher->check();
+    if (!parts)
+        return failAs(what, parts.error());
+    ResumeOutlook outlook;
+    outlook.step = checkpoint.saved.step;
+    outlook.checkpoint = checkpointNameOf(checkpoint);
+    outlook.takenFrom = way.from.value_or(nodes.front().node.name);
+    outlook.bytesToMove = way.from ? way.bytes : 0;
+    outlook.before = placementsOf(run.nodes);
+    outlook.after = std::move(*parts);
+    for (const ResumePoint::Gone& gone : point->gone)
+        outlook.passedOver.push_back(gone.step);
+    return outlook;
+}
+
+namespace {
+
+QString placesText(const std::vector<Placement>& placements) {
+    QStringList parts;
+    for (const Placement& placement : placements)
+        parts << QStringLiteral("%1:%2").arg(placement.node).arg(placement.ranks);
+    return parts.join(", ");
+}
+
+int ranksOf(const std::vector<Placement>& placements) {
+    int ranks = 0;
+    for (const Placement& placement : placements)
+        ranks += placement.ranks;
+    return ranks;
+}
+
+} // namespace
+
+QStringList outlookWords(const ResumeOutlook& outlook) {
+    QStringList words = {QStringLiteral("It goes on from step %1.").arg(outlook.step)};
+    for (const int64_t step : outlook.passedOver)
+        words << QStringLiteral("The checkpoint of step %1 is nowhere any more.").arg(step);
+    if (outlook.before != outlook.after)
+        words << QStringLiteral("Nodes: %1 in place of %2.")
+                     .arg(placesText(outlook.after), placesText(outlook.before));
+    const int before = ranksOf(outlook.before), after = ranksOf(outlook.after);
+    if (before != after)
+        words << QStringLiteral("Ranks: %1 in place of %2; a step keeps its number of samples.")
+                     .arg(after)
+                     .arg(before);
+    if (outlook.bytesToMove > 0)
+        words << QStringLiteral("The checkpoint, %1 MB, is copied from %2 to %3 first.")
+                     .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
+                     .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
+    if (outlook.before == outlook.after && outlook.bytesToMove == 0)
+        words << QStringLiteral("Nodes and ranks stay as they were; what was trained after step "
+                                "%1 is trained again.")
+                     .arg(outlook.step);
+    return words;
+}
+
+} // namespace rm

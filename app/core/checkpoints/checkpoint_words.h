@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// Texts about checkpoints that the window and the terminal share.
+
+/// The last part of its path: "step-000001000", "step-000001000-attempt-2".
+std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
+
+/// A reason of checkpoints, as the trainer stores it ("command"), for people ("asked for by hand").
+std::string reasonWords(const std::string& reason);
+
+/// Why it was saved, then why it is kept and what became of it: "every 500; kept as best", "pause;
+/// damaged; set aside by attempt 2". Contains text of the trainer, which is not safe to print on a
+/// terminal.
+std::string whySaved(const StoredCheckpoint& checkpoint);
+
+/// A place of a checkpoint, and what was found there: kCorrupt says what is wrong.
+struct VerifiedPlace {
+    std::string node;
+    bool isCopy = false;
+    Result<void> found;
+};
+
+/// What that is together: all is well only if each place was read and is whole. Else the error is
+/// kCorrupt if any is damaged, and its words begin with those places and name the others, too:
+/// "its copy on node-b: read ...; whole on node-a". A single place is told without its name.
+Result<void> verdictOf(const std::vector<VerifiedPlace>& places);
+
+/// What VerifyCheckpointRequest says of it: "whole", "damaged: read .../model.safetensors: its
+/// SHA-256 ...", or why it could not be verified. As a node wrote it: not safe for a terminal.
+std::string verdictText(const Result<void>& verified);
+
+/// The nodes where it lies: "node-a, copied to node-b and this-computer"; "copied to node-b": only
+/// there.
+std::string whereWords(const StoredCheckpoint& checkpoint);
+
+/// Why a run that has ended has no checkpoint that can be had: "it failed before its first
+/// checkpoint", "its checkpoints were cleaned from the nodes on 2026-11-24 22:10". `all`: also
+/// those that were removed; `newestFirst` as of broughtBackUntil().
+std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
+                            const std::vector<AskedCommand>& newestFirst);
+
+/// "steps 251 to 405 and 3 checkpoints"
+std::string retirementText(const Retirement& retired);
+
+} // namespace rm

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/checkpoints/find_checkpoint.h"
+
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "shared/checkpoint/manifest.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+namespace {
+
+std::string stepsOf(const std::vector<StoredCheckpoint>& checkpoints, bool isRetired) {
+    std::string steps;
+    for (const StoredCheckpoint& checkpoint : checkpoints)
+        if (isSomewhere(checkpoint) && (checkpoint.retiredBy != 0) == isRetired)
+            steps += (steps.empty() ? "" : ", ") + std::to_string(checkpoint.saved.step);
+    return steps;
+}
+
+std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>& checkpoints) {
+    if (checkpoints.empty())
+        return "it has no checkpoint; begin anew with its settings: ringmaster run --like " +
+               run.toStdString();
+    const std::string living = stepsOf(checkpoints, false);
+    const std::string retired = stepsOf(checkpoints, true);
+    std::string text = living.empty() ? "it has none that it could go on from"
+                                      : "its checkpoints are at steps " + living;
+    if (!retired.empty())
+        text += "; set aside are those of steps " + retired;
+    return text;
+}
+
+/// nullopt: it is no number of a step.
+std::optional<int64_t> stepIn(const std::string& text) {
+    int64_t step = 0;
+    const auto end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, step);
+    return read.ec == std::errc() && read.ptr == end && step >= 0 ? std::optional(step)
+                                                                  : std::nullopt;
+}
+
+/// The checkpoint of the living line at this step, else the one of the only abandoned line that has
+/// one.
+Result<StoredCheckpoint> findByStep(const QString& run, const std::vector<StoredCheckpoint>& there,
+                                    int64_t step, const std::string& attempt) {
+    std::vector<StoredCheckpoint> found;
+    for (const StoredCheckpoint& each : there)
+        if (each.saved.step == step) {
+            if (each.retiredBy == 0)
+                return each;
+            found.push_back(each);
+        }
+    if (found.size() == 1)
+        return found.front();
+    if (found.empty())
+        return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(run, there));
+    std::string names;
+    for (const StoredCheckpoint& each : found)
+        names += (names.empty() ? "" : ", ") + checkpointNameOf(each);
+    return fail(ErrorCode::kInvalid,
+                attempt + ": several that were set aside have this step: name " + names);
+}
+
+} // namespace
+
+Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
+                                        const std::string& which) {
+    auto there = reader.checkpoints(run); // newest first
+    std::erase_if(there, std::not_fn(isSomewhere));
+    const auto step = stepIn(which);
+    const std::string what = which.empty() ? "a checkpoint"
+                             : step        ? "the checkpoint of step " + std::to_string(*step)
+                                           : "checkpoint " + which;
+    const std::string attempt = "find " + what + " of " + run.toStdString();
+    if (step)
+        return findByStep(run, there, *step, attempt);
+    if (which.empty()) {
+        if (const StoredCheckpoint* newest = newestLiving(there))
+            return *newest;
+    } else if (const auto found = std::ranges::find(there, which, checkpointNameOf);
+               found != there.end()) {
+        return *found;
+    }
+    return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(run, there));
+}
+
+} // namespace rm

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+#include "shared/result.h"
+
+#include <QString>
+
+#include <string>
+
+namespace rm {
+
+/// A checkpoint of `run` that isSomewhere(): newestLiving() (`which` empty), that
+/// of a step (of the living line, else of the one abandoned line that has it: kInvalid when there
+/// are several) or that in a folder of this name. kNotFound names the steps there are.
+Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
+                                        const std::string& which);
+
+} // namespace rm

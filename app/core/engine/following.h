@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/engine/local_engine.h"
+#include "app/core/store/store.h"
+
+#include <QObject>
+#include <QString>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace rm {
+
+class FollowedRun;
+
+/// The runs that this process is attached to. In the thread of the engine, which it is a part of.
+class Following : public QObject {
+    Q_OBJECT
+public:
+    explicit Following(LocalEngine& engine);
+    ~Following() override;
+
+    /// Idempotent; does nothing while the run's ranks are being started. kInvalid: it is on no
+    /// node. What it was asked for and has no answer yet is sent, too.
+    Result<void> follow(const QString& run);
+    /// Null: it is not followed.
+    FollowedRun* find(const QString& run) const;
+    /// Lets the run go: it is about to be somewhere else, or nowhere.
+    void forget(const QString& run) { m_followed.erase(run); }
+
+    /// The node can perhaps be reached now.
+    void retry(const std::string& node);
+    /// The node's settings were changed, and links of its runs still use the old ones.
+    void followAnew(const QString& node);
+    /// Lets all go, without waiting for nodes. What they have sent is stored first.
+    void hangUp();
+
+private:
+    void wire(const QString& run, FollowedRun& followed);
+    void onEnded(const QString& run, const QString& problem, bool lost);
+
+    LocalEngine& m_engine;
+    std::map<QString, std::unique_ptr<FollowedRun>> m_followed;
+    std::vector<std::unique_ptr<FollowedRun>> m_over; ///< gone at the next turn of the event loop
+};
+
+} // namespace rm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/engine/local_engine.h"
+
+#include <QFuture>
+#include <QObject>
+#include <QTimer>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// Ends what lives of runs on nodes that were declared lost, as soon as these can be reached: they
+/// are tried again, after a minute at most, and one that refuses the login once it was opened or
+/// edited. In the thread of the engine, which it is a part of.
+class GivenUpNodes : public QObject {
+    Q_OBJECT
+public:
+    explicit GivenUpNodes(LocalEngine& engine);
+
+    /// Of a process that writes the database: looks for nodes that were declared lost before.
+    void begin();
+    /// A node was declared lost: it is tried before long, but after a command that means it.
+    void look();
+    /// The node can perhaps be reached again.
+    void forgetUnreached(const std::string& node) { m_unreached.erase(node); }
+    bool isEnding(const GivenUpNode& givenUp) const;
+    /// kill of a run that has ended as far as is known.
+    QFuture<Result<CommandState>> kill(const QString& run);
+
+private:
+    struct Unreached {
+        int times = 0;
+        int64_t notBeforeNs = 0;
+    };
+
+    void endAll();
+    void onEnded(const std::string& node, const std::vector<Result<bool>>& ended);
+    QFuture<std::vector<Result<bool>>> end(const std::vector<std::pair<GivenUpNode, Node>>& nodes);
+
+    LocalEngine& m_engine;
+    std::vector<GivenUpNode> m_ending;
+    std::map<std::string, Unreached> m_unreached; ///< nodes where that was tried
+    QTimer m_timer;
+};
+
+} // namespace rm

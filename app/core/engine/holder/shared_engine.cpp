@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/holder/shared_engine.h"
+
+#include "app/core/answer.h"
+#include "app/core/engine/holder/face_channel.h"
+#include "app/core/engine/holder/face_server.h"
+#include "app/core/engine/holder/holder_place.h"
+#include "app/core/engine/holder/holder_search.h"
+#include "app/core/engine/local_engine.h"
+#include "app/core/launch/plan.h"
+#include "app/core/remote/credential_store.h"
+#include "app/core/settings/user_name.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QUuid>
+
+#include <map>
+#include <set>
+
+namespace rm {
+
+namespace {
+
+std::string absolute(const std::string& path) {
+    if (path.empty() || path.front() == '~')
+        return path;
+    return QDir::current().absoluteFilePath(QString::fromStdString(path)).toStdString();
+}
+
+/// Makes paths on this computer absolute: the holder may have another working directory.
+void makeAbsolute(RunSpec& spec) {
+    if (!spec.data.stage)
+        return;
+    for (auto* paths : {&spec.data.train, &spec.data.validation})
+        for (std::string& path : *paths)
+            path = absolute(path);
+    for (std::string* path : {&spec.data.tokenizerFile, &spec.model.startFrom})
+        *path = absolute(*path);
+}
+
+/// The state of a run that the holder has not reported yet.
+LiveState unheard() {
+    LiveState live;
+    live.nodes.push_back({{}, LiveState::Link::kConnecting, {}, 0, {}});
+    return live;
+}
+
+} // namespace
+
+struct SharedEngine::Impl {
+    /// kClosed (from the start, or after giving up) -> kSeeking -> kHolder, for good, or kServed;
+    /// kServed -> kSeeking when the holder ends.
+    enum class Role { kClosed, kSeeking, kHolder, kServed };
+
+    struct Pending {
+        EngineRequest request;
+        Done done;
+        bool begun = false; ///< as far as is known
+    };
+
+    Impl(const Paths& where, Fleet& nodes)
+        : paths(where)
+        , fleet(nodes) {}
+
+    Asker asker(const Asker& by) const {
+        const bool isWindow = self.kind == face::Kind::kWindow;
+        return by.who.empty()
+                   ? Asker{userName(), isWindow ? AskedFrom::kWindow : AskedFrom::kTerminal}
+                   : by;
+    }
+
+    Paths paths;
+    Fleet& fleet;
+    face::Hello self;
+    Role role = Role::kClosed;
+    std::vector<std::shared_ptr<QPromise<Result<void>>>> openings;
+
+    std::map<int64_t, Pending> pending;
+    int64_t lastNumber = 0;
+    std::set<QString> followed; ///< attach() was called, and they have not ended
+    bool followsAll = false;
+
+    // kHolder
+    std::unique_ptr<LocalEngine> local;
+    std::unique_ptr<FaceServer> server; ///< ends first
+
+    HolderSearch* search = nullptr; ///< kSeeking
+
+    // kServed
+    std::unique_ptr<FaceChannel> channel;
+    int64_t holderPid = 0;
+    std::map<QString, LiveState> live; ///< as far as was heard
+};
+
+namespace {
+
+/// Runs in the trash are known, too.
+KnownRuns knownRuns(const QString& database) {
+    KnownRuns known;
+    const auto reader = StoreReader::open(database);
+    if (!reader)
+        return known;
+    for (const auto& runs : {(*reader)->runs(), (*reader)->trash()})
+        for (const RunSummary& run : runs)
+            known[run.id.toStdString()] = hasEnded(run.state) ? KnownRun::kEnded : KnownRun::kLive;
+    return known;
+}
+
+} // namespace
+
+SharedEngine::SharedEngine(const Paths& paths, Fleet& fleet, face::Kind kind, QObject* parent)
+    : Engine(parent)
+    , m_impl(std::make_unique<Impl>(paths, fleet)) {
+    m_impl->self.release = RINGMASTER_RELEASE;
+    m_impl->self.pid = QCoreApplication::applicationPid();
+    m_impl->self.kind = kind;
+    fleet.setKnownRuns([path = databasePath()] { return knownRuns(path); });
+    connect(&fleet, &Fleet::nodesChanged, this, [this] {
+        if (m_impl->role == Impl::Role::kServed)
+            m_impl->channel->send(face::NodesChanged{});
+    });
+}
+
+SharedEngine::~SharedEngine() {
+    m_impl->fleet.setChecker({});
+    m_impl->fleet.setKnownRuns({});
+}
+
+QFuture<Result<void>> SharedEngine::open() {
+    const auto promise = std::make_shared<QPromise<Result<void>>>();
+    promise->start();
+    m_impl->openings.push_back(promise);
+    seek();
+    return promise->future();
+}
+
+bool SharedEngine::isHolder() const {
+    return m_impl->role == Impl::Role::kHolder;
+}
+
+bool SharedEngine::isBusyForOthers() const {
+    return m_impl->server && m_impl->server->isBusy();
+}
+
+QFuture<bool> SharedEngine::showOtherWindow(const QByteArray& activationToken) {
+    return ask(WindowRequest{activationToken});
+}
+
+QString SharedEngine::databasePath() const {
+    return m_impl->paths.database();
+}
+
+// Requests
+
+void SharedEngine::post(EngineRequest request, Done done) {
+    complete(request);
+    const int64_t number = ++m_impl->lastNumber;
+    m_impl->pending[number] = {std::move(request), std::move(done)};
+    begin(number);
+}
+
+/// Fills in what this process alone knows, and what makes a repeated request the same one.
+void SharedEngine::complete(EngineRequest& request) const {
+    const auto fill = [this](auto& asked) {
+        if constexpr (requires { asked.by; })
+            asked.by = m_impl->asker(asked.by);
+        if constexpr (requires { makeAbsolute(asked.spec); })
+            makeAbsolute(asked.spec);
+        if constexpr (requires { makeAbsolute(*asked.spec); })
+            if (asked.spec)
+                makeAbsolute(*asked.spec);
+    };
+    std::visit(fill, request);
+    if (auto* launch = std::get_if<LaunchRequest>(&request); launch && launch->run.isEmpty())
+        launch->run = QString::fromStdString(newRunId(launch->spec.name));
+    if (auto* command = std::get_if<CommandRequest>(&request); command && command->id.empty())
+        command->id = QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
+}
+
+void SharedEngine::begin(int64_t number) {
+    const EngineRequest& request = m_impl->pending.at(number).request;
+    switch (m_impl->role) {
+    case Impl::Role::kClosed:
+        return seek();
+    case Impl::Role::kSeeking:
+        return;
+    case Impl::Role::kHolder:
+        return m_impl->local->post(
+            request, [this, number](const EngineReply& reply) { settle(number, reply); });
+    case Impl::Role::kServed:
+        if (!m_impl->channel->send(face::Ask{number, request}))
+            settle(number, failureOf(request, {ErrorCode::kInvalid,
+                                               attemptOf(request) + ": longer than 1 MiB"}));
+    }
+}
+
+void SharedEngine::settle(int64_t number, const EngineReply& reply) {
+    const auto settled = m_impl->pending.extract(number);
+    if (settled.empty())
+        return;
+    const EngineRequest& request = settled.mapped().request;
+    const bool fits = reply.index() == failureOf(request, {}).index();
+    settled.mapped().done(
+        fits ? reply
+             : failureOf(request, {ErrorCode::kInternal,
+                                   attemptOf(request) + ": answered with something else"}));
+}
+
+// Following
+
+void SharedEngine::attach(const QString& run) {
+    m_impl->followed.insert(run);
+    if (m_impl->local)
+        return m_impl->local->attach(run);
+    m_impl->live.try_emplace(run, unheard());
+    if (m_impl->role == Impl::Role::kServed)
+        m_impl->channel->send(face::Follow{run});
+}
+
+void SharedEngine::attachAll() {
+    m_impl->followsAll = true;
+    if (m_impl->local)
+        return m_impl->local->attachAll();
+    const auto reader = StoreReader::open(databasePath());
+    if (!reader)
+        return;
+    for (const RunSummary& run : (*reader)->runs())
+        if (!hasEnded(run.state))
+            attach(run.id);
+}
+
+LiveState SharedEngine::live(const QString& run) const {
+    if (m_impl->local)
+        return m_impl->local->live(run);
+    const auto known = m_impl->live.find(run);
+    return known == m_impl->live.end() ? LiveState() : known->second;
+}
+
+/// Not those that the engine here begins for others: it goes on until they are done.
+QStringList SharedEngine::ownLaunches() const {
+    QStringList runs;
+    for (const auto& [number, pending] : m_impl->pending)
+        if (const auto run = runStartedBy(pending.request); run && !live(*run).pending)
+            runs << *run;
+    return runs;
+}
+
+// Becoming the holder, or finding it
+
+void SharedEngine::seek() {
+    if (m_impl->role != Impl::Role::kClosed)
+        return;
+    m_impl->role = Impl::Role::kSeeking;
+    m_impl->fleet.setChecker([this](const QString& node, const Credentials& credentials) {
+        return ask(CheckRequest{node, credentials});
+    });
+    m_impl->search = new HolderSearch(
+        databasePath(), m_impl->self,
+        [this](HolderSearch::Outcome outcome) {
+            std::exchange(m_impl->search, nullptr)->deleteLater();
+            if (auto* writer = std::get_if<std::unique_ptr<StoreWriter>>(&outcome))
+                hold(std::move(*writer));
+            else if (auto* holder = std::get_if<FoundHolder>(&outcome))
+                beServed(std::move(*holder));
+            else
+                giveUp(std::get<Error>(outcome));
+        },
+        this);
+}
+
+void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
+    const auto socket = socketFor(databasePath());
+    const auto announced =
+        socket.and_then([&](const QString& path) { return writer->announce(path.toStdString()); });
+    m_impl->live.clear();
+    m_impl->fleet.setChecker({});
+    m_impl->local = std::make_unique<LocalEngine>(m_impl->paths, m_impl->fleet, std::move(writer));
+    m_impl->local->setCredentialSource(
+        [&fleet = m_impl->fleet](const Node& node) { return fleet.credentials().lookUp(node); });
+    passSignalsOn(*m_impl->local);
+    m_impl->server = std::make_unique<FaceServer>(*m_impl->local, m_impl->fleet, m_impl->self);
+    connect(m_impl->server.get(), &FaceServer::idle, this, &SharedEngine::idleForOthers);
+    connect(m_impl->server.get(), &FaceServer::windowAsked, this, &SharedEngine::windowAsked);
+    m_impl->role = Impl::Role::kHolder;
+    const auto listening =
+        announced ? m_impl->server->listen(*socket) : tl::unexpected(announced.error());
+    goOn();
+    if (!listening)
+        Q_EMIT failed({}, QString::fromStdString("other terminals and windows cannot join: " +
+                                                 listening.error().message));
+}
+
+void SharedEngine::beServed(FoundHolder holder) {
+    m_impl->role = Impl::Role::kServed;
+    m_impl->holderPid = holder.pid;
+    m_impl->channel = std::move(holder.channel);
+    connect(m_impl->channel.get(), &FaceChannel::received, this, &SharedEngine::onMessage);
+    // Queued, as a send() may be what detects that the holder is gone.
+    connect(m_impl->channel.get(), &FaceChannel::ended, this, &SharedEngine::onHolderGone,
+            Qt::QueuedConnection);
+    goOn();
+}
+
+/// Sends everything that is wanted and has not begun to the current holder.
+void SharedEngine::goOn() {
+    if (m_impl->followsAll)
+        attachAll();
+    for (const QString& run : std::set(m_impl->followed))
+        attach(run);
+    std::vector<int64_t> waiting;
+    for (const auto& [number, request] : m_impl->pending)
+        waiting.push_back(number);
+    for (const int64_t number : waiting)
+        if (m_impl->pending.contains(number))
+            begin(number);
+    for (const auto& opening : std::exchange(m_impl->openings, {})) {
+        opening->addResult(Result<void>());
+        opening->finish();
+    }
+}
+
+void SharedEngine::giveUp(const Error& error) {
+    m_impl->role = Impl::Role::kClosed;
+    for (const auto& opening : std::exchange(m_impl->openings, {})) {
+        opening->addResult(Result<void>(tl::unexpected(error)));
+        opening->finish();
+    }
+    for (auto& [number, asked] : std::exchange(m_impl->pending, {}))
+        asked.done(failureOf(asked.request, error));
+    m_impl->live.clear();
+    for (const QString& run : std::exchange(m_impl->followed, {}))
+        Q_EMIT failed(run, QString::fromStdString(error.message));
+}
+
+/// Requests that take effect only once are repeated. A start that the old holder had begun fails:
+/// the next holder finds the run as it was left.
+void SharedEngine::onHolderGone() {
+    m_impl->channel.release()->deleteLater();
+    m_impl->role = Impl::Role::kClosed;
+    m_impl->live.clear();
+    for (const QString& run : m_impl->followed)
+        m_impl->live[run] = unheard();
+    std::vector<int64_t> lost;
+    for (auto& [number, asked] : m_impl->pending)
+        if (std::exchange(asked.begun, false) && runStartedBy(asked.request))
+            lost.push_back(number);
+    for (const int64_t number : lost) {
+        const EngineRequest& request = m_impl->pending.at(number).request;
+        settle(
+            number,
+            failureOf(request, {ErrorCode::kUnavailable,
+                                attemptOf(request) + ": the Ringmaster that was starting it (pid " +
+                                    std::to_string(m_impl->holderPid) +
+                                    ") has ended; `ringmaster runs` lists " +
+                                    runStartedBy(request)->toStdString() + " if it was created"}));
+    }
+    seek();
+}
+
+// What the holder says
+
+void SharedEngine::passSignalsOn(const Engine& engine) {
+    connect(&engine, &Engine::runsChanged, this, &Engine::runsChanged);
+    connect(&engine, &Engine::samplesAppended, this, &Engine::samplesAppended);
+    connect(&engine, &Engine::liveChanged, this, &Engine::liveChanged);
+    connect(&engine, &Engine::progressed, this, &Engine::progressed);
+    connect(&engine, &Engine::attemptEnded, this, &Engine::attemptEnded);
+    connect(&engine, &Engine::tooLarge, this, &Engine::tooLarge);
+    connect(&engine, &Engine::loginRefused, this, &Engine::loginRefused);
+    connect(&engine, &Engine::failed, this, &Engine::failed);
+}
+
+/// Each kind of message of the holder.
+struct SharedEngine::Hearing {
+    SharedEngine& engine;
+    Impl& impl;
+
+    void operator()(const face::Accepted& m) {
+        if (const auto asked = impl.pending.find(m.number); asked != impl.pending.end())
+            asked->second.begun = true;
+    }
+    void operator()(const face::Answer& m) { engine.settle(m.number, m.reply); }
+    void operator()(const face::RunsChanged&) { Q_EMIT engine.runsChanged(); }
+    void operator()(const face::SamplesAppended& m) { Q_EMIT engine.samplesAppended(m.run); }
+    void operator()(const face::Live& m) {
+        impl.live[m.run] = m.state;
+        Q_EMIT engine.liveChanged(m.run);
+    }
+    void operator()(const face::Progressed& m) {
+        if (const auto live = impl.live.find(m.run);
+            live != impl.live.end() && live->second.launching)
+            live->second.launching = m.progress;
+        Q_EMIT engine.progressed(m.run, m.progress);
+    }
+    void operator()(const face::AttemptEnded& m) {
+        impl.followed.erase(m.run);
+        Q_EMIT engine.attemptEnded(m.run);
+    }
+    void operator()(const face::TooLarge& m) { Q_EMIT engine.tooLarge(m.run, m.why); }
+    void operator()(const face::LoginRefused& m) {
+        if (const auto node = impl.fleet.find(m.node))
+            impl.fleet.credentials().forget(*node);
+        Q_EMIT engine.loginRefused(m.node);
+    }
+    void operator()(const face::Failed& m) { Q_EMIT engine.failed(m.run, m.message); }
+    void operator()(const face::ShowWindow& m) { Q_EMIT engine.windowAsked(m.activationToken); }
+    void operator()(const face::NodesChanged&) { (void)impl.fleet.load(); }
+    void operator()(const face::Hello&) {}
+    void operator()(const face::Ask&) {}
+    void operator()(const face::Follow&) {}
+};
+
+void SharedEngine::onMessage(const face::Message& message) {
+    std::visit(Hearing{*this, *m_impl}, message);
+}
+
+} // namespace rm

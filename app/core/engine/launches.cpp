@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/launches.h"
+
+#include "app/core/engine/parts.h"
+
+#include <utility>
+
+namespace rm {
+
+QFuture<Result<QString>> Launches::start(const QString& run, Procedure procedure,
+                                         std::function<void(const Result<QString>&)> then) {
+    if (contains(run))
+        return refuse<Result<QString>>(
+            {ErrorCode::kInvalid, "start " + run.toStdString() + ": it is being started already"});
+    if (!m_engine.parts().writer)
+        return refuse<Result<QString>>({ErrorCode::kUnavailable,
+                                        "start ranks: another Ringmaster has this database open; "
+                                        "start the run there, or close it first"});
+    const auto context = m_engine.procedureContext(begin(run));
+    const auto started = runOn(m_engine.parts().pool, [procedure = std::move(procedure), context] {
+        return procedure(context);
+    });
+    return passOn(started, &m_engine, [this, run, then](const Result<QString>& answer) {
+        onEnded(run, answer);
+        if (then)
+            then(answer);
+    });
+}
+
+void Launches::onEnded(const QString& run, const Result<QString>& started) {
+    m_launches.erase(run);
+    if (started)
+        m_engine.attach(run);
+    Q_EMIT m_engine.liveChanged(run);
+}
+
+std::shared_ptr<CancelToken> Launches::begin(const QString& run) {
+    auto token = std::make_shared<CancelToken>();
+    m_launches[run] = {token, {LocalEngine::tr("Starting")}};
+    Q_EMIT m_engine.liveChanged(run);
+    return token;
+}
+
+void Launches::end(const QString& run) {
+    m_launches.erase(run);
+    Q_EMIT m_engine.liveChanged(run);
+}
+
+QStringList Launches::runs() const {
+    QStringList runs;
+    for (const auto& [run, launch] : m_launches)
+        if (!launch.token->isCancelled())
+            runs << run;
+    return runs;
+}
+
+LiveState Launches::live(const QString& run) const {
+    LiveState live;
+    if (const auto launch = m_launches.find(run); launch != m_launches.end()) {
+        live.launching = launch->second.progress;
+        if (launch->second.token->isCancelled())
+            live.pending = CommandKind::kStop;
+    }
+    return live;
+}
+
+void Launches::setProgress(const QString& run, const Progress& progress) {
+    if (const auto launch = m_launches.find(run); launch != m_launches.end())
+        launch->second.progress = progress;
+    for (const QString& id : idsOf(run))
+        Q_EMIT m_engine.progressed(id, progress);
+}
+
+std::optional<Result<CommandState>> Launches::command(const QString& run, CommandKind kind) {
+    const auto launch = m_launches.find(run);
+    if (launch == m_launches.end())
+        return std::nullopt;
+    if (kind != CommandKind::kStop && kind != CommandKind::kKill)
+        return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
+                                             run.toStdString() +
+                                             ": its ranks are being started; wait until they train "
+                                             "or stop it");
+    if (launch->second.token->cancel()) {
+        for (const QString& id : idsOf(run))
+            Q_EMIT m_engine.liveChanged(id);
+        return CommandState{{}, CommandProgress::kApplied, -1, "its launch is cancelled"};
+    }
+    // They train already, and the procedure's answer is on its way here.
+    m_launches.erase(launch);
+    return std::nullopt;
+}
+
+void Launches::cancelAll() {
+    for (const auto& [run, launch] : m_launches)
+        launch.token->cancel();
+}
+
+void Launches::resumeAs(const QString& asked, const QString& run) {
+    m_resumed[asked] = run;
+    Q_EMIT m_engine.liveChanged(asked);
+}
+
+void Launches::forgetResumed(const QString& asked) {
+    if (m_resumed.erase(asked) > 0)
+        Q_EMIT m_engine.liveChanged(asked);
+}
+
+QString Launches::runOf(const QString& asked) const {
+    const auto earlier = m_resumed.find(asked);
+    return earlier == m_resumed.end() ? asked : earlier->second;
+}
+
+/// The run, and what its launch was asked for under.
+std::vector<QString> Launches::idsOf(const QString& run) const {
+    std::vector<QString> ids{run};
+    for (const auto& [asked, earlier] : m_resumed)
+        if (earlier == run)
+            ids.push_back(asked);
+    return ids;
+}
+
+} // namespace rm

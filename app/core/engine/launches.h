@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/engine/engine.h"
+#include "app/core/launch/cancel_token.h"
+
+#include <QFuture>
+#include <QString>
+#include <QStringList>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+struct ProcedureContext;
+class LocalEngine;
+
+/// The launches, resumes and branches of this process whose ranks do not train yet, by the run that
+/// they start. In the thread of the engine, which it is a part of.
+class Launches {
+public:
+    using Procedure = std::function<Result<QString>(const ProcedureContext&)>;
+
+    explicit Launches(LocalEngine& engine)
+        : m_engine(engine) {}
+
+    /// Runs the procedure in the pool; at its success the run is attached to, then `then` gets the
+    /// answer in any case. kInvalid: the run is being started already.
+    QFuture<Result<QString>> start(const QString& run, Procedure procedure,
+                                   std::function<void(const Result<QString>&)> then = {});
+
+    /// A launch whose procedure is not known yet, as it looks for an earlier run first; end() it.
+    std::shared_ptr<CancelToken> begin(const QString& run);
+    void end(const QString& run);
+
+    bool contains(const QString& run) const { return m_launches.contains(run); }
+    bool isEmpty() const { return m_launches.empty(); }
+    /// Those that nobody has cancelled.
+    QStringList runs() const;
+    /// What is to be seen of the launch; of a run without one nothing.
+    LiveState live(const QString& run) const;
+    void setProgress(const QString& run, const Progress& progress);
+
+    /// The answer of a launch to a command for its ranks, which stop and kill cancel. nullopt: the
+    /// command goes to the ranks.
+    std::optional<Result<CommandState>> command(const QString& run, CommandKind kind);
+    void cancelAll();
+
+    /// A launch that resumes an earlier run: until its answer its asker knows that run as `asked`.
+    void resumeAs(const QString& asked, const QString& run);
+    void forgetResumed(const QString& asked);
+    /// The run that `asked` stands for.
+    QString runOf(const QString& asked) const;
+
+private:
+    struct Launch {
+        std::shared_ptr<CancelToken> token;
+        Progress progress;
+    };
+
+    std::vector<QString> idsOf(const QString& run) const;
+    void onEnded(const QString& run, const Result<QString>& started);
+
+    LocalEngine& m_engine;
+    std::map<QString, Launch> m_launches;
+    std::map<QString, QString> m_resumed; ///< the earlier run, by the id that was asked for
+};
+
+} // namespace rm

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/procedures.h"
+
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_moves.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/checkpoints/verify_checkpoint.h"
+#include "app/core/follow/read_rest.h"
+#include "app/core/runs/live_spec.h"
+#include "app/core/runs/steps_left.h"
+#include "shared/checkpoint/manifest.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <functional>
+#include <future>
+
+namespace rm {
+
+namespace {
+
+constexpr const char* kCheckpointGoneEvent = "checkpoint-gone";
+
+std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
+    std::vector<RunNode> out;
+    int firstRank = 0;
+    for (const auto& [node, ranks] : parts) {
+        out.push_back({static_cast<int>(out.size()), node.toStdString(), ranks, firstRank});
+        firstRank += ranks;
+    }
+    return out;
+}
+
+std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, RunSpec spec,
+                                     const std::vector<PlacedParty>& nodes, PlanRequest request) {
+    const auto run = QString::fromStdString(request.runId);
+    return makeLauncher(
+        {std::move(spec), nodes, std::move(request)}, *context.hosts,
+        [progress = context.progress, run](const Progress& p) { progress(run, p); },
+        context.token->stop());
+}
+
+Result<void> setState(const ProcedureContext& context, const QString& run, RunStateKind state,
+                      const QString& message) {
+    auto done = context.writer->call(
+        [&](StoreWriter& writer) { return writer.setState(run, state, message); });
+    context.changed(run);
+    return done;
+}
+
+/// So that the run says later which interfaces it used, and which GPUs it did not.
+void noteStart(const ProcedureContext& context, const QString& run, int attempt,
+               const Launcher& launcher) {
+    IngestBatch batch;
+    batch.run = run;
+    if (const std::string meeting = launcher.meeting(); !meeting.empty())
+        batch.records.push_back(Event{-1, -1, wallNowNs(), Severity::kInfo, "network", meeting});
+    if (const std::string idle = launcher.idleGpus(); !idle.empty())
+        batch.records.push_back(
+            Event{-1, -1, wallNowNs(), Severity::kWarning, kIdleGpusEvent, idle});
+    batch.attempts.assign(batch.records.size(), attempt); // of which no node has told yet
+    if (!batch.records.empty())
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
+/// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
+/// node may have seen the attempt's number, which must then never be used again.
+Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
+                            NewAttempt begun) {
+    begun.runtime = launcher.runtime();
+    const auto record = [&] {
+        return context.writer->call(
+            [&](StoreWriter& writer) { return writer.beginAttempt(run, begun); });
+    };
+    const auto started =
+        launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
+    // Not what it was about to do, which nobody asked for.
+    const std::string cancelled = "launch " + run.toStdString() + ": cancelled";
+    if (!started && context.token->isCancelled() && started.error().message.ends_with("cancelled"))
+        return fail(ErrorCode::kUnavailable, cancelled);
+    if (!started || context.token->begin()) {
+        if (started)
+            noteStart(context, run, begun.attempt, launcher);
+        return started;
+    }
+    launcher.abandon();
+    return fail(ErrorCode::kUnavailable, cancelled);
+}
+
+/// This program ends before its nodes have said that no rank runs. The run then stays as it is, and
+/// the next engine looks for its ranks.
+bool isLeftToTheNext(const ProcedureContext& context, const Launcher& launcher) {
+    return launcher.mayHaveLeftRanks() && context.hosts->isClosed();
+}
+
+Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
+                            Launcher& launcher) {
+    const std::string why = launcher.whatIsTooLarge();
+    if (why.empty() || context.token->isCancelled())
+        return {};
+    context.tooLarge(run, QString::fromStdString(why));
+    return fail(ErrorCode::kExhausted, why);
+}
+
+/// A branch without a checkpoint of its own can only start from its parent's again.
+Error withOrigin(Error error, const RunSummary& run) {
+    if (error.code == ErrorCode::kNotFound && !run.parentRun.isEmpty())
+        error.message += "; it is a branch of " + run.parentRun.toStdString() + " at step " +
+                         std::to_string(run.parentStep) + ": branch from there again";
+    return error;
+}
+
+} // namespace
+
+Result<QString> launchRun(const ProcedureContext& context, const QString& id,
+                          const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
+                          const Origin& origin, IfTooLarge ifTooLarge) {
+    if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
+        return failAs(origin.parentRun.isEmpty() ? "launch " + id.toStdString()
+                                                 : "branch from " + origin.parentRun.toStdString(),
+                      left.error());
+    const auto launcher = launcherOf(
+        context, *spec, nodes,
+        {id.toStdString(), spec->name, 1, origin.checkpoint, origin.isExact, origin.steps});
+    RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
+    if (ifTooLarge == IfTooLarge::kRefuse)
+        RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
+    const auto runNodes = runNodesOf(parts);
+    const auto created = context.writer->call([&](StoreWriter& writer) {
+        return writer.createRun({id, QString::fromStdString(spec->name), toToml(*spec), runNodes,
+                                 origin.parentRun, origin.parentStep});
+    });
+    if (!created)
+        return tl::unexpected(created.error());
+    context.changed(id);
+    const auto started =
+        deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
+    if (!started) {
+        if (isLeftToTheNext(context, *launcher))
+            return tl::unexpected(started.error());
+        if (context.token->isCancelled())
+            (void)setState(context, id, RunStateKind::kStopped, "its launch was cancelled");
+        else
+            (void)setState(context, id, RunStateKind::kFailed,
+                           QString::fromStdString(started.error().message));
+        return tl::unexpected(started.error());
+    }
+    context.changed(id);
+    return id;
+}
+
+namespace {
+
+/// For the start of `started`: kCorrupt if any byte of it is not as it was saved.
+Result<void> verifyBrought(const ProcedureContext& context, const QString& started,
+                           const Node& node, const BroughtCheckpoint& checkpoint) {
+    if (checkpoint.isVerified)
+        return {};
+    context.progress(started, {QStringLiteral("Verify the checkpoint")});
+    return verifyPlace(context, node, checkpoint.folder);
+}
+
+/// The same of one that a person named.
+Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
+                           const Node& node, const BroughtCheckpoint& checkpoint) {
+    auto whole = verifyBrought(context, started, node, checkpoint);
+    if (!whole && whole.error().code == ErrorCode::kCorrupt)
+        whole.error().message =
+            "the checkpoint is damaged: " + whole.error().message + "; choose another one";
+    return whole;
+}
+
+/// A checkpoint of `run`, whole on the first node of `started`.
+struct WholeStart {
+    StoredCheckpoint checkpoint;
+    std::string folder;
+    std::optional<StepsBefore> steps;                           ///< that it was made by
+    std::vector<std::pair<StoredCheckpoint, Error>> passedOver; ///< newer ones, and why
+};
+
+/// Whether the launch can go on from it, before it is copied.
+using MayStart = std::function<Result<void>(const StoredCheckpoint&, const CheckpointWay&)>;
+
+Result<WholeStart> bringWhole(const ProcedureContext& context, const QString& started,
+                              const QString& run, const StoredCheckpoint& checkpoint, bool isNamed,
+                              const Node& first, const MayStart& mayStart) {
+    context.progress(started, {QStringLiteral("Look for the checkpoint")});
+    RM_ASSIGN_OR_RETURN(const auto way,
+                        wayTo(context, run, checkpoint, first, context.token->stop()));
+    if (way.from)
+        RM_RETURN_IF_ERROR(mayStart(checkpoint, way));
+    RM_ASSIGN_OR_RETURN(const auto brought,
+                        bringCheckpoint(context, started, run, checkpoint, way, first));
+    RM_RETURN_IF_ERROR((isNamed ? refuseDamaged : verifyBrought)(context, started, first, brought));
+    return WholeStart{checkpoint, brought.folder, way.steps, {}};
+}
+
+Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& reader,
+                              const QString& started, const BranchPointOf& from, const Node& first,
+                              const MayStart& mayStart) {
+    RM_ASSIGN_OR_RETURN(auto checkpoint, findCheckpoint(reader, from.parent, from.checkpoint));
+    const bool isNamed = !from.checkpoint.empty();
+    std::vector<std::pair<StoredCheckpoint, Error>> passedOver;
+    bool isRefused = false;
+    const MayStart noted = [&](const StoredCheckpoint& which, const CheckpointWay& way) {
+        auto may = mayStart(which, way);
+        isRefused = !may;
+        return may;
+    };
+    while (true) {
+        auto start = bringWhole(context, started, from.parent, checkpoint, isNamed, first, noted);
+        if (isRefused)
+            return start;
+        if (start) {
+            start->passedOver = std::move(passedOver);
+            return start;
+        }
+        const ErrorCode why = start.error().code;
+        const bool isLost = why == ErrorCode::kCorrupt || why == ErrorCode::kNotFound;
+        auto older = isLost && !isNamed ? olderThan(reader, from.parent, checkpoint) : std::nullopt;
+        if (!older)
+            return failAs("branch from " + from.parent.toStdString(), start.error());
+        passedOver.emplace_back(std::move(checkpoint), start.error());
+        checkpoint = std::move(*older);
+    }
+}
+
+void tellPassedOver(const ProcedureContext& context, const QString& run, const QString& parent,
+                    const WholeStart& start) {
+    IngestBatch batch;
+    batch.run = run;
+    for (const auto& [checkpoint, why] : start.passedOver) {
+        const bool isDamaged = why.code == ErrorCode::kCorrupt;
+        batch.records.push_back(Event{
+            -1, -1, wallNowNs(), Severity::kWarning,
+            isDamaged ? kCheckpointDamagedEvent : kCheckpointGoneEvent,
+            "checkpoint step " + std::to_string(checkpoint.saved.step) + " of " +
+                parent.toStdString() + (isDamaged ? " is damaged (" : " is gone (") + why.message +
+                "); the run goes on from step " + std::to_string(start.checkpoint.saved.step)});
+    }
+    if (!batch.records.empty())
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
+} // namespace
+
+Result<QString> branchRun(const ProcedureContext& context, const QString& id,
+                          const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
+                          IfTooLarge ifTooLarge) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto specAt = [&](const StoredCheckpoint& checkpoint) {
+        return from.spec ? Result<CheckedSpec>(*from.spec)
+                         : specOfBranch(*reader, from.parent, checkpoint).and_then(check);
+    };
+    const MayStart mayStart = [&](const StoredCheckpoint& checkpoint,
+                                  const CheckpointWay& way) -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto spec, specAt(checkpoint));
+        if (const auto left = stepsLeft(*spec, checkpoint.saved.step); !left)
+            return failAs("branch from " + from.parent.toStdString(), left.error());
+        const auto launcher =
+            launcherOf(context, *spec, nodes,
+                       {id.toStdString(), spec->name, 1, checkpoint.saved.path, true, way.steps});
+        return launcher->check().map([](const auto&) {});
+    };
+    RM_ASSIGN_OR_RETURN(const auto start,
+                        wholeStart(context, *reader, id, from, nodes.front().node, mayStart));
+    const auto checked = specAt(start.checkpoint);
+    if (!checked)
+        return tl::unexpected(checked.error());
+    const Origin origin{from.parent, start.checkpoint.saved.step, start.folder, true, start.steps};
+    auto launched = launchRun(context, id, *checked, nodes, origin, ifTooLarge);
+    if (launched)
+        tellPassedOver(context, id, from.parent, start);
+    return launched;
+}
+
+namespace {
+
+constexpr int kMostAhead = 10'000; ///< attempts that agents began while nobody looked
+constexpr int kGivenUpGap = 1000;
+
+struct AttemptNumber {
+    int attempt = 1;
+    int skipped = 0; ///< right before it
+};
+
+/// The number of the next attempt: none that any of the nodes has seen, as what a node did while it
+/// could not be reached would be taken for it. kUnavailable: the run lives on there, and was not
+/// given up.
+Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& reader,
+                                  const QString& run, const std::vector<PlacedParty>& nodes) {
+    context.progress(run, {QStringLiteral("Check nodes")});
+    std::vector<std::future<Result<RunOnNode>>> asked;
+    for (const PlacedParty& party : nodes)
+        asked.push_back(
+            context.hosts->worker(party.node)
+                ->post<RunOnNode>(
+                    [id = run.toStdString()](HostSession& session, const std::string& agent,
+                                             std::stop_token stop) {
+                        return runOnNode(session, agent, id, stop);
+                    },
+                    context.token->stop()));
+    const auto givenUp = reader.givenUp(run);
+    const int skipped = reader.mustSkipAttempts(run) ? kGivenUpGap : 0;
+    const int known = reader.newestAttempt(run);
+    int newest = known;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const std::string& name = nodes[i].node.name;
+        RM_ASSIGN_OR_RETURN(const RunOnNode there, asked[i].get());
+        if (there.isAlive && there.attempt > known &&
+            std::ranges::find(givenUp, GivenUpNode{run, name}) == givenUp.end())
+            return fail(ErrorCode::kUnavailable,
+                        "attempt " + std::to_string(there.attempt) + " of it lives on " + name +
+                            ", of which nothing is known here; another Ringmaster may follow it: "
+                            "stop it there first");
+        if (there.attempt < 0 || there.attempt > known + kMostAhead)
+            return fail(ErrorCode::kCorrupt, name + " says that attempt " +
+                                                 std::to_string(there.attempt) +
+                                                 " of it began there; clean the run there first");
+        newest = std::max(newest, there.attempt);
+    }
+    // Checkpoints on a node know attempts by their numbers alone, and what was given up counts on.
+    return AttemptNumber{newest + 1 + skipped, skipped};
+}
+
+/// Tells of checkpoints that the attempt would have gone on from.
+void tellGone(const ProcedureContext& context, const QString& run, const ResumePoint& point) {
+    IngestBatch batch;
+    batch.run = run;
+    for (const ResumePoint::Gone& gone : point.gone)
+        batch.records.push_back(Event{-1, gone.step, wallNowNs(), Severity::kWarning,
+                                      kCheckpointGoneEvent,
+                                      gone.why + "; the run goes on from step " +
+                                          std::to_string(point.checkpoint.saved.step)});
+    if (!batch.records.empty())
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
+} // namespace
+
+Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
+                          const std::vector<PlacedParty>& nodes, const std::string& which) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
+    const auto wanted = findCheckpoint(*reader, run.id, which);
+    if (!wanted)
+        return failAs(what, withOrigin(wanted.error(), run));
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    if (const auto left = stepsLeft(spec, wanted->saved.step, run.totalSteps); !left)
+        return failAs(what, left.error());
+    const auto next = nextAttempt(context, *reader, run.id, nodes);
+    if (!next)
+        return failAs(what, next.error());
+    const int attempt = next->attempt;
+    const Node& first = nodes.front().node;
+    endReachable(context, *reader, run.id);
+    context.progress(run.id, {QStringLiteral("Look for the checkpoint")});
+    const auto point = resumePoint(context, *reader, run.id, which, first, context.token->stop());
+    if (!point)
+        return failAs(what, point.error());
+    const StoredCheckpoint& checkpoint = point->checkpoint;
+    const auto brought = bringCheckpoint(context, run.id, run.id, checkpoint, point->way, first);
+    if (!brought && which.empty())
+        return fail(brought.error().code, what + ": " + brought.error().message +
+                                              otherPlaces(*reader, run.id, checkpoint));
+    if (!brought)
+        return failAs(what, brought.error());
+    const std::string& from = brought->folder;
+    if (!which.empty())
+        if (const auto whole = refuseDamaged(context, run.id, first, *brought); !whole)
+            return failAs(what, whole.error());
+    PlanRequest request{run.id.toStdString(),     spec.name, attempt, from, !which.empty(),
+                        stepsOfResume(point->way)};
+    const auto launcher = launcherOf(context, std::move(spec), nodes, std::move(request));
+    const auto begin = [&](const std::vector<Placement>& parts) {
+        return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
+            return deployAndStart(
+                context, run.id, *launcher,
+                {attempt, checkpoint.saved.step, from, runNodesOf(parts), next->skipped});
+        });
+    };
+    const auto started = launcher->check().and_then(begin);
+    if (!started) {
+        if (!isLeftToTheNext(context, *launcher))
+            (void)setState(context, run.id, run.state, run.message);
+        return failAs(what, started.error());
+    }
+    tellGone(context, run.id, *point);
+    context.changed(run.id);
+    return run.id;
+}
+
+} // namespace rm

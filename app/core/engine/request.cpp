@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/request.h"
+
+namespace rm {
+
+std::optional<QString> runStartedBy(const EngineRequest& request) {
+    return std::visit(
+        [](const auto& asked) -> std::optional<QString> {
+            if constexpr (requires { asked.kStartsRanks; })
+                return asked.run;
+            else
+                return std::nullopt;
+        },
+        request);
+}
+
+std::string attemptOf(const EngineRequest& request) {
+    return std::visit([](const auto& asked) { return asked.attempt(); }, request);
+}
+
+EngineReply failureOf(const EngineRequest& request, const Error& error) {
+    return std::visit(
+        [&](const auto& asked) -> EngineReply {
+            using Answer = typename std::decay_t<decltype(asked)>::Answer;
+            if constexpr (requires { asked.failed(error); })
+                return asked.failed(error);
+            else
+                return Answer(tl::unexpected(error));
+        },
+        request);
+}
+
+} // namespace rm

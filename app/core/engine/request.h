@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/engine/requests/checkpoints.h"
+#include "app/core/engine/requests/commands.h"
+#include "app/core/engine/requests/launch.h"
+#include "app/core/engine/requests/nodes.h"
+#include "app/core/engine/requests/runs.h"
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+namespace rm {
+
+// What a process asks of the one that holds the database. A request is a struct of plain values, so
+// that it can be sent, kept, and performed by the next holder. Besides them it has:
+//   Answer           the type of its answer, a Result or, with failed(), another one
+//   attempt()        "launch gpt-tiny-7f3a": how a message about it begins
+//   perform(engine)  does it in the process that holds the database, in the thread of the engine,
+//                    without blocking; a future that ends without an answer is of a closed engine
+//   kStartsRanks     if it starts ranks, of its member `run`
+// A member `by` without a name, a member `spec` and an id that is empty are filled in by
+// SharedEngine before the request leaves its process.
+
+/// Any of them. Never stored; a request's position is its number on the wire.
+using EngineRequest =
+    std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
+                 NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
+                 OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
+                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
+                 ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
+                 BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
+                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest, TrialRequest,
+                 BatchScriptRequest, StopTrialRequest>;
+
+namespace detail {
+
+/// The variant of the types of `In`, each once.
+template <class Out, class... In>
+struct Distinct;
+template <class... Out>
+struct Distinct<std::variant<Out...>> {
+    using Type = std::variant<Out...>;
+};
+template <class... Out, class First, class... Rest>
+struct Distinct<std::variant<Out...>, First, Rest...>
+    : std::conditional_t<(std::is_same_v<First, Out> || ...),
+                         Distinct<std::variant<Out...>, Rest...>,
+                         Distinct<std::variant<Out..., First>, Rest...>> {};
+
+template <class Requests>
+struct AnswersOf;
+template <class... Request>
+struct AnswersOf<std::variant<Request...>> : Distinct<std::variant<>, typename Request::Answer...> {
+};
+
+} // namespace detail
+
+/// Any of their answers.
+using EngineReply = detail::AnswersOf<EngineRequest>::Type;
+
+/// The run whose ranks `request` starts; nullopt: it starts none.
+std::optional<QString> runStartedBy(const EngineRequest& request);
+
+/// "launch gpt-tiny-7f3a": for messages.
+std::string attemptOf(const EngineRequest& request);
+
+/// The reply that `request` gets when it fails with `error`.
+EngineReply failureOf(const EngineRequest& request, const Error& error);
+
+} // namespace rm

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/requests/checkpoints.h"
+
+#include "app/core/checkpoints/checkpoint_changes.h"
+#include "app/core/checkpoints/checkpoint_moves.h"
+#include "app/core/checkpoints/verify_checkpoint.h"
+#include "app/core/engine/parts.h"
+#include "app/core/runs/asked_words.h"
+
+#include <functional>
+#include <optional>
+
+namespace rm {
+
+namespace {
+
+using Change = std::function<Result<void>(const ProcedureContext&)>;
+
+/// Does what changes a checkpoint on a node and in the database, then stores `asked`.
+QFuture<Result<void>> change(LocalEngine& engine, const QString& run, const std::string& verb,
+                             Change change, std::optional<AskedCommand> asked = {}) {
+    if (const auto found = engine.summary(run); !found)
+        return refuse<Result<void>>(found.error());
+    if (auto can = engine.canWrite(verb + " a checkpoint of " + run.toStdString()); !can)
+        return ready(std::move(can));
+    return runOn(engine.parts().pool, [run, change = std::move(change), asked = std::move(asked),
+                                       context = engine.closingContext()] {
+        const Result<void> changed = change(context);
+        return changed && asked ? noteDone(context, run, *asked) : changed;
+    });
+}
+
+std::string onCheckpoint(const char* verb, const QString& checkpoint, const QString& run) {
+    return std::string(verb) + " checkpoint " + checkpoint.toStdString() + " of " +
+           run.toStdString();
+}
+
+} // namespace
+
+std::string CopyCheckpointRequest::attempt() const {
+    return "copy a checkpoint of " + run.toStdString();
+}
+
+QFuture<Result<QString>> CopyCheckpointRequest::perform(LocalEngine& engine) const {
+    if (const auto found = engine.summary(run); !found)
+        return refuse<Answer>(found.error());
+    if (const auto can = engine.canWrite(attempt()); !can)
+        return refuse<Answer>(can.error());
+    return runOn(engine.parts().pool, [run = run, order = order, which = checkpoint.toStdString(),
+                                       context = engine.closingContext()] {
+        return copyCheckpoint(context, run, which, order, 0);
+    });
+}
+
+std::string PinCheckpointRequest::attempt() const {
+    return onCheckpoint(pinned ? "pin" : "unpin", checkpoint, run);
+}
+
+QFuture<Result<void>> PinCheckpointRequest::perform(LocalEngine& engine) const {
+    return change(engine, run, pinned ? "pin" : "unpin",
+                  [run = run, which = checkpoint.toStdString(),
+                   pinned = pinned](const ProcedureContext& context) {
+                      return pinCheckpoint(context, run, which, pinned);
+                  });
+}
+
+std::string CompareCheckpointsRequest::attempt() const {
+    return "compare checkpoints of " + run.toStdString();
+}
+
+QFuture<Result<TensorComparison>> CompareCheckpointsRequest::perform(LocalEngine& engine) const {
+    return runOn(engine.parts().pool, [run = run, a = a.toStdString(), b = b.toStdString(),
+                                       context = engine.closingContext()] {
+        return compareCheckpoints(context, run, a, b);
+    });
+}
+
+std::string RemoveCheckpointRequest::attempt() const {
+    return onCheckpoint("remove", checkpoint, run);
+}
+
+QFuture<Result<void>> RemoveCheckpointRequest::perform(LocalEngine& engine) const {
+    const std::string which = checkpoint.toStdString();
+    return change(
+        engine, run, "remove",
+        [run = run, which](const ProcedureContext& context) {
+            return removeCheckpoint(context, run, which);
+        },
+        askedNow(kRemoveCheckpoint, by, {{"checkpoint", which}}));
+}
+
+std::string BringBackCheckpointRequest::attempt() const {
+    return onCheckpoint("bring back", checkpoint, run);
+}
+
+QFuture<Result<void>> BringBackCheckpointRequest::perform(LocalEngine& engine) const {
+    const std::string which = checkpoint.toStdString();
+    return change(
+        engine, run, "bring back",
+        [run = run, which](const ProcedureContext& context) {
+            return bringBackCheckpoint(context, run, which);
+        },
+        askedNow(kBringBackCheckpoint, by, {{"checkpoint", which}}));
+}
+
+std::string VerifyCheckpointRequest::attempt() const {
+    return onCheckpoint("verify", checkpoint, run);
+}
+
+QFuture<Result<void>> VerifyCheckpointRequest::perform(LocalEngine& engine) const {
+    if (const auto found = engine.summary(run); !found)
+        return refuse<Answer>(found.error());
+    return runOn(engine.parts().pool,
+                 [run = run, which = checkpoint.toStdString(), context = engine.closingContext()] {
+                     return verifyCheckpoint(context, run, which);
+                 });
+}
+
+} // namespace rm

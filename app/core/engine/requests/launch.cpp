@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/requests/launch.h"
+
+#include "app/core/checkpoints/checkpoint_moves.h"
+#include "app/core/engine/earlier_run.h"
+#include "app/core/engine/parts.h"
+#include "app/core/launch/plan.h"
+#include "app/core/network/network_file.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <QPromise>
+#include <QTimer>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+namespace rm {
+
+namespace {
+
+using Started = Result<QString>;
+
+constexpr auto kCatchUpLook = std::chrono::milliseconds(50);
+
+QString idFor(const QString& wanted, const std::string& name) {
+    return wanted.isEmpty() ? QString::fromStdString(newRunId(name)) : wanted;
+}
+
+/// A run of which another attempt may begin.
+Result<RunSummary> resumable(LocalEngine& engine, const QString& run, const std::string& attempt) {
+    RM_ASSIGN_OR_RETURN(const auto found, engine.summary(run));
+    if (!hasEnded(found.state) && !found.lostNodes.empty())
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": its end on " + found.lostNodes.front().nodeName +
+                        " is not known, as that cannot be reached; wait for it, or give it up: "
+                        "ringmaster declare-lost " +
+                        run.toStdString() + ' ' + found.lostNodes.front().nodeName);
+    if (!hasEnded(found.state))
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": it is " + runStateName(found.state) + "; pause or stop it first");
+    if (found.deletedNs > 0)
+        return fail(ErrorCode::kNotFound, attempt +
+                                              ": it is in the trash; bring it back first: "
+                                              "ringmaster trash restore " +
+                                              run.toStdString());
+    return found;
+}
+
+std::string resumeAttempt(const QString& run, const QString& checkpoint) {
+    return (checkpoint.isEmpty() ? "resume " : "restore ") + run.toStdString();
+}
+
+Result<std::vector<PlacedParty>> partiesOf(LocalEngine& engine, const RunSummary& run,
+                                           const std::vector<Placement>& nodes) {
+    return nodes.empty() ? engine.placeOf(run) : engine.place(nodes);
+}
+
+void noteResume(LocalEngine& engine, const QString& run, AskedCommand asked,
+                const Started& started) {
+    asked.state = started ? AskedState::kApplied : AskedState::kRefused;
+    asked.answeredNs = wallNowNs();
+    asked.answer = started ? std::string() : started.error().message;
+    // From which step is the ranks' to say: a damaged checkpoint is passed over.
+    if (started && engine.parts().reader)
+        asked.answer = "attempt " + std::to_string(engine.parts().reader->newestAttempt(run));
+    engine.noteCommand(run, asked);
+}
+
+/// Asks the nodes of a launch for something, without starting anything.
+template <class Ask, class Answer = std::invoke_result_t<Ask, Launcher&>>
+QFuture<Answer> askLauncher(LocalEngine& engine, Launcher::Request request, Ask ask) {
+    request.patience = kAskedPatience;
+    return runOn(engine.parts().pool,
+                 [request = std::move(request), ask = std::move(ask), hosts = engine.parts().hosts,
+                  stop = engine.parts().closing.get_token()]() -> Answer {
+                     const auto launcher = makeLauncher(
+                         request, *hosts, [](const Progress&) {}, stop);
+                     return ask(*launcher);
+                 });
+}
+
+/// A launch with checkpoint.on_existing = "resume": it follows what it may resume to its end, looks
+/// for the newest checkpoint of its name, then resumes that run, branches from it or begins anew.
+/// All of that can be cancelled as any launch. Lives until it has its answer.
+class ResumingLaunch : public std::enable_shared_from_this<ResumingLaunch> {
+public:
+    ResumingLaunch(LocalEngine& engine, LaunchRequest asked, CheckedSpec spec,
+                   std::vector<PlacedParty> parties)
+        : m_engine(engine)
+        , m_asked(std::move(asked))
+        , m_spec(std::move(spec))
+        , m_parties(std::move(parties)) {}
+
+    QFuture<Started> start() {
+        m_promise.start();
+        m_token = m_engine.parts().launches.begin(m_asked.run);
+        const LocalEngine::Parts& parts = m_engine.parts();
+        if (parts.reader && parts.writer)
+            m_open = openEarlierRuns(*parts.reader, *m_spec);
+        whenAnswered(catchUp(), &m_engine, [own = shared_from_this()](const Result<void>& known) {
+            known ? own->look() : own->onAlive(known.error());
+        });
+        return m_promise.future();
+    }
+
+private:
+    using Earlier = Result<std::optional<EarlierRun>>;
+
+    QFuture<Result<void>> catchUp();
+    std::optional<Result<void>> caughtUpWithAll(int64_t waitedNs) const;
+    void look();
+    void onAlive(const Error& error);
+    void onLooked(const Earlier& earlier);
+    QFuture<Started> begin(const std::optional<EarlierRun>& earlier);
+    void noteEarlier(const QString& run, const std::string& words);
+    void give(const Started& answer) {
+        m_promise.addResult(answer);
+        m_promise.finish();
+    }
+
+    LocalEngine& m_engine;
+    const LaunchRequest m_asked;
+    const CheckedSpec m_spec;
+    const std::vector<PlacedParty> m_parties;
+    std::vector<RunSummary> m_open; ///< what it may resume and has not ended, as far as is known
+    std::shared_ptr<CancelToken> m_token;
+    QPromise<Started> m_promise;
+};
+
+QFuture<Result<void>> ResumingLaunch::catchUp() {
+    if (m_open.empty())
+        return ready(Result<void>());
+    for (const RunSummary& run : m_open)
+        if (auto following = m_engine.parts().following.follow(run.id); !following)
+            return ready(std::move(following));
+    m_engine.parts().launches.setProgress(m_asked.run,
+                                          {LocalEngine::tr("Catch up with the earlier run")});
+    const auto promise = std::make_shared<QPromise<Result<void>>>();
+    promise->start();
+    auto* timer = new QTimer(&m_engine);
+    QObject::connect(timer, &QTimer::timeout, &m_engine,
+                     [own = shared_from_this(), promise, timer, since = monotonicNowNs()] {
+                         const auto known = own->m_token->isCancelled()
+                                                ? std::optional<Result<void>>(Result<void>())
+                                                : own->caughtUpWithAll(monotonicNowNs() - since);
+                         if (!known)
+                             return;
+                         timer->stop();
+                         timer->deleteLater();
+                         promise->addResult(*known);
+                         promise->finish();
+                     });
+    timer->start(kCatchUpLook);
+    return promise->future();
+}
+
+/// nullopt: not yet.
+std::optional<Result<void>> ResumingLaunch::caughtUpWithAll(int64_t waitedNs) const {
+    bool isAll = true;
+    for (const RunSummary& run : m_open) {
+        const auto stored = m_engine.parts().reader->run(run.id);
+        const auto known = stored ? caughtUp(*stored, m_engine.live(run.id), wallNowNs(), waitedNs)
+                                  : std::optional<Result<void>>(Result<void>());
+        if (known && !*known)
+            return known;
+        isAll = isAll && known;
+    }
+    return isAll ? std::optional<Result<void>>(Result<void>()) : std::nullopt;
+}
+
+void ResumingLaunch::look() {
+    const auto looked =
+        runOn(m_engine.parts().pool, [id = m_asked.run, spec = m_spec, parties = m_parties,
+                                      context = m_engine.procedureContext(m_token)] {
+            return findEarlierRun(context, id, *spec, parties);
+        });
+    whenAnswered(looked, &m_engine,
+                 [own = shared_from_this()](const Earlier& earlier) { own->onLooked(earlier); });
+}
+
+/// What it would resume lives: perhaps its agents have done already what this launch is for.
+void ResumingLaunch::onAlive(const Error& error) {
+    LocalEngine::Parts& parts = m_engine.parts();
+    for (const RunSummary& run : m_open)
+        if (const auto words = goesOnByItself(*parts.reader, *m_spec, m_asked.nodes, run);
+            words && !m_token->isCancelled()) {
+            parts.launches.end(m_asked.run);
+            noteEarlier(run.id, *words);
+            return give(run.id);
+        }
+    onLooked(tl::unexpected<Error>(error));
+}
+
+void ResumingLaunch::onLooked(const Earlier& earlier) {
+    Launches& launches = m_engine.parts().launches;
+    launches.end(m_asked.run);
+    const std::string attempt = m_asked.attempt();
+    if (m_token->isCancelled())
+        return give(fail(ErrorCode::kUnavailable, attempt + ": cancelled"));
+    if (!earlier)
+        return give(failAs(attempt, earlier.error()));
+    const std::string words =
+        *earlier ? (*earlier)->words : "there was nothing to go on from: it begins from scratch";
+    const auto started = begin(*earlier);
+    // Not of a run that is refused at once: what is asked of this launch must not reach it.
+    if (*earlier && (*earlier)->isSame() && !started.isFinished())
+        launches.resumeAs(m_asked.run, (*earlier)->run);
+    whenAnswered(started, &m_engine, [own = shared_from_this(), words](const Started& answer) {
+        own->m_engine.parts().launches.forgetResumed(own->m_asked.run);
+        if (answer)
+            own->noteEarlier(*answer, words);
+        own->give(answer);
+    });
+}
+
+QFuture<Started> ResumingLaunch::begin(const std::optional<EarlierRun>& earlier) {
+    const auto& [spec, nodes, id, ifTooLarge] = m_asked;
+    if (earlier && earlier->isSame())
+        return ResumeRequest{earlier->run, {}, nodes}.perform(m_engine);
+    if (earlier && !earlier->run.isEmpty())
+        return BranchRequest{earlier->run, {}, spec, id, ifTooLarge, nodes}.perform(m_engine);
+    // Its newest checkpoint may be damaged: then the ranks take the one before it.
+    const Origin origin =
+        earlier ? Origin{{}, earlier->step, earlier->checkpoint, false} : Origin();
+    return m_engine.parts().launches.start(
+        id, [id = m_asked.run, checked = m_spec, parties = m_parties, origin,
+             tooLarge = m_asked.ifTooLarge](const ProcedureContext& context) {
+            return launchRun(context, id, checked, parties, origin, tooLarge);
+        });
+}
+
+void ResumingLaunch::noteEarlier(const QString& run, const std::string& words) {
+    const LocalEngine::Parts& parts = m_engine.parts();
+    IngestBatch batch;
+    batch.run = run;
+    batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, kEarlierRunEvent,
+                           "launched with checkpoint.on_existing = \"resume\": " + words}};
+    if (const auto now = parts.reader->run(run)) // the attempt of which no node has told yet
+        batch.attempts = {now->attempt};
+    parts.writer->post(
+        [batch = std::move(batch)](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
+} // namespace
+
+std::string LaunchRequest::attempt() const {
+    return "launch " + run.toStdString();
+}
+
+QFuture<Started> LaunchRequest::perform(LocalEngine& engine) const {
+    const auto parties = engine.place(nodes);
+    if (!parties)
+        return refuse<Answer>(parties.error());
+    const auto checked = check(spec);
+    if (!checked)
+        return refuse<Answer>(checked.error());
+    LaunchRequest named = *this;
+    named.run = idFor(run, spec.name);
+    if (spec.checkpoint.onExisting == "resume")
+        return std::make_shared<ResumingLaunch>(engine, std::move(named), *checked, *parties)
+            ->start();
+    return engine.parts().launches.start(
+        named.run, [id = named.run, spec = *checked, parties = *parties,
+                    ifTooLarge = ifTooLarge](const ProcedureContext& context) {
+            return launchRun(context, id, spec, parties, {}, ifTooLarge);
+        });
+}
+
+std::string ResumeRequest::attempt() const {
+    return resumeAttempt(run, checkpoint);
+}
+
+QFuture<Started> ResumeRequest::perform(LocalEngine& engine) const {
+    LocalEngine::Parts& parts = engine.parts();
+    const auto found = resumable(engine, run, attempt());
+    if (!found)
+        return refuse<Answer>(found.error());
+    const auto parties = partiesOf(engine, *found, nodes);
+    if (!parties)
+        return refuse<Answer>(parties.error());
+    for (const PlacedParty& party : *parties)
+        if (parts.givenUp.isEnding({run, party.node.name}))
+            return refuse<Answer>(
+                {ErrorCode::kUnavailable,
+                 attempt() + ": " + party.node.name +
+                     " was declared lost, and what lives of the run there is being ended; try "
+                     "again in a moment"});
+    parts.following.forget(run);
+    AskedCommand asked = askedNow(checkpoint.isEmpty() ? "resume" : "restore", by);
+    if (!checkpoint.isEmpty())
+        asked.args.emplace_back("checkpoint", checkpoint.toStdString());
+    return parts.launches.start(
+        run,
+        [found = *found, parties = *parties, which = checkpoint.toStdString()](
+            const ProcedureContext& context) { return resumeRun(context, found, parties, which); },
+        [&engine, run = run, asked](const Answer& answer) {
+            noteResume(engine, run, asked, answer);
+        });
+}
+
+std::string BranchRequest::attempt() const {
+    return "branch " + parent.toStdString();
+}
+
+QFuture<Started> BranchRequest::perform(LocalEngine& engine) const {
+    const auto found = engine.summary(parent);
+    if (!found)
+        return refuse<Answer>(found.error());
+    const auto parties = partiesOf(engine, *found, nodes);
+    if (!parties)
+        return refuse<Answer>(parties.error());
+    std::optional<CheckedSpec> checked;
+    if (spec) {
+        const auto own = check(*spec);
+        if (!own)
+            return refuse<Answer>(own.error());
+        checked = *own;
+    }
+    const QString id = idFor(run, spec ? spec->name : found->name.toStdString());
+    const BranchPointOf from{parent, checkpoint.toStdString(), checked};
+    return engine.parts().launches.start(
+        id,
+        [id, from, parties = *parties, ifTooLarge = ifTooLarge](const ProcedureContext& context) {
+            return branchRun(context, id, from, parties, ifTooLarge);
+        });
+}
+
+std::string ResumeOutlookRequest::attempt() const {
+    return "look at resuming " + run.toStdString();
+}
+
+QFuture<Result<ResumeOutlook>> ResumeOutlookRequest::perform(LocalEngine& engine) const {
+    const auto found = resumable(engine, run, resumeAttempt(run, checkpoint));
+    if (!found)
+        return refuse<Answer>(found.error());
+    const auto parties = partiesOf(engine, *found, nodes);
+    if (!parties)
+        return refuse<Answer>(parties.error());
+    return runOn(engine.parts().pool,
+                 [found = *found, parties = *parties, which = checkpoint.toStdString(),
+                  context = engine.closingContext()] {
+                     return lookAtResume(context, found, parties, which);
+                 });
+}
+
+std::string OutlookRequest::attempt() const {
+    return "ask node " + node.toStdString();
+}
+
+QFuture<Result<NodeOutlook>> OutlookRequest::perform(LocalEngine& engine) const {
+    const auto found = engine.find(node);
+    if (!found)
+        return refuse<Answer>(found.error());
+    return askLauncher(engine, {spec, {{*found, 0}}, {}}, [](Launcher& launcher) {
+        return launcher.outlook().map(
+            [](const std::vector<NodeOutlook>& outlooks) { return outlooks.front(); });
+    });
+}
+
+std::string CheckLaunchRequest::attempt() const {
+    return "check the launch";
+}
+
+QFuture<Result<std::vector<CheckRow>>> CheckLaunchRequest::perform(LocalEngine& engine) const {
+    auto parties = engine.place(nodes);
+    if (!parties)
+        return refuse<Answer>(parties.error());
+    return askLauncher(engine, {spec, std::move(*parties), {}},
+                       [folder = engine.parts().stateFolder](Launcher& launcher) {
+                           return launcher.rows(keptNetwork(folder).value_or(NetworkMatrix()));
+                       });
+}
+
+std::string BatchScriptRequest::attempt() const {
+    return "show the script of the job";
+}
+
+QFuture<Result<QString>> BatchScriptRequest::perform(LocalEngine& engine) const {
+    auto parties = engine.place(nodes);
+    if (!parties)
+        return refuse<Answer>(parties.error());
+    if (const auto checked = check(spec); !checked)
+        return refuse<Answer>(checked.error());
+    Launcher::Request request{spec, std::move(*parties), {}};
+    request.attempt.runId = kRunIdInScript;
+    request.purpose = "a look at the script of a job";
+    return askLauncher(
+        engine, std::move(request), [attempt = attempt()](Launcher& launcher) -> Answer {
+            RM_ASSIGN_OR_RETURN(const auto parts, launcher.check());
+            const std::string script = launcher.batchScript();
+            if (script.empty())
+                return fail(ErrorCode::kInvalid,
+                            attempt + ": " + parts.front().node.toStdString() +
+                                " starts ranks without one; only a Slurm cluster gets a script");
+            return QString::fromStdString(script);
+        });
+}
+
+} // namespace rm

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/follow/followed_run.h"
+
+#include "app/core/runs/standstill.h"
+#include "shared/board/board.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookForOld = 5s;
+constexpr auto kLeftBehind = 15s; ///< for the other nodes, once that of rank 0 has ended
+
+std::optional<CommandKind> commandKindOf(const std::string& name) {
+    for (int kind = 0; kind <= static_cast<int>(CommandKind::kKill); ++kind)
+        if (commandKindName(static_cast<CommandKind>(kind)) == name)
+            return static_cast<CommandKind>(kind);
+    return std::nullopt;
+}
+
+/// Whether the command stays LiveState::pending after it was applied, until the ranks are gone.
+bool lastsUntilTheEnd(CommandKind kind) {
+    return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
+}
+
+bool allHeld(const LiveState& live) {
+    bool any = false;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        if (!node.state)
+            return false;
+        for (const RankState& rank : node.state->ranks) {
+            any = true;
+            if (static_cast<Phase>(rank.phase) != Phase::kHeld || rank.pid == 0)
+                return false;
+        }
+    }
+    return any;
+}
+
+} // namespace
+
+FollowedRun::FollowedRun(const RunSummary& run, std::vector<Part> parts,
+                         std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
+                         QString database)
+    : m_run(run.id)
+    , m_parts(std::move(parts))
+    , m_attempt(run.attempt)
+    , m_lostNodes(run.lostNodes)
+    , m_writer(std::move(writer))
+    , m_hosts(std::move(hosts))
+    , m_database(std::move(database))
+    , m_nodeEnded(m_parts.size(), false) {
+    m_clock.setInterval(kLookForOld);
+    connect(&m_clock, &QTimer::timeout, this, &FollowedRun::dropOld);
+    for (const Part& part : m_parts) {
+        LiveState::NodeLink link;
+        link.node = part.name;
+        link.link = part.node ? LiveState::Link::kConnecting : LiveState::Link::kLost;
+        if (!part.node) {
+            link.why = QString::fromStdString(part.whyUnknown);
+            link.lostSinceNs = wallNowNs();
+        }
+        m_live.nodes.push_back(std::move(link));
+    }
+}
+
+void FollowedRun::hangUp() {
+    for (const auto& follower : m_followers)
+        if (follower)
+            follower->hangUp();
+}
+
+FollowedRun::~FollowedRun() {
+    hangUp();
+    m_followers.clear();
+    for (Declaration& declaration : m_declarations) {
+        declaration.answer.addResult(
+            Result<void>(fail(ErrorCode::kUnavailable, "Ringmaster stopped following the run")));
+        declaration.answer.finish();
+    }
+    for (auto& [id, waiting] : m_inFlight)
+        answer(waiting, unanswered(m_run, waiting.command.kind,
+                                   "Ringmaster stopped following the run before it was known "
+                                   "whether it took effect"));
+}
+
+void FollowedRun::start() {
+    for (size_t i = 0; i < m_parts.size(); ++i) {
+        const auto& [name, node, whyUnknown] = m_parts[i];
+        const bool wasLost =
+            std::ranges::find(m_lostNodes, name, &LostNode::nodeName) != m_lostNodes.end();
+        m_followers.push_back(node ? std::make_unique<NodeFollower>(
+                                         FollowTarget{*node, m_run, static_cast<int>(i), m_attempt,
+                                                      wasLost, true, m_parts.size() > 1},
+                                         m_hosts->login(*node), m_database, sinkFor(i))
+                                   : nullptr);
+    }
+}
+
+NodeFollower::Sink FollowedRun::sinkFor(size_t node) {
+    NodeFollower::Sink sink;
+    if (m_writer)
+        sink.commit = [this, writer = m_writer](IngestBatch batch) -> Result<void> {
+            auto done = writer->call([&](StoreWriter& store) { return store.ingest(batch); });
+            if (done)
+                QMetaObject::invokeMethod(this, [this] { Q_EMIT committed(); });
+            return done;
+        };
+    sink.linkChanged = [this, node](const LiveState::NodeLink& link) {
+        QMetaObject::invokeMethod(this, [=, this] { onLink(node, link); });
+    };
+    sink.loginRefused =
+        [this, name = QString::fromStdString(m_parts[node].name)](ConnectFailure::Need need) {
+            if (need != ConnectFailure::Need::kNothing)
+                QMetaObject::invokeMethod(this, [this, name] { Q_EMIT loginRefused(name); });
+        };
+    sink.commandState = [this, node](const CommandState& state) {
+        QMetaObject::invokeMethod(this, [=, this] { onCommandState(node, state); });
+    };
+    sink.ended = [this, node](const Result<void>& how) {
+        QMetaObject::invokeMethod(this, [=, this] { onNodeEnded(node, how); });
+    };
+    return sink;
+}
+
+void FollowedRun::retry(const std::string& node) {
+    for (size_t i = 0; i < m_parts.size(); ++i) {
+        if (m_parts[i].name != node || !m_followers[i])
+            continue;
+        m_followers[i]->retry();
+        if (m_live.nodes[i].link == LiveState::Link::kRefused)
+            m_live.nodes[i].link = LiveState::Link::kConnecting;
+        Q_EMIT liveChanged();
+    }
+}
+
+/// Why nobody could take a command. Empty: rank 0's node can, or will.
+std::string FollowedRun::whyNotSent(CommandKind kind) const {
+    if (kind == CommandKind::kKill || (m_followers.front() && !m_nodeEnded.front()))
+        return {};
+    const auto& [name, node, whyUnknown] = m_parts.front();
+    return name + ", the node of rank 0" +
+           (m_nodeEnded.front() ? ", has ended its ranks; kill the run"
+                                : " cannot be reached: " + whyUnknown);
+}
+
+QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t askedNs) {
+    const std::string why = whyNotSent(command.kind);
+    if (!why.empty()) {
+        Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, why},
+                              AskedState::kLapsed);
+        return QtFuture::makeReadyFuture(unanswered(m_run, command.kind, why));
+    }
+    if (!m_inFlight.contains(command.id)) {
+        if (const std::string full = whyNoCheckpoint(m_live, command.kind); !full.empty()) {
+            Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, full},
+                                  AskedState::kRefused);
+            return QtFuture::makeReadyFuture(Result<CommandState>(
+                failAs(std::string(commandKindName(command.kind)) + " " + m_run.toStdString(),
+                       Error{ErrorCode::kExhausted, full})));
+        }
+        begin({command, askedNs});
+    }
+    auto& asker = m_inFlight.at(command.id).askers.emplace_back();
+    asker.start();
+    auto answer = asker.future();
+    settleKills();
+    Q_EMIT liveChanged();
+    return answer;
+}
+
+void FollowedRun::restore(const AskedCommand& asked) {
+    const auto kind = commandKindOf(asked.kind);
+    if (!kind || m_inFlight.contains(asked.id))
+        return;
+    InFlight inFlight{{asked.id, *kind, asked.args}, asked.askedNs};
+    inFlight.isAccepted = asked.state == AskedState::kAccepted;
+    inFlight.isDone = inFlight.isAccepted && *kind == CommandKind::kKill;
+    begin(std::move(inFlight));
+    dropOld();
+}
+
+std::vector<FollowedRun::InFlight> FollowedRun::takeInFlight() {
+    std::vector<InFlight> commands;
+    for (auto& [id, inFlight] : std::exchange(m_inFlight, {}))
+        commands.push_back(std::move(inFlight));
+    return commands;
+}
+
+void FollowedRun::goOnWith(std::vector<InFlight> commands) {
+    for (InFlight& inFlight : commands) {
+        const std::string id = inFlight.command.id;
+        auto askers = std::exchange(inFlight.askers, {});
+        if (!m_inFlight.contains(id))
+            begin(std::move(inFlight));
+        std::ranges::move(askers, std::back_inserter(m_inFlight.at(id).askers));
+    }
+    settleKills();
+}
+
+void FollowedRun::begin(InFlight inFlight) {
+    // Rank 0 alone has the others obey; but a kill is done by the agent of each node.
+    const size_t nodes = inFlight.command.kind == CommandKind::kKill ? m_parts.size() : 1;
+    inFlight.awaited.clear();
+    for (size_t i = 0; i < nodes; ++i) {
+        inFlight.awaited.insert(i);
+        sendTo(i, inFlight);
+    }
+    m_live.pending = inFlight.command.kind;
+    m_live.pendingSinceNs = monotonicNowNs() - std::max<int64_t>(0, wallNowNs() - inFlight.askedNs);
+    m_inFlight.insert_or_assign(inFlight.command.id, std::move(inFlight));
+    m_clock.start();
+}
+
+void FollowedRun::sendTo(size_t node, const InFlight& inFlight) {
+    constexpr int64_t kForGood = std::numeric_limits<int64_t>::max();
+    if (m_followers[node])
+        m_followers[node]->send(inFlight.command,
+                                inFlight.isDone ? kForGood : inFlight.askedNs + kCommandKeptNs);
+}
+
+/// What no node has accepted in time is not sent any more.
+void FollowedRun::dropOld() {
+    std::vector<std::string> old;
+    for (const auto& [id, inFlight] : m_inFlight)
+        if (!inFlight.isAccepted && inFlight.askedNs + kCommandKeptNs < wallNowNs())
+            old.push_back(id);
+    for (const std::string& id : old)
+        takeBack(id, AskedState::kLapsed,
+                 "it waited for a node for more than 1 h, so it is not sent any more; ask again if "
+                 "it is still wanted");
+    if (m_inFlight.empty())
+        m_clock.stop();
+}
+
+Result<QString> FollowedRun::withdraw(const std::string& id) {
+    const auto found = m_inFlight.find(id);
+    if (found == m_inFlight.end())
+        return fail(ErrorCode::kInvalid, "it has its answer already");
+    const InFlight& inFlight = found->second;
+    if (inFlight.isAccepted)
+        return fail(ErrorCode::kInvalid, inFlight.isDone
+                                             ? "it was done on a node already"
+                                             : m_parts.front().name +
+                                                   " has accepted it: the ranks act on it at their "
+                                                   "next step");
+    for (const size_t node : inFlight.awaited)
+        if (!m_nodeEnded[node] && m_live.nodes[node].link == LiveState::Link::kLive)
+            return fail(ErrorCode::kInvalid, m_parts[node].name + " has got it already");
+    return takeBack(id, AskedState::kWithdrawn, "withdrawn before a node accepted it");
+}
+
+/// Returns what is left to know of it.
+QString FollowedRun::takeBack(const std::string& id, AskedState as, const std::string& why) {
+    auto inFlight = std::move(m_inFlight.extract(id).mapped());
+    std::string who;
+    for (const size_t node : inFlight.awaited)
+        if (m_followers[node] && m_followers[node]->takeBack(id))
+            who += (who.empty() ? "" : ", ") + m_parts[node].name;
+    const std::string rest =
+        who.empty() ? "" : who + " may have got it before its link broke: then it takes effect";
+    const std::string words = why + (who.empty() ? "" : "; " + rest);
+    if (m_live.pending == inFlight.command.kind)
+        m_live.pending.reset();
+    const CommandKind kind = inFlight.command.kind;
+    Q_EMIT commandChanged(kind, {id, CommandProgress::kRefused, -1, words}, as);
+    Q_EMIT liveChanged();
+    answer(inFlight, unanswered(m_run, kind, words));
+    return QString::fromStdString(rest);
+}
+
+void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
+    if (m_nodeEnded[node])
+        return;
+    m_live.nodes[node] = link;
+    m_live.held = allHeld(m_live);
+    if (node == 0 && link.state && link.state->waitsFor != m_waitsFor) {
+        m_waitsFor = link.state->waitsFor;
+        if (!m_waitsFor.empty())
+            Q_EMIT queued(QString::fromStdString(m_waitsFor));
+    }
+    settleKills();
+    settleDeclarations();
+    Q_EMIT liveChanged();
+}
+
+void FollowedRun::onCommandState(size_t node, const CommandState& state) {
+    const auto found = m_inFlight.find(state.id);
+    if (found == m_inFlight.end())
+        return;
+    const CommandKind kind = found->second.command.kind;
+    if (kind == CommandKind::kKill)
+        return onKillState(node, found->second, state);
+    if (state.progress == CommandProgress::kAccepted) {
+        if (!std::exchange(found->second.isAccepted, true))
+            Q_EMIT commandChanged(kind, state, AskedState::kAccepted);
+        return;
+    }
+    InFlight inFlight = std::move(found->second);
+    m_inFlight.erase(found);
+    const bool isRefused = state.progress == CommandProgress::kRefused;
+    if ((isRefused || !lastsUntilTheEnd(kind)) && m_live.pending == kind)
+        m_live.pending.reset();
+    CommandState told = state;
+    if (isRefused) // by what is on that node, such as its disk
+        told.message = m_parts[node].name + ": " + state.message;
+    Q_EMIT commandChanged(kind, told, isRefused ? AskedState::kRefused : AskedState::kApplied);
+    Q_EMIT liveChanged();
+    answer(inFlight, told);
+}
+
+void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandState& state) {
+    if (state.progress == CommandProgress::kAccepted)
+        return;
+    inFlight.awaited.erase(node);
+    if (state.progress == CommandProgress::kRefused) {
+        inFlight.refusal = m_parts[node].name + ": " + state.message;
+    } else if (!std::exchange(inFlight.isDone, true)) {
+        inFlight.isAccepted = true;
+        Q_EMIT commandChanged(CommandKind::kKill, state, AskedState::kAccepted);
+        for (const size_t other : inFlight.awaited)
+            sendTo(other, inFlight); // however long it cannot be reached
+    }
+    settleKills();
+}
+
+Result<CommandState> FollowedRun::answerOfKill(const InFlight& inFlight) const {
+    const std::string& id = inFlight.command.id;
+    const std::string others = unreachableNodes();
+    if (inFlight.isDone)
+        return CommandState{id, CommandProgress::kApplied, -1,
+                            others.empty()
+                                ? "killed"
+                                : "killed, but not on " + others +
+                                      ", which cannot be reached: killed there once it can be; or "
+                                      "declare it lost"};
+    if (!inFlight.refusal.empty())
+        return CommandState{id, CommandProgress::kRefused, -1, inFlight.refusal};
+    std::string whys;
+    for (size_t i = 0; i < m_parts.size(); ++i)
+        if (!m_nodeEnded[i] && isDown(m_live.nodes[i].link))
+            whys += (whys.empty() ? "" : "; ") + m_parts[i].name +
+                    " cannot be reached: " + m_live.nodes[i].why.toStdString();
+    return unanswered(m_run, CommandKind::kKill,
+                      whys + "; its ranks are killed where that changes within 1 h, or declare it "
+                             "lost");
+}
+
+/// Answers the kills that all nodes have done which can be reached. The followers of the others
+/// keep them.
+void FollowedRun::settleKills() {
+    if (std::ranges::count(m_nodeEnded, false) == 0)
+        return; // finish() answers
+    std::vector<std::pair<InFlight, Result<CommandState>>> answered;
+    for (auto at = m_inFlight.begin(); at != m_inFlight.end();) {
+        InFlight& inFlight = at->second;
+        const bool isOver =
+            std::ranges::all_of(inFlight.awaited, [this](size_t i) { return m_nodeEnded[i]; });
+        const bool isTold = isOver || std::ranges::all_of(inFlight.awaited, [this](size_t i) {
+                                return m_nodeEnded[i] || isDown(m_live.nodes[i].link);
+                            });
+        if (inFlight.command.kind != CommandKind::kKill || !isTold ||
+            (!isOver && inFlight.askers.empty())) {
+            ++at;
+            continue;
+        }
+        const auto result = answerOfKill(inFlight);
+        if (!inFlight.isDone)
+            m_live.pending.reset();
+        if (isOver) {
+            noteEnd(inFlight, result);
+            answered.emplace_back(std::move(inFlight), result);
+            at = m_inFlight.erase(at);
+        } else {
+            InFlight told{inFlight.command, inFlight.askedNs};
+            told.askers = std::exchange(inFlight.askers, {});
+            answered.emplace_back(std::move(told), result);
+            ++at;
+        }
+    }
+    for (auto& [inFlight, result] : answered)
+        answer(inFlight, result);
+}
+
+/// Has stored what became of a command that ends here.
+void FollowedRun::noteEnd(const InFlight& inFlight, const Result<CommandState>& how) {
+    const CommandKind kind = inFlight.command.kind;
+    if (how)
+        Q_EMIT commandChanged(kind, *how,
+                              how->progress == CommandProgress::kApplied ? AskedState::kApplied
+                                                                         : AskedState::kRefused);
+    else
+        Q_EMIT commandChanged(
+            kind, {inFlight.command.id, CommandProgress::kRefused, -1, "the ranks ended before it"},
+            AskedState::kLapsed);
+}
+
+std::string FollowedRun::unreachableNodes() const {
+    std::string names;
+    for (size_t i = 0; i < m_parts.size(); ++i)
+        if (!m_nodeEnded[i] && isDown(m_live.nodes[i].link))
+            names += (names.empty() ? "" : ", ") + m_parts[i].name;
+    return names;
+}
+
+QFuture<Result<void>> FollowedRun::declareLost(const std::string& node, const Asker& by) {
+    const auto part = std::ranges::find(m_parts, node, &Part::name);
+    if (part == m_parts.end())
+        return QtFuture::makeReadyFuture(
+            Result<void>(fail(ErrorCode::kInvalid, "the run has no such node")));
+    Declaration& declared = m_declarations.emplace_back();
+    declared.node = static_cast<size_t>(part - m_parts.begin());
+    declared.by = by;
+    declared.answer.start();
+    auto answer = declared.answer.future();
+    settleDeclarations();
+    return answer;
+}
+
+void FollowedRun::settleDeclarations() {
+    auto declarations = std::exchange(m_declarations, {});
+    for (auto& [node, by, promise] : declarations) {
+        const LiveState::NodeLink& link = m_live.nodes[node];
+        if (!m_nodeEnded[node] && link.link == LiveState::Link::kConnecting) {
+            m_declarations.push_back({node, std::move(by), std::move(promise)});
+            continue;
+        }
+        const auto refused = [](const char* why) { return fail(ErrorCode::kInvalid, why); };
+        if (m_nodeEnded[node])
+            promise.addResult(Result<void>(refused("its ranks have ended")));
+        else if (!isDown(link.link))
+            promise.addResult(Result<void>(
+                fail(ErrorCode::kInvalid,
+                     "it can be reached, as it was heard of " +
+                         std::to_string((wallNowNs() - link.heardNs) / 1'000'000'000) +
+                         " s ago (a node is lost after 10 s); pause, stop or kill the run")));
+        else
+            promise.addResult(giveUp(node, by));
+        promise.finish();
+    }
+}
+
+/// The agents may have begun others since.
+int FollowedRun::newestAttempt() const {
+    const auto reader = StoreReader::open(m_database);
+    const auto run = reader ? (*reader)->run(m_run) : std::nullopt;
+    return run ? std::max(m_attempt, run->attempt) : m_attempt;
+}
+
+/// Its ranks may live on, cut off from all others, until somebody can reach the node and ends them.
+/// The others are killed like by a person's command that was begun: of those that cannot be reached
+/// now the next engine knows it.
+Result<void> FollowedRun::giveUp(size_t index, const Asker& by) {
+    const LiveState::NodeLink& link = m_live.nodes[index];
+    const std::string& node = m_parts[index].name;
+    const int64_t nowNs = wallNowNs();
+    const std::string why = "declared lost: " + link.why.toStdString();
+    IngestBatch batch;
+    batch.run = m_run;
+    batch.nodeIndex = static_cast<int>(index);
+    const int attempt = newestAttempt();
+    batch.records = {Event{-1, -1, nowNs, Severity::kError, "node-declared-lost",
+                           node + " was declared lost: " + link.why.toStdString()},
+                     AttemptEnded{attempt, Outcome::kFailed, -1, 0, nowNs, why, false}};
+    InFlight kill{
+        {"lost-" + std::to_string(index) + "-" + std::to_string(attempt), CommandKind::kKill, {}},
+        nowNs};
+    kill.isAccepted = kill.isDone = true;
+    const AskedCommand asked{.id = kill.command.id,
+                             .kind = commandKindName(CommandKind::kKill),
+                             .by = by,
+                             .askedNs = nowNs,
+                             .state = AskedState::kAccepted};
+    RM_RETURN_IF_ERROR(m_writer->call([&](StoreWriter& store) {
+        return store.setGivenUp({m_run, node})
+            .and_then([&] { return store.addCommand(m_run, asked); })
+            .and_then([&](const AskedCommand&) { return store.ingest(batch); });
+    }));
+    if (m_followers[index])
+        m_followers[index]->hangUp();
+    begin(std::move(kill));
+    Q_EMIT committed();
+    // Later, as a receiver of ended() may destroy this object.
+    QMetaObject::invokeMethod(
+        this, [this, index] { onNodeEnded(index, {}); }, Qt::QueuedConnection);
+    return {};
+}
+
+void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
+    if (m_nodeEnded[node])
+        return;
+    m_nodeEnded[node] = true;
+    settleKills();
+    settleDeclarations();
+    if (!how && m_problem.isEmpty())
+        m_problem = QString::fromStdString(how.error().message);
+    m_lost = m_lost || (!how && how.error().code == ErrorCode::kNotFound);
+    if (node == 0 && how)
+        QTimer::singleShot(kLeftBehind, this, &FollowedRun::endLeftBehind);
+    if (std::all_of(m_nodeEnded.begin(), m_nodeEnded.end(), [](bool ended) { return ended; }))
+        finish();
+}
+
+/// Ends agents that wait, without ranks, for another attempt, as they have not heard that there is
+/// none: they hang, or were cut off. Who attaches there replaces one that hangs.
+void FollowedRun::endLeftBehind() {
+    const auto& lead = m_live.nodes.front().state;
+    const bool isPaused = lead && static_cast<Outcome>(lead->outcome) == Outcome::kPaused;
+    for (size_t i = 1; i < m_parts.size(); ++i) {
+        const LiveState::NodeLink& link = m_live.nodes[i];
+        const bool waits =
+            !m_nodeEnded[i] && link.state && link.state->supervised &&
+            std::ranges::all_of(link.state->ranks, [](const RankState& r) { return r.pid == 0; });
+        if (!waits)
+            continue;
+        InFlight over{{"over-" + std::to_string(i) + "-" + std::to_string(link.state->attempt),
+                       isPaused ? CommandKind::kPause : CommandKind::kStop,
+                       {}}};
+        over.isDone = true;
+        sendTo(i, over);
+    }
+}
+
+void FollowedRun::finish() {
+    // A receiver of ended() may destroy this object, so the pending answers are moved out of it
+    // first.
+    auto inFlight = std::exchange(m_inFlight, {});
+    m_live.pending.reset();
+    const auto stored = inFlight.empty() ? std::map<std::string, CommandState>() : storedAnswers();
+    const std::string why =
+        m_problem.isEmpty() ? "the run ended before it took effect" : m_problem.toStdString();
+    std::vector<std::pair<InFlight, Result<CommandState>>> answered;
+    for (auto& [id, waiting] : inFlight) {
+        const auto found = stored.find(id);
+        Result<CommandState> how = unanswered(m_run, waiting.command.kind, why);
+        if (found != stored.end())
+            how = found->second;
+        else if (waiting.isDone)
+            how = CommandState{id, CommandProgress::kApplied, -1, "killed"};
+        if (how)
+            noteEnd(waiting, how); // the engine notes of the others that the run has ended
+        answered.emplace_back(std::move(waiting), std::move(how));
+    }
+    Q_EMIT ended(m_problem, m_lost);
+    for (auto& [waiting, how] : answered)
+        answer(waiting, how);
+}
+
+// The link may have been lost before the result of a command arrived; the journal has recorded it.
+std::map<std::string, CommandState> FollowedRun::storedAnswers() const {
+    const auto reader = StoreReader::open(m_database);
+    if (!reader)
+        return {};
+    std::map<std::string, CommandState> answers;
+    for (const StoredCommand& command : (*reader)->commands(m_run)) {
+        const CommandApplied& applied = command.applied;
+        answers[applied.id] = {applied.id,
+                               applied.ok ? CommandProgress::kApplied : CommandProgress::kRefused,
+                               applied.step, applied.message};
+    }
+    return answers;
+}
+
+void FollowedRun::answer(InFlight& inFlight, const Result<CommandState>& with) {
+    for (auto& asker : inFlight.askers) {
+        asker.addResult(with);
+        asker.finish();
+    }
+}
+
+Result<CommandState> FollowedRun::unanswered(const QString& run, CommandKind kind,
+                                             const std::string& why) {
+    return fail(ErrorCode::kUnavailable,
+                std::string(commandKindName(kind)) + " " + run.toStdString() + ": " + why);
+}
+
+} // namespace rm

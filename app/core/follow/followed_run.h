@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/follow/node_follower.h"
+#include "app/core/launch/host_worker.h"
+#include "app/core/runs/live_state.h"
+#include "app/core/store/writer_thread.h"
+
+#include <QFuture>
+#include <QObject>
+#include <QPromise>
+#include <QTimer>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// One run while it is followed: its nodes' followers, what they say joined into one LiveState,
+/// and the commands in flight. The engine's thread.
+class FollowedRun : public QObject {
+    Q_OBJECT
+public:
+    /// A command that is not done by all who have to do it.
+    struct InFlight {
+        Command command;
+        int64_t askedNs = 0;
+        std::set<size_t> awaited = {};                           ///< nodes that have not answered
+        bool isAccepted = false;                                 ///< by a node at least
+        bool isDone = false;                                     ///< the same
+        std::string refusal = {};                                ///< of a node, in its words
+        std::vector<QPromise<Result<CommandState>>> askers = {}; ///< who still wait
+    };
+
+    /// One of the run's nodes.
+    struct Part {
+        std::string name;
+        std::optional<Node> node; ///< nullopt: it is not in the fleet, so that it is lost
+        std::string whyUnknown;   ///< in that case
+    };
+
+    /// `parts` in the order of the run's nodes. `writer` null: nothing is ingested.
+    FollowedRun(const RunSummary& run, std::vector<Part> parts,
+                std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
+                QString database);
+    ~FollowedRun() override;
+
+    void start();
+    void hangUp(); ///< so that the destructor has less to wait for
+    const LiveState& live() const { return m_live; }
+
+    /// The node may accept the login now.
+    void retry(const std::string& node);
+
+    /// The answer is kApplied or kRefused, kExhausted by whyNoCheckpoint(), or kUnavailable when
+    /// the run ended before. That of a
+    /// kill comes when all nodes that can be reached have done it, and names the others. A command
+    /// whose id is known is not sent again, but answered to all who asked.
+    QFuture<Result<CommandState>> send(const Command& command, int64_t askedNs);
+
+    /// Goes on with a command that an earlier one sent or was to send. Nobody waits for it here.
+    void restore(const AskedCommand& asked);
+    /// All commands with those who wait for them, for another that follows the run.
+    std::vector<InFlight> takeInFlight();
+    void goOnWith(std::vector<InFlight> commands);
+
+    /// See Engine.
+    Result<QString> withdraw(const std::string& id);
+
+    /// See Engine. The answer waits until it is known whether the node can be reached.
+    QFuture<Result<void>> declareLost(const std::string& node, const Asker& by);
+
+Q_SIGNALS:
+    void committed(); ///< new samples or events are in the database
+    void liveChanged();
+    void loginRefused(const QString& node); ///< see Engine
+    /// Following has ended on all nodes. `problem` is empty if nothing went wrong. `lost`: the
+    /// ranks of a node are gone without a report; otherwise they may still be training.
+    void ended(const QString& problem, bool lost);
+    /// What the scheduler that is to start its ranks says of it, to be stored.
+    void queued(const QString& why);
+    /// What became of a command, to be stored.
+    void commandChanged(rm::CommandKind kind, const rm::CommandState& state, rm::AskedState as);
+
+private:
+    NodeFollower::Sink sinkFor(size_t node);
+    void onLink(size_t node, const LiveState::NodeLink& link);
+    void onCommandState(size_t node, const CommandState& state);
+    void begin(InFlight inFlight);
+    std::string whyNotSent(CommandKind kind) const;
+    void sendTo(size_t node, const InFlight& inFlight);
+    void onKillState(size_t node, InFlight& inFlight, const CommandState& state);
+    void dropOld();
+    QString takeBack(const std::string& id, AskedState as, const std::string& why);
+    void settleKills();
+    Result<CommandState> answerOfKill(const InFlight& inFlight) const;
+    void noteEnd(const InFlight& inFlight, const Result<CommandState>& how);
+    void settleDeclarations();
+    Result<void> giveUp(size_t node, const Asker& by);
+    int newestAttempt() const;
+    std::string unreachableNodes() const;
+    void onNodeEnded(size_t node, const Result<void>& how);
+    void endLeftBehind();
+    void finish();
+    std::map<std::string, CommandState> storedAnswers() const;
+    static void answer(InFlight& inFlight, const Result<CommandState>& with);
+    static Result<CommandState> unanswered(const QString& run, CommandKind kind,
+                                           const std::string& why);
+
+    QString m_run;
+    std::vector<Part> m_parts;
+    int m_attempt;
+    std::vector<LostNode> m_lostNodes; ///< as stored at the beginning
+    std::shared_ptr<WriterThread> m_writer;
+    std::shared_ptr<HostPool> m_hosts;
+    QString m_database;
+    LiveState m_live;
+    std::map<std::string, InFlight> m_inFlight;
+    std::vector<bool> m_nodeEnded;
+    struct Declaration {
+        size_t node = 0;
+        Asker by;
+        QPromise<Result<void>> answer;
+    };
+    std::vector<Declaration> m_declarations; ///< that a node is lost
+    QString m_problem;
+    std::string m_waitsFor; ///< as told last, of the node of rank 0
+    bool m_lost = false;
+    QTimer m_clock; ///< of dropOld()
+    /// Null: of a node that was removed. Last: their threads call back.
+    std::vector<std::unique_ptr<NodeFollower>> m_followers;
+};
+
+} // namespace rm

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/node_login.h"
+#include "app/core/runs/live_state.h"
+#include "app/core/store/store.h"
+
+#include <QString>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rm {
+
+/// What is followed: one node's part of one run.
+struct FollowTarget {
+    Node node;
+    QString run;
+    int nodeIndex = 0;
+    int attempt = 1;         ///< following ends once this or a later one has ended there
+    bool wasLost = false;    ///< the database has it as unreachable
+    bool tellsOfLink = true; ///< whether events say that the link is down and back
+    /// After the end the agents may stay to copy the last checkpoint: what this one journals of
+    /// that is awaited for a few seconds.
+    bool mayCopy = false;
+};
+
+/// Follows one node's part of one run on its own thread, by the login that it shares with others:
+/// attaches from the cursors in the database, commits what arrives, and after a lost link
+/// reconnects (after 0.2 to 10 s, jittered) and continues from the cursors. A refused login is
+/// repeated only after retry(), as accounts may be locked after a few failures. A link that is down
+/// for some seconds and its return are stored as events of the node.
+class NodeFollower {
+public:
+    /// Called on the follower's thread.
+    struct Sink {
+        /// Commits a batch and blocks until it is durable. Null: nothing is ingested; only the
+        /// states in the stream are used.
+        std::function<Result<void>(IngestBatch)> commit;
+        std::function<void(const LiveState::NodeLink&)> linkChanged;
+        /// The login was refused; the argument says what a person could enter or decide.
+        std::function<void(ConnectFailure::Need)> loginRefused;
+        std::function<void(const CommandState&)> commandState;
+        /// The last call. Success: the attempt ended on this node and all its bytes were received
+        /// and, with `commit`, stored. Otherwise why following ended: kNotFound when the run or its
+        /// ranks are gone, kTooNew when this release cannot read the stream.
+        std::function<void(Result<void>)> ended;
+    };
+
+    NodeFollower(FollowTarget target, std::shared_ptr<NodeLogin> login, QString database,
+                 Sink sink);
+    ~NodeFollower(); ///< hangUp(), and joins; the run goes on
+
+    /// Ends the following soon. Thread-safe.
+    void hangUp();
+
+    /// Tries again after a refused login, as the credentials may have changed. Thread-safe.
+    void retry();
+
+    /// Sends a command, now or as soon as the link is there, and again after a lost link until
+    /// it is applied or refused, or by this computer's clock it is later than `untilNs`. A known id
+    /// only gets another `untilNs`. Thread-safe.
+    void send(Command command, int64_t untilNs);
+
+    /// Does not send it any more. Says whether it was sent on any link. Thread-safe.
+    bool takeBack(const std::string& id);
+
+private:
+    class Connection;
+
+    void loop(std::stop_token stop);
+    void report(LiveState::Link link, const QString& why = {});
+    void beginConnection();
+    void awaitRetry(std::stop_token stop);
+    void noteLost();
+    void noteBack();
+    void noteStored(const Result<void>& how);
+    bool hasUnanswered();
+    void storeEvent(Severity severity, const char* code, int64_t wallNs,
+                    const std::string& message);
+    std::vector<Command> takeDue(bool isNewLink);
+    void onAnswer(const CommandState& state);
+
+    FollowTarget m_target;
+    std::shared_ptr<NodeLogin> m_login;
+    QString m_database;
+    Sink m_sink;
+    LiveState::NodeLink m_link;
+    bool m_isStoredAsLost;
+    bool m_isUnstored = false;                     ///< there was no room for what came last
+    int64_t m_downSinceNs = 0;                     ///< CLOCK_MONOTONIC
+    bool m_isFinal = false;                        ///< kNotFound or kTooNew: no reconnecting
+    std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
+    Waker m_waker;
+    std::mutex m_mutex;
+    std::condition_variable_any m_retried;
+    struct Unanswered {
+        Command command;
+        int64_t untilNs = 0;
+        bool isSent = false;  ///< on this connection
+        bool wasEver = false; ///< sent
+    };
+    bool m_mayRetry = false;              ///< asked for since this connection began
+    std::vector<Unanswered> m_unanswered; ///< sent again on a new link: the same id is done once
+    std::jthread m_thread;                ///< last: starts when all the rest exists
+};
+
+} // namespace rm

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/runs/branch_name.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kMostChanges = 3;  ///< more would not be read
+constexpr size_t kLongestName = 64; ///< bytes; what a spec's name may have in characters
+
+std::string cut(std::string name) {
+    size_t end = std::min(name.size(), kLongestName);
+    while (end < name.size() && (name[end] & 0xc0) == 0x80) // not within a character
+        --end;
+    name.resize(end);
+    return name;
+}
+
+/// The shorter of "0.0005" and "5e-4".
+std::string textOf(double value) {
+    char plain[64], exponent[64];
+    std::snprintf(plain, sizeof plain, "%.6g", value);
+    int digits = 0;
+    do
+        std::snprintf(exponent, sizeof exponent, "%.*e", digits, value);
+    while (++digits < 6 && std::stod(exponent) != std::stod(plain));
+    std::string scientific(exponent);
+    const size_t at = scientific.find('e');
+    if (at == std::string::npos) // no finite number
+        return plain;
+    scientific =
+        scientific.substr(0, at) + "e" + std::to_string(std::stoi(scientific.substr(at + 1)));
+    return scientific.size() < std::string(plain).size() ? scientific : plain;
+}
+
+std::string textOf(bool value) {
+    return value ? "on" : "off";
+}
+
+std::string textOf(int64_t value) {
+    return std::to_string(value);
+}
+
+std::string textOf(const std::string& value) {
+    return value.empty() ? "none" : value;
+}
+
+template <class T>
+std::string textOf(const std::vector<T>& values) {
+    return values.size() == 1 ? textOf(values.front()) : std::to_string(values.size()) + " values";
+}
+
+std::string_view lastPart(std::string_view key) {
+    return key.substr(key.rfind('.') + 1);
+}
+
+/// "lr" for "optimizer.lr", but "checkpoint.every" in full, as there is also "validation.every".
+std::string shortKey(const SpecField& field) {
+    const auto same = std::ranges::count_if(specSchema(), [&](const SpecField& other) {
+        return lastPart(other.key) == lastPart(field.key);
+    });
+    return std::string(same == 1 ? lastPart(field.key) : field.key);
+}
+
+/// "lr 5e-4"; empty: the field did not change.
+std::string change(const SpecField& field, RunSpec& from, RunSpec& to) {
+    return std::visit(
+        [&](auto* value) {
+            const bool isSame = *value == *std::get<decltype(value)>(field.ref(from));
+            return isSame ? std::string() : shortKey(field) + " " + textOf(*value);
+        },
+        field.ref(to));
+}
+
+} // namespace
+
+std::string branchName(const RunSpec& parent, const RunSpec& branch, int64_t step) {
+    RunSpec from = parent, to = branch;
+    std::vector<std::string> changes;
+    for (const SpecField& field : specSchema())
+        if (std::string one = field.key == "name" ? "" : change(field, from, to); !one.empty())
+            changes.push_back(std::move(one));
+    if (changes.empty())
+        return cut(parent.name + ", from " + std::to_string(step));
+    for (size_t shown = std::min(changes.size(), kMostChanges); shown > 0; --shown) {
+        std::string name = parent.name;
+        for (size_t i = 0; i < shown; ++i)
+            name += ", " + changes[i];
+        if (shown < changes.size())
+            name += " and " + std::to_string(changes.size() - shown) + " more";
+        if (name.size() <= kLongestName)
+            return name;
+    }
+    return cut(parent.name + ", " + std::to_string(changes.size()) + " changes");
+}
+
+} // namespace rm

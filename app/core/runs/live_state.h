@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/progress.h"
+#include "shared/wire/messages.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The live side of a run: what the links say right now. Never stored.
+struct LiveState {
+    enum class Link {
+        kNone,
+        kConnecting,
+        kLive,
+        kLost,    ///< being retried
+        kRefused, ///< login refused: retried once a check of the node succeeds
+        /// It answers, but what it sends cannot be stored on this computer, whose disk is full:
+        /// being retried.
+        kUnstored,
+    };
+    struct NodeLink {
+        std::string node;
+        Link link = Link::kNone;
+        QString why;             ///< kLost, kRefused, kUnstored: the error in words
+        int64_t lostSinceNs = 0; ///< kLost, kRefused
+        std::optional<RunState> state;
+        int64_t heardNs = 0; ///< when it was last heard from; 0: never
+    };
+    std::vector<NodeLink> nodes;
+    /// Command in flight: "pausing, 3 of 4 ranks" is made of it and the ranks' phases. While
+    /// `launching`: kStop once the launch is cancelled.
+    std::optional<CommandKind> pending;
+    int64_t pendingSinceNs = 0; ///< CLOCK_MONOTONIC
+    bool held = false;
+    /// How far its launch is; set while this process launches it and its ranks do not train yet.
+    std::optional<Progress> launching;
+};
+
+/// Nothing is heard of a node with such a link.
+inline bool isDown(LiveState::Link link) {
+    return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
+}
+
+/// Since when an unreachable node has not been heard from.
+int64_t unreachableSinceNs(const LiveState::NodeLink& link);
+
+/// How long a command is kept for a node that cannot be reached: an older one is not sent any more,
+/// as a person who has forgotten it must not be surprised. A kill that was done on a node of the
+/// run already is sent to the others whenever they can be reached.
+inline constexpr int64_t kCommandKeptNs = 3600 * int64_t{1'000'000'000};
+
+} // namespace rm

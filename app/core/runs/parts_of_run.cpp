@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/runs/parts_of_run.h"
+
+namespace rm {
+
+std::string partWords(const std::vector<RunNode>& last, const std::vector<RunNode>& whole) {
+    int ranks = 0, all = 0;
+    std::string missing;
+    for (const RunNode& node : last) {
+        ranks += node.ranks;
+        if (node.ranks == 0)
+            missing += (missing.empty() ? "" : ", ") + node.nodeName;
+    }
+    for (const RunNode& node : whole)
+        all += node.ranks;
+    if (missing.empty() || ranks >= all)
+        return {};
+    return "It last trained on " + std::to_string(ranks) + " of its " + std::to_string(all) +
+           " ranks, without " + missing + "; it goes on with all.";
+}
+
+std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes) {
+    std::vector<Placement> placements;
+    for (const RunNode& part : nodes) {
+        const QString node = QString::fromStdString(part.nodeName);
+        if (!placements.empty() && placements.back().node == node)
+            placements.back().ranks += part.ranks;
+        else
+            placements.push_back({node, part.ranks});
+    }
+    return placements;
+}
+
+} // namespace rm

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+target_sources(rm_core PRIVATE
+    runs/asked_words.cpp
+    runs/branch_name.cpp
+    runs/live_spec.cpp
+    runs/live_state.cpp
+    runs/parts_of_run.cpp
+    runs/procedure_context.cpp
+    runs/same_name.cpp
+    runs/standstill.cpp
+    runs/steps_left.cpp)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_orders.h"
+#include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/runs/asked_words.h"
+
+#include <QDateTime>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+StoredCheckpoint stored(int64_t step, bool removed, const std::string& copyOn = {},
+                        int retiredBy = 0) {
+    StoredCheckpoint checkpoint;
+    checkpoint.saved.step = step;
+    checkpoint.node = std::string("a");
+    checkpoint.removed = removed;
+    checkpoint.retiredBy = retiredBy;
+    if (!copyOn.empty())
+        checkpoint.copies = {{copyOn, "/copies", 1}};
+    return checkpoint;
+}
+
+int64_t newestOf(const std::vector<StoredCheckpoint>& newestFirst) {
+    const StoredCheckpoint* newest = newestLiving(newestFirst);
+    return newest ? newest->saved.step : -1;
+}
+
+} // namespace
+
+class TestCheckpointChoice : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void whatLiesWhereItWasSavedComesFirst() {
+        QCOMPARE(newestOf({stored(30, true, "b"), stored(20, false), stored(10, false)}), 20);
+    }
+
+    void aCopyIsEnough() {
+        QCOMPARE(newestOf({stored(30, true), stored(20, true, "b"), stored(10, true, "b")}), 20);
+    }
+
+    void abandonedLinesAreNotGoneOnFrom() {
+        QCOMPARE(newestOf({stored(30, false, "", 2), stored(20, true, "b", 2)}), -1);
+        QVERIFY(isSomewhere(stored(30, false, "", 2)));
+        // A person removed it; that a copy stays for a while makes it none that is there.
+        QVERIFY(!isSomewhere(stored(20, true, "b", 2)));
+        QVERIFY(!isSomewhere(stored(20, true)));
+        QVERIFY(isSomewhere(stored(20, true, "this-computer", 2))); // this one was asked for
+    }
+
+    void whatAPersonRemovedCanBeBroughtBackForAWeek() {
+        constexpr int64_t kDayNs = int64_t{24} * 3600 * 1'000'000'000;
+        StoredCheckpoint checkpoint = stored(20, true, "", 2);
+        checkpoint.saved.path = "/checkpoints/step-000000020";
+        const auto asked = [](const char* kind, const char* which, int64_t day) {
+            AskedCommand command;
+            command.kind = kind;
+            command.args = {{"checkpoint", which}};
+            command.askedNs = day * kDayNs;
+            return command;
+        };
+        const auto until = [&](const std::vector<AskedCommand>& newestFirst, int64_t day) {
+            const auto found = broughtBackUntil({checkpoint}, newestFirst, day * kDayNs);
+            return found.empty() ? -1 : found.at(checkpoint.saved.path) / kDayNs;
+        };
+        const AskedCommand byName = asked(kRemoveCheckpoint, "step-000000020", 3);
+        QCOMPARE(until({}, 3), -1); // retention removed it
+        QCOMPARE(until({byName}, 4), 10);
+        QCOMPARE(until({asked(kRemoveCheckpoint, "20", 3)}, 4), 10);
+        QCOMPARE(until({asked(kRemoveCheckpoint, "30", 3)}, 4), -1);
+        QCOMPARE(until({byName}, 10), -1);
+        QCOMPARE(until({asked(kBringBackCheckpoint, "20", 4), byName}, 5), -1);
+        QCOMPARE(until({asked(kClean, "", 4), byName}, 5), -1);
+        checkpoint.removed = false;
+        QCOMPARE(until({byName}, 4), -1);
+    }
+
+    void aRunThatEndedSaysWhyItHasNoCheckpoint() {
+        RunSummary run;
+        run.state = RunStateKind::kFailed;
+        QCOMPARE(whyNoCheckpoint(run, {}, {}),
+                 std::string("it failed before its first checkpoint"));
+        run.state = RunStateKind::kPaused;
+        QCOMPARE(whyNoCheckpoint(run, {}, {}),
+                 std::string("it was paused before its first checkpoint"));
+        const std::vector<StoredCheckpoint> gone = {stored(20, true)};
+        QCOMPARE(whyNoCheckpoint(run, gone, {}),
+                 std::string("its checkpoints are not on the nodes any more"));
+        AskedCommand first, again;
+        first.kind = again.kind = kClean;
+        first.askedNs = 1'000'000'000;
+        again.askedNs = first.askedNs + int64_t{48} * 3600 * 1'000'000'000;
+        const std::string said = whyNoCheckpoint(run, gone, {again, first});
+        const std::string when =
+            QDateTime::fromSecsSinceEpoch(1).toString("yyyy-MM-dd").toStdString();
+        QVERIFY2(said.starts_with("its checkpoints were cleaned from the nodes on " + when),
+                 said.c_str());
+    }
+
+    void whyItWasSavedComesBeforeWhyItIsKept() {
+        StoredCheckpoint checkpoint = stored(20, false);
+        checkpoint.saved.reason = "every 20";
+        QCOMPARE(whySaved(checkpoint), std::string("every 20"));
+        checkpoint.isBest = checkpoint.isPinned = true;
+        QCOMPARE(whySaved(checkpoint), std::string("every 20; kept as best and pinned"));
+        checkpoint.isBest = false;
+        checkpoint.retiredBy = 2;
+        QCOMPARE(whySaved(checkpoint),
+                 std::string("every 20; kept as it is pinned; set aside by attempt 2"));
+        for (const auto& [stored, told] : {std::pair("command", "asked for by hand"),
+                                           {"rule", "asked for by a rule"},
+                                           {"before set", "before a change of settings"},
+                                           {"epoch 3", "epoch 3"}})
+            QCOMPARE(reasonWords(stored), std::string(told));
+    }
+
+    void whereItLiesIsSaidTruly() {
+        QCOMPARE(whereWords(stored(20, false, "b")), std::string("a, copied to b"));
+        QCOMPARE(whereWords(stored(20, true, "b")), std::string("copied to b"));
+    }
+
+    void aResumeIsToldWhatItPassesOver() {
+        ResumeOutlook outlook{60, "step-000000060", "a", 0, {{"a", 2}}, {{"a", 2}}, {80, 70}};
+        const QString told = outlookWords(outlook).join(' ');
+        QVERIFY2(told.contains("from step 60"), qPrintable(told));
+        QVERIFY2(told.contains("step 80") && told.contains("step 70"), qPrintable(told));
+        QVERIFY2(told.contains("Nodes and ranks stay as they were"), qPrintable(told));
+        QVERIFY2(told.contains("what was trained after step 60 is trained again"),
+                 qPrintable(told));
+        outlook.passedOver.clear();
+        QVERIFY(!outlookWords(outlook).join(' ').contains("nowhere"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCheckpointChoice)
+#include "tst_checkpoint_choice.moc"

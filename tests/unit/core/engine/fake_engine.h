@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/engine/engine.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace rm::test {
+
+/// An engine without runs: it keeps what it is asked, answers when a test tells it to, and signals
+/// what a test emits. What is not named here is answered at once with the default of its Answer.
+class FakeEngine : public Engine {
+public:
+    QString databasePath() const override { return {}; }
+    void post(EngineRequest request, Done done) override {
+        std::visit([&](const auto& asked) { perform(asked, done); }, request);
+    }
+    void attach(const QString& run) override { attached << run; }
+    void attachAll() override {}
+    LiveState live(const QString& run) const override {
+        const auto found = lives.find(run);
+        return found == lives.end() ? LiveState() : found->second;
+    }
+
+    QString trialAnswer;
+    bool trialsTakeLong = false;
+    std::vector<NodeTrial> stopped;
+    QStringList attached;
+    std::vector<std::pair<QString, CommandKind>> commands;
+    std::map<QString, QString> notes;
+    std::map<QString, LiveState> lives;
+    Done start; ///< answers the newest launch
+
+private:
+    template <class Request>
+    void perform(const Request&, const Done& done) {
+        done(typename Request::Answer());
+    }
+    void perform(const LaunchRequest& asked, const Done& done) {
+        lives[asked.run].launching = Progress{"Check nodes"};
+        start = done;
+    }
+    void perform(const ResumeRequest&, const Done& done) { start = done; }
+    void perform(const CommandRequest& asked, const Done& done) {
+        commands.emplace_back(asked.run, asked.kind);
+        done(Result<CommandState>(CommandState{{}, CommandProgress::kApplied, 7, {}}));
+    }
+    void perform(const NotesRequest& asked, const Done& done) {
+        notes[asked.run] = asked.notes;
+        done(Result<void>());
+    }
+    void perform(const TrialRequest&, const Done& done) {
+        if (trialsTakeLong)
+            start = done;
+        else
+            done(Result<QString>(trialAnswer));
+    }
+    void perform(const StopTrialRequest& asked, const Done& done) {
+        stopped.push_back(asked.trial);
+        done(Result<void>());
+    }
+};
+
+} // namespace rm::test
