@@ -32,8 +32,6 @@ Result<AskedCommand> choose(const std::vector<AskedCommand>& open, const std::st
     return fail(ErrorCode::kInvalid, attempt + ": several wait, name one: " + ids);
 }
 
-} // namespace
-
 int runCommands(CommandContext& context, const std::string& id) {
     const auto run = context.caughtUp(id);
     if (!run)
@@ -81,6 +79,24 @@ int runWithdraw(CommandContext& context, const std::string& id, const std::strin
         std::cout << run->id.toStdString() << ": " << oneLine(askedWords(*chosen))
                   << " is withdrawn" << (rest.empty() ? "" : "; " + oneLine(rest)) << std::endl;
     return 0;
+}
+
+} // namespace
+
+void addAsked(CommandLine& line) {
+    auto& listed = line.keep<std::string>();
+    line.addOfRun("commands", "List what was asked of a run, by whom, and its answers", listed,
+                  [&listed](CommandContext& context) { return runCommands(context, listed); });
+
+    struct Withdraw {
+        std::string run, command;
+    };
+    auto& o = line.keep<Withdraw>();
+    auto* withdraw = line.addOfRun(
+        "withdraw", "Take back a command that waits for a node", o.run,
+        [&o](CommandContext& context) { return runWithdraw(context, o.run, o.command); });
+    withdraw->add_option("COMMAND", o.command,
+                         "Start of its id, of `commands RUN`; default: the only one that waits");
 }
 
 } // namespace rm::cli

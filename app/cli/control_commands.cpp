@@ -6,6 +6,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/runs/standstill.h"
 #include "shared/io/clock.h"
+#include "shared/spec/live_settings.h"
 
 #include <iostream>
 #include <optional>
@@ -14,6 +15,25 @@
 namespace rm::cli {
 
 namespace {
+
+struct Control {
+    const char* name;
+    CommandKind kind;
+    const char* description;
+};
+
+constexpr Control kControls[] = {
+    {"hold", CommandKind::kHold, "Hold all ranks at the next step; the devices stay taken"},
+    {"continue", CommandKind::kContinue, "Go on after hold"},
+    {"pause", CommandKind::kPause, "Checkpoint, end the ranks and free the devices"},
+    {"checkpoint", CommandKind::kCheckpoint, "Write a checkpoint at the next step"},
+    {"validate", CommandKind::kValidate, "Validate at the next step"},
+    {"sample", CommandKind::kSample, "Generate a sample at the next step"},
+    {"stop", CommandKind::kStop, "End the run at the next step, without a checkpoint"},
+    {"kill", CommandKind::kKill, "End the ranks at once, also hanging ones"},
+};
+
+constexpr int64_t kMostSteps = 1'000'000'000'000; // as the ranks take them
 
 using namespace std::chrono_literals;
 
@@ -180,10 +200,8 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
            "declare-lost " + run.toStdString() + ' ' + unseen.front().node;
 }
 
-} // namespace
-
 int runControl(CommandContext& context, const std::string& id, CommandKind kind,
-               std::vector<std::pair<std::string, std::string>> args) {
+               std::vector<std::pair<std::string, std::string>> args = {}) {
     const auto run = context.caughtUpOne(id, true);
     if (!run)
         return printError(context, run.error());
@@ -223,6 +241,77 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                                                         whyNotOver(live(), run->id, kind, *state)});
     printState(context, run->id, kind, *state);
     return 0;
+}
+
+int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
+    const auto run = context.resolveOne(id, true);
+    if (!run)
+        return printError(context, run.error());
+    const auto declared =
+        await(context.engine().ask(DeclareLostRequest{run->id, QString::fromStdString(node)}));
+    if (!declared)
+        return printError(context, declared.error());
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {"lost", node}});
+    else
+        std::cout << node << " is given up; the ranks of " << run->id.toStdString()
+                  << " elsewhere are being killed" << std::endl;
+    return 0;
+}
+
+} // namespace
+
+void addControls(CommandLine& line) {
+    for (const Control& control : kControls) {
+        auto& run = line.keep<std::string>();
+        line.addOfRun(control.name, control.description, run,
+                      [&run, kind = control.kind](CommandContext& context) {
+                          return runControl(context, run, kind);
+                      });
+    }
+
+    struct Lost {
+        std::string run, node;
+    };
+    auto& givenUp = line.keep<Lost>();
+    auto* lost = line.addOfRun("declare-lost", "End a run without a node that cannot be reached",
+                               givenUp.run, [&givenUp](CommandContext& context) {
+                                   return runDeclareLost(context, givenUp.run, givenUp.node);
+                               });
+    lost->add_option("NODE", givenUp.node, "The node to give up")->required();
+
+    struct Step {
+        std::string run;
+        int64_t steps = 1;
+    };
+    auto& stepping = line.keep<Step>();
+    auto* step = line.addOfRun("step", "While held: do N steps and hold again", stepping.run,
+                               [&stepping](CommandContext& context) {
+                                   return runControl(context, stepping.run, CommandKind::kStep,
+                                                     {{"steps", std::to_string(stepping.steps)}});
+                               });
+    step->add_option("N", stepping.steps, "How many steps")
+        ->check(wholeNumber("steps", 1, kMostSteps));
+
+    struct Set {
+        std::string run, setting;
+    };
+    auto& setting = line.keep<Set>();
+    auto* set = line.addOfRun(
+        "set", "Change a setting of a live run", setting.run, [&setting](CommandContext& context) {
+            const size_t equals = setting.setting.find('=');
+            return runControl(
+                context, setting.run, CommandKind::kSet,
+                {{setting.setting.substr(0, equals), setting.setting.substr(equals + 1)}});
+        });
+    std::string keys;
+    for (const std::string_view key : liveKeys())
+        keys.append(keys.empty() ? "one of " : ", ").append(key);
+    set->add_option("KEY=VALUE", setting.setting, keys)
+        ->required()
+        ->check([](const std::string& text) {
+            return text.find('=') == std::string::npos ? "write KEY=VALUE" : "";
+        });
 }
 
 } // namespace rm::cli

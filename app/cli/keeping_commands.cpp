@@ -19,6 +19,25 @@ namespace rm::cli {
 
 namespace {
 
+/// What a command removes, and whether it does.
+struct Removal {
+    bool preview = false; ///< only say what would go
+    bool yes = false;     ///< do not ask
+};
+
+struct CleanOptions : Removal {
+    std::string run;                 ///< empty: what was deployed to nodes
+    std::vector<std::string> nodes;  ///< without a run; empty: all
+    std::vector<std::string> agents; ///< as NodeCleaning's
+    bool withRecent = false;         ///< likewise
+};
+
+struct RemoveNodeOptions : Removal {
+    std::string name;
+    bool fromNode = false;
+    bool withRuns = false; ///< also the folders of its runs
+};
+
 using Json = nlohmann::ordered_json;
 
 Json jsonOf(const std::vector<NamedFolder>& folders) {
@@ -217,8 +236,6 @@ Result<RunSummary> stored(CommandContext& context, const Request& edit) {
     });
 }
 
-} // namespace
-
 int runRename(CommandContext& context, const std::string& id, const std::string& name) {
     const auto run = context.resolveOne(id);
     if (!run)
@@ -393,9 +410,7 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     return printCleaned(context, *run, *folders, false);
 }
 
-namespace {
-
-NodeCleaning cleaningOf(const CleanNodesOptions& options, bool isPreview) {
+NodeCleaning cleaningOf(const CleanOptions& options, bool isPreview) {
     NodeCleaning cleaning{isPreview, options.withRecent};
     cleaning.agents = options.agents;
     return cleaning;
@@ -403,7 +418,7 @@ NodeCleaning cleaningOf(const CleanNodesOptions& options, bool isPreview) {
 
 /// Cleans each folder once; who shares it goes on to say so.
 std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<CleanedNode> found,
-                                     const CleanNodesOptions& options) {
+                                     const CleanOptions& options) {
     std::vector<std::string> tellers;
     for (const CleanedNode& node : found)
         if (node.toldBy.empty())
@@ -413,9 +428,7 @@ std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<Cleane
     return found;
 }
 
-} // namespace
-
-int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
+int runCleanNodes(CommandContext& context, const CleanOptions& options) {
     const auto named = namedNodes(context.fleet().nodes(), options.nodes);
     if (!named)
         return printError(context, named.error());
@@ -445,8 +458,6 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
         return printNodesCleaned(context, found, false);
     return printNodesCleaned(context, cleanShared(context, std::move(found), options), false);
 }
-
-namespace {
 
 /// The answer of a node that was to be rid of all, and the list without that node.
 int finishUninstall(CommandContext& context, const std::string& node,
@@ -485,7 +496,17 @@ std::string agreementToOthers(const DeployedReport& report, const KnownRuns& kno
                      "), and cannot go on from what is deleted";
 }
 
-} // namespace
+int runNodesRemove(CommandContext& context, const std::string& name) {
+    // A machine that is off the list is not asked any more, and its runs cannot be commanded.
+    if (const std::string live = liveWordsOf(context, name); !live.empty())
+        return printError(context, {ErrorCode::kUnavailable, "remove " + name + ": " + live});
+    const auto removed = context.fleet().remove(QString::fromStdString(name));
+    if (!removed)
+        return printError(context, removed.error());
+    if (context.json())
+        printJson({{"removed", name}});
+    return 0;
+}
 
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options) {
     const auto node = context.fleet().find(QString::fromStdString(options.name));
@@ -520,6 +541,103 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
     const auto done = cleanAll(context, {node->name}, cleaning);
     (void)context.fleet().load();
     return finishUninstall(context, node->name, done);
+}
+
+void addTrash(CommandLine& line) {
+    auto* trash = line.addGroup("trash", "List the runs that were deleted", &runTrash);
+    auto& restored = line.keep<std::string>();
+    line.addOfRun(
+        *trash, "restore", "Bring a deleted run back", restored,
+        [&restored](CommandContext& context) { return runTrashRestore(context, restored); });
+    auto& agreed = line.keep<bool>();
+    auto* empty =
+        line.add(*trash, "empty", "Forget the deleted runs for good",
+                 [&agreed](CommandContext& context) { return runTrashEmpty(context, agreed); });
+    empty->add_flag("--yes", agreed, "Do not ask");
+}
+
+void addClean(CommandLine& line) {
+    auto& o = line.keep<CleanOptions>();
+    auto* clean = line.add(
+        "clean",
+        "Delete a run's folder on its nodes, with the checkpoints in it; without a run: trainers, "
+        "agents and staged data that no run on a node needs any more",
+        [&o](CommandContext& context) {
+            return o.run.empty() ? runCleanNodes(context, o) : runClean(context, o);
+        });
+    line.needNodes(*clean);
+    auto* run = clean->add_option("RUN", o.run, kRunHelp);
+    clean->add_option("--node", o.nodes, "Without a run: only these nodes or @GROUPs; default: all")
+        ->excludes(run);
+    clean
+        ->add_option("--agent", o.agents,
+                     "Without a run: only agents whose SHA-256 begins so, in 8 digits or more")
+        ->check([](const std::string& text) {
+            return isBeginOfSha256(text) ? std::string()
+                                         : text + " is no begin of a SHA-256, in 8 digits or more";
+        })
+        ->excludes(run);
+    clean
+        ->add_flag("--recent", o.withRecent,
+                   "Without a run: also what was used within the last day")
+        ->excludes(run);
+    clean->add_flag("--preview", o.preview, "Only say what that is");
+    clean->add_flag("--yes", o.yes, "Do not ask");
+}
+
+} // namespace
+
+void addKeeping(CommandLine& line) {
+    struct Name {
+        std::string run, name;
+    };
+    auto& named = line.keep<Name>();
+    auto* rename = line.addOfRun(
+        "rename", "Call a run something else", named.run,
+        [&named](CommandContext& context) { return runRename(context, named.run, named.name); });
+    rename->add_option("NAME", named.name, "What no other run is called")->required();
+
+    struct Note {
+        std::string run;
+        std::optional<std::string> text;
+    };
+    auto& noted = line.keep<Note>();
+    auto* note = line.addOfRun(
+        "note", "Print or replace the notes on a run", noted.run,
+        [&noted](CommandContext& context) { return runNote(context, noted.run, noted.text); });
+    note->add_option("TEXT", noted.text, "What the notes are to say; empty: nothing");
+
+    struct Tag {
+        std::string run;
+        std::vector<std::string> added, removed;
+    };
+    auto& tagged = line.keep<Tag>();
+    auto* tag = line.addOfRun("tag", "Print a run's tags, add some or take some away", tagged.run,
+                              [&tagged](CommandContext& context) {
+                                  return runTag(context, tagged.run, tagged.added, tagged.removed);
+                              });
+    tag->add_option("TAG", tagged.added, "Tags to add");
+    tag->add_option("--remove", tagged.removed, "A tag to take away")->allow_extra_args(false);
+
+    auto& deleted = line.keep<std::string>();
+    line.addOfRun("delete", "Move a run to the trash", deleted,
+                  [&deleted](CommandContext& context) { return runDelete(context, deleted); });
+    addTrash(line);
+    addClean(line);
+}
+
+void addNodeRemoval(CommandLine& line, CLI::App& nodes) {
+    auto& o = line.keep<RemoveNodeOptions>();
+    auto* remove = line.add(nodes, "remove", "Forget a machine", [&o](CommandContext& context) {
+        return o.fromNode ? runNodesUninstall(context, o) : runNodesRemove(context, o.name);
+    });
+    remove->add_option("NAME", o.name, "Which")->required();
+    auto* fromNode =
+        remove->add_flag("--from-node", o.fromNode, "First delete there what Ringmaster put there");
+    remove->add_flag("--runs", o.withRuns, "Also its runs' folders, with their checkpoints")
+        ->needs(fromNode);
+    remove->add_flag("--preview", o.preview, "Only say what that is")->needs(fromNode);
+    remove->add_flag("--yes", o.yes, "Do not ask")->needs(fromNode);
 }
 
 } // namespace rm::cli

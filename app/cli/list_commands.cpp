@@ -30,6 +30,21 @@ namespace rm::cli {
 
 namespace {
 
+struct CheckpointsOptions {
+    std::string run;
+    /// Every byte of them is read on their node; the exit code says whether all are whole.
+    bool verify = false;
+    bool preview = false;               ///< say which ones retention removes next
+    std::vector<std::string> overrides; ///< section.key=value, of the rules of that
+};
+
+struct LogOptions {
+    std::string run;
+    int rank = -1;        ///< -1: all
+    std::string contains; ///< empty: all
+    std::string output;   ///< empty: standard output
+};
+
 std::string lossText(const std::optional<double>& loss) {
     return loss ? formatNumber(*loss) : "-";
 }
@@ -185,8 +200,6 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
     }
 }
 
-} // namespace
-
 int runRuns(CommandContext& context) {
     context.catchUp();
     const auto reader = context.reader();
@@ -241,8 +254,6 @@ int runShow(CommandContext& context, const std::string& id) {
     return 0;
 }
 
-namespace {
-
 /// What each checkpoint is worth, in their order. The node is asked for one after another, so that
 /// other work of its comes between.
 std::vector<Result<void>> verify(CommandContext& context, const RunSummary& run,
@@ -293,8 +304,6 @@ Result<std::set<std::string>> previewOf(const ReadRun& read,
     return removedNext(*read.reader, read.summary, *checked);
 }
 
-} // namespace
-
 int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     const auto read = readRun(context, options.run);
     if (!read)
@@ -342,8 +351,6 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     return exitCodeOf(verdicts);
 }
 
-namespace {
-
 /// kInvalid: no attempt of the run had such a rank. -1: all of them.
 Result<void> hasRank(const ReadRun& read, int rank) {
     const QString& run = read.summary.id;
@@ -358,8 +365,6 @@ Result<void> hasRank(const ReadRun& read, int rank) {
                     (ranks == 1 ? "; its only rank is 0"
                                 : "; its ranks are 0 to " + std::to_string(ranks - 1)));
 }
-
-} // namespace
 
 int runExport(CommandContext& context, const std::string& id, const std::string& output) {
     if (context.json() && output.empty())
@@ -409,6 +414,52 @@ int runLogs(CommandContext& context, const LogOptions& options) {
     else if (!options.output.empty())
         std::cerr << *lines << " lines written to " << options.output << std::endl;
     return 0;
+}
+
+} // namespace
+
+void addLists(CommandLine& line) {
+    line.add("runs", "List the runs, newest first", &runRuns);
+
+    auto& shown = line.keep<std::string>();
+    line.addOfRun("show", "Show one run", shown,
+                  [&shown](CommandContext& context) { return runShow(context, shown); });
+
+    auto& o = line.keep<CheckpointsOptions>();
+    auto* checkpoints =
+        line.addOfRun("checkpoints", "List a run's checkpoints", o.run,
+                      [&o](CommandContext& context) { return runCheckpoints(context, o); });
+    checkpoints->add_flag("--verify", o.verify, "Read every byte of them and say which are whole");
+    auto* preview = checkpoints->add_flag(
+        "--preview", o.preview, "Say which of them are removed once the next one is saved");
+    checkpoints
+        ->add_option(
+            "--set", o.overrides,
+            "With --preview: checkpoint.keep_last=2 and such, in place of the spec's rules")
+        ->allow_extra_args(false)
+        ->needs(preview);
+
+    struct Export {
+        std::string run, output;
+        std::string format = "csv";
+    };
+    auto& exported = line.keep<Export>();
+    auto* exporting = line.addOfRun(
+        "export", "Write every sample of a run, without the steps that were set aside",
+        exported.run, [&exported](CommandContext& context) {
+            return runExport(context, exported.run, exported.output);
+        });
+    exporting->add_option("--format", exported.format, "csv")->check(CLI::IsMember({"csv"}));
+    exporting->add_option("--output", exported.output, "A file; default: standard output");
+
+    auto& wanted = line.keep<LogOptions>();
+    auto* logs =
+        line.addOfRun("logs", "Print what the ranks wrote", wanted.run,
+                      [&wanted](CommandContext& context) { return runLogs(context, wanted); });
+    logs->add_option("--rank", wanted.rank, "Only of this rank")
+        ->check(wholeNumber("a rank", 0, std::numeric_limits<int>::max()));
+    logs->add_option("--filter", wanted.contains, "Lines that contain these words");
+    logs->add_option("--output", wanted.output, "A file; default: standard output");
 }
 
 } // namespace rm::cli

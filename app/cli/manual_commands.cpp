@@ -46,13 +46,27 @@ int showHits(CommandContext& context, const Manual& manual, const std::string& w
     return 0;
 }
 
-} // namespace
-
 int runHelp(CommandContext& context, const std::string& topic, const std::string& words) {
     const auto manual = Manual::read();
     if (!manual)
         return printError(context, manual.error());
     return words.empty() ? showTopic(context, *manual, topic) : showHits(context, *manual, words);
+}
+
+} // namespace
+
+void addManual(CommandLine& line) {
+    struct Options {
+        std::string topic, words;
+    };
+    auto& o = line.keep<Options>();
+    auto* help = line.add("help", "Print a topic of the manual", [&o](CommandContext& context) {
+        return runHelp(context, o.topic, o.words);
+    });
+    line.needNoEngine(*help);
+    auto* topic = help->add_option("TOPIC", o.topic, "Default: index, which lists them");
+    help->add_option("--search", o.words, "Instead the paragraphs of all topics with these words")
+        ->excludes(topic);
 }
 
 } // namespace rm::cli

@@ -127,8 +127,6 @@ Result<NetworkMatrix> measuredLast(CommandContext& context) {
     return std::move(*found);
 }
 
-} // namespace
-
 int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last) {
     const auto named = namedNodes(context.fleet().nodes(), names);
     if (!named)
@@ -146,6 +144,23 @@ int runNodesNetwork(CommandContext& context, const std::vector<std::string>& nam
     print(context, *matrix, findings);
     const bool isBad = std::ranges::count(findings, CheckRow::State::kBad, &CheckRow::state) > 0;
     return static_cast<int>(isBad ? ExitCode::kUnavailable : ExitCode::kOk);
+}
+
+} // namespace
+
+void addNetwork(CommandLine& line, CLI::App& nodes) {
+    struct Options {
+        std::vector<std::string> names;
+        bool last = false;
+    };
+    auto& o = line.keep<Options>();
+    auto* network = line.add(
+        nodes, "network", "Measure how machines reach each other, and by which interface",
+        [&o](CommandContext& context) { return runNodesNetwork(context, o.names, o.last); });
+    network->add_option("NAME", o.names,
+                        "Names or @GROUPs; default: all that are no Slurm cluster, without this "
+                        "computer where there are two others");
+    network->add_flag("--last", o.last, "Show what was found last, without measuring");
 }
 
 } // namespace rm::cli

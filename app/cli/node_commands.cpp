@@ -16,11 +16,36 @@
 #include <QString>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 
 namespace rm::cli {
 
 namespace {
+
+struct NodeOptions {
+    std::string name;
+    std::string ssh;                ///< [USER@]HOST[:PORT] or an ssh_config name
+    std::optional<std::string> key; ///< empty: that of ssh_config, or the usual ones
+    std::string fingerprint;
+    bool isSlurm = false;   ///< the login node of a Slurm cluster
+    bool isNoSlurm = false; ///< and not any more
+    bool isHere = false;    ///< which is this computer
+    std::vector<std::string> sbatch;
+    std::optional<std::string> partition; ///< short for one of these
+    bool check = true;
+    std::optional<std::string> jump; ///< [USER@]HOST[:PORT]; empty: none
+    std::optional<std::string> gpus; ///< joined by ','; "all" or empty: all
+    std::optional<std::string> notes;
+    std::vector<std::string> environment; ///< all of them; one empty text: none
+    std::vector<std::string> groups;      ///< likewise
+};
+
+struct ImportOptions {
+    std::vector<std::string> aliases;
+    bool all = false;                ///< that are not in the list and can be added
+    std::vector<std::string> groups; ///< of those that are added
+};
 
 /// `node` reached by "[USER@]HOST[:PORT]"; IPv6 addresses stand in brackets.
 Result<Node> reachedBy(Node node, const std::string& typed) {
@@ -98,8 +123,6 @@ std::string formatFilled(std::vector<std::vector<std::string>> rows) {
     return formatTable(rows);
 }
 
-} // namespace
-
 void printRow(const CheckRow& row) {
     const char* mark = row.state == CheckRow::State::kGood      ? "ok  "
                        : row.state == CheckRow::State::kWarning ? "note"
@@ -111,8 +134,6 @@ void printRow(const CheckRow& row) {
     if (!row.fix.empty())
         std::cout << "        -> " << oneLine(row.fix) << "\n";
 }
-
-namespace {
 
 void printCheck(const NodeCheck& check) {
     std::cout << oneLine(check.node) << ": "
@@ -179,8 +200,6 @@ Result<void> checkTrust(const std::string& attempt, const NodeOptions& options) 
                 attempt + ": --fingerprint is compared with the key that the machine shows, and "
                           "--no-check does not connect to it; leave one of them out");
 }
-
-} // namespace
 
 int runNodesAdd(CommandContext& context, const NodeOptions& options) {
     if (const auto trust = checkTrust("add node " + options.name, options); !trust)
@@ -287,8 +306,6 @@ int runNodesHistory(CommandContext& context, const std::string& name) {
     return 0;
 }
 
-namespace {
-
 int printOffers(const CommandContext& context, const std::vector<SshOffer>& offers) {
     if (context.json()) {
         auto out = nlohmann::ordered_json::array();
@@ -326,8 +343,6 @@ Result<Node> importedFrom(const std::vector<SshOffer>& offers, const std::string
     return offer->node;
 }
 
-} // namespace
-
 int runNodesImport(CommandContext& context, const ImportOptions& options) {
     const auto offers = sshOffers(context.fleet().nodes());
     if (options.aliases.empty() && !options.all)
@@ -357,8 +372,6 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
     return 0;
 }
 
-namespace {
-
 void printLaunchCheck(const std::string& launchOf, const LaunchCheck& check) {
     std::cout << "\nlaunch of " << oneLine(launchOf) << ": "
               << (check.isReady ? "possible" : "refused") << "\n";
@@ -375,8 +388,6 @@ Result<LaunchCheck> checkLaunchOn(CommandContext& context, const RunSpec& spec,
         placements.push_back({QString::fromStdString(node.name), 0});
     return checkLaunchAsking(context, spec, placements);
 }
-
-} // namespace
 
 int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed,
                   const std::string& launchOf) {
@@ -440,8 +451,6 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
     return code == 0 && !(*launch)->isReady ? static_cast<int>(ExitCode::kFailed) : code;
 }
 
-namespace {
-
 /// Those that this Ringmaster has not started, as far as it knows.
 std::vector<std::string> othersOf(const CommandContext& context,
                                   const std::vector<std::string>& runs) {
@@ -477,8 +486,6 @@ Result<OtherRuns> agreeToEndOthers(CommandContext& context, const std::string& n
     return OtherRuns::kEnd;
 }
 
-} // namespace
-
 int runNodesEndLeftovers(CommandContext& context, const std::string& name,
                          const std::vector<std::string>& runs, bool yes) {
     QStringList ids;
@@ -501,16 +508,133 @@ int runNodesEndLeftovers(CommandContext& context, const std::string& name,
     return 0;
 }
 
-int runNodesRemove(CommandContext& context, const std::string& name) {
-    // A machine that is off the list is not asked any more, and its runs cannot be commanded.
-    if (const std::string live = liveWordsOf(context, name); !live.empty())
-        return printError(context, {ErrorCode::kUnavailable, "remove " + name + ": " + live});
-    const auto removed = context.fleet().remove(QString::fromStdString(name));
-    if (!removed)
-        return printError(context, removed.error());
-    if (context.json())
-        printJson({{"removed", name}});
-    return 0;
+CLI::Option* addReaching(CLI::App& command, NodeOptions& o, const char* ssh) {
+    auto* address = command.add_option("--ssh", o.ssh, ssh);
+    command.add_option("--key", o.key,
+                       "Private key file; \"\": that of ssh_config, or the usual ones");
+    command.add_option("--fingerprint", o.fingerprint,
+                       "SHA256:... of the host key; another one is refused");
+    command.add_flag("!--no-check", o.check, "Do not connect to it");
+    command.add_option("--jump", o.jump,
+                       "[USER@]HOST[:PORT] to pass on the way, several joined by ',', as ssh -J; "
+                       "default: as ssh_config");
+    command.add_option("--gpus", o.gpus,
+                       "Train on these alone: numbers or UUIDs of nvidia-smi -L, joined by ','; "
+                       "default: all");
+    command
+        .add_option("--env", o.environment,
+                    "NAME=value for its ranks, once per variable: NCCL_*, GLOO_*, TORCH_*, OMP_* "
+                    "and MKL_*; replaces those that it has, \"\" clears them")
+        ->allow_extra_args(false);
+    command
+        .add_option("--group", o.groups,
+                    "A group to choose it by, as @GROUP, once per group; replaces those that it "
+                    "has, \"\" clears them")
+        ->allow_extra_args(false);
+    command.add_option("--notes", o.notes, "What people should know of it");
+    return address;
+}
+
+/// How jobs are sent to a cluster.
+std::array<CLI::Option*, 2> addSlurm(CLI::App& command, NodeOptions& o) {
+    return {command.add_option("--partition", o.partition,
+                               "Of the cluster; default, and \"\": its own default"),
+            command
+                .add_option("--sbatch", o.sbatch,
+                            "An option for each of its jobs, once per option, such as "
+                            "--sbatch=--account=NAME; replaces those that it has, \"\" clears them")
+                ->allow_extra_args(false)};
+}
+
+void addNodeEdits(CommandLine& line, CLI::App& nodes) {
+    auto& added = line.keep<NodeOptions>();
+    auto* add = line.add(nodes, "add", "Add a machine that SSH reaches",
+                         [&added](CommandContext& context) { return runNodesAdd(context, added); });
+    add->add_option("NAME", added.name, "What to call it")->required();
+    auto* ssh =
+        addReaching(*add, added, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
+    auto* slurm = add->add_flag("--slurm", added.isSlurm,
+                                "It is the login node of a Slurm cluster, whose nodes train");
+    add->add_flag("--here", added.isHere, "That is this computer, so that no SSH is needed")
+        ->needs(slurm)
+        ->excludes(ssh);
+    for (auto* option : addSlurm(*add, added))
+        option->needs(slurm);
+
+    auto& edited = line.keep<NodeOptions>();
+    auto* edit =
+        line.add(nodes, "edit", "Change how a machine is reached and used",
+                 [&edited](CommandContext& context) { return runNodesEdit(context, edited); });
+    edit->add_option("NAME", edited.name, "Its name, which stays the same")->required();
+    addReaching(*edit, edited, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default as it is");
+    auto* slurmNow = edit->add_flag("--slurm", edited.isSlurm,
+                                    "It is the login node of a Slurm cluster, whose nodes train");
+    edit->add_flag("--no-slurm", edited.isNoSlurm, "It is none")->excludes(slurmNow);
+    addSlurm(*edit, edited);
+}
+
+void addNodeChecks(CommandLine& line, CLI::App& nodes) {
+    struct Check {
+        std::vector<std::string> names;
+        std::string spec;
+    };
+    auto& checked = line.keep<Check>();
+    auto* check = line.add(nodes, "check", "Connect to machines and check them",
+                           [&checked](CommandContext& context) {
+                               return runNodesCheck(context, checked.names, checked.spec);
+                           });
+    check->add_option("NAME", checked.names, "Names or @GROUPs; default: all");
+    check->add_option("--for", checked.spec,
+                      "A run spec (.toml) or the name of a recipe: check its launch on them, too, "
+                      "as run --check does");
+
+    auto& past = line.keep<std::string>();
+    auto* history =
+        line.add(nodes, "history", "What the last checks of a machine found, and what changed",
+                 [&past](CommandContext& context) { return runNodesHistory(context, past); });
+    history->add_option("NAME", past, "Which")->required();
+}
+
+void addImport(CommandLine& line, CLI::App& nodes) {
+    auto& o = line.keep<ImportOptions>();
+    auto* import = line.add(nodes, "import", "Add machines by their names in ~/.ssh/config",
+                            [&o](CommandContext& context) { return runNodesImport(context, o); });
+    auto* aliases = import->add_option("ALIAS", o.aliases, "Names; default: list what there is");
+    import->add_flag("--all", o.all, "All that are not in the list")->excludes(aliases);
+    import->add_option("--group", o.groups, "A group for them, once per group")
+        ->allow_extra_args(false);
+}
+
+void addEndLeftovers(CommandLine& line, CLI::App& nodes) {
+    struct Options {
+        std::string name;
+        std::vector<std::string> runs;
+        bool yes = false;
+    };
+    auto& o = line.keep<Options>();
+    auto* end =
+        line.add(nodes, "end-leftovers", "End runs that a check found left over on a machine",
+                 [&o](CommandContext& context) {
+                     return runNodesEndLeftovers(context, o.name, o.runs, o.yes);
+                 });
+    end->add_option("NAME", o.name, "The machine")->required();
+    end->add_option("RUN", o.runs, "Ids of runs, as the check says them")->required();
+    end->add_flag("--yes", o.yes, "Do not ask, even of what another Ringmaster started");
+}
+
+} // namespace
+
+void addNodes(CommandLine& line) {
+    CLI::App* nodes = line.addGroup("nodes", "The machines that can train");
+    line.needNodes(*nodes);
+    addNodeEdits(line, *nodes);
+    line.add(*nodes, "list", "List the machines", &runNodesList);
+    addNodeChecks(line, *nodes);
+    addImport(line, *nodes);
+    addNetwork(line, *nodes);
+    addEndLeftovers(line, *nodes);
+    addTrials(line, *nodes);
+    addNodeRemoval(line, *nodes);
 }
 
 } // namespace rm::cli

@@ -21,6 +21,7 @@
 #include "app/core/runs/same_name.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/rule.h"
 
 #include <QDir>
 
@@ -33,6 +34,36 @@
 namespace rm::cli {
 
 namespace {
+
+struct RunOptions {
+    std::string spec;                   ///< path of a .toml, or the name of a recipe
+    std::string like;                   ///< instead of `spec`: a run whose spec (and nodes) to use
+    std::vector<std::string> nodes;     ///< NAME[:RANKS] or @GROUP[:RANKS]
+    std::vector<std::string> overrides; ///< section.key=value
+    bool wait = false;
+    bool anyway = false;      ///< launch even if memory seems too small
+    bool check = false;       ///< only say what the nodes say of it
+    bool printSbatch = false; ///< only print the script of its job on a Slurm cluster
+};
+
+struct ResumeOptions {
+    std::string run;
+    std::vector<std::string> nodes; ///< NAME[:RANKS]; none: those of the last attempt
+    bool wait = false;
+    bool preview = false; ///< only say what would change
+};
+
+struct RestoreOptions {
+    std::string run;
+    std::string checkpoint; ///< a step, or the name of a folder
+    bool asNew = false;
+    std::vector<std::string> overrides; ///< section.key=value, of the new run
+    std::vector<std::string> nodes;     ///< as ResumeOptions'
+    bool yes = false;                   ///< do not ask whether to retire what came after
+    bool wait = false;
+    bool anyway = false;  ///< as RunOptions'
+    bool preview = false; ///< as ResumeOptions'
+};
 
 using namespace std::chrono_literals;
 
@@ -374,8 +405,6 @@ int printSbatch(CommandContext& context, const RunRequest& request) {
     return 0;
 }
 
-} // namespace
-
 int runRun(CommandContext& context, const RunOptions& options) {
     const auto request = requestOf(context, options);
     if (!request)
@@ -399,8 +428,6 @@ int runAttach(CommandContext& context, const std::string& id) {
     const auto run = context.resolve(id);
     return run ? watchRun(context, run->id) : printError(context, run.error());
 }
-
-namespace {
 
 nlohmann::ordered_json jsonOf(const std::vector<Placement>& placements) {
     auto nodes = nlohmann::ordered_json::array();
@@ -457,8 +484,6 @@ Result<void> tellChanges(CommandContext& context, const RunSummary& run,
     return {};
 }
 
-} // namespace
-
 int runResume(CommandContext& context, const ResumeOptions& options) {
     const auto run = context.caughtUpOne(options.run);
     if (!run)
@@ -476,22 +501,6 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
     };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
                          options.wait);
-}
-
-int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
-    const auto run = context.resolveOne(id, true);
-    if (!run)
-        return printError(context, run.error());
-    const auto declared =
-        await(context.engine().ask(DeclareLostRequest{run->id, QString::fromStdString(node)}));
-    if (!declared)
-        return printError(context, declared.error());
-    if (context.json())
-        printJson({{"run", run->id.toStdString()}, {"lost", node}});
-    else
-        std::cout << node << " is given up; the ranks of " << run->id.toStdString()
-                  << " elsewhere are being killed" << std::endl;
-    return 0;
 }
 
 int runRestore(CommandContext& context, const RestoreOptions& options) {
@@ -517,159 +526,91 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
                          options.wait);
 }
 
-namespace {
+constexpr const char* kNodeHelp = "NAME[:RANKS] or @GROUP[:RANKS], once per node; default those "
+                                  "of the last attempt. The checkpoint is copied to "
+                                  "the first of them if it is not there";
+constexpr const char* kPreviewHelp = "Only say what would change";
+constexpr const char* kWaitHelp = "Follow the run until it ends";
+constexpr const char* kAnywayHelp = "Launch even if a node seems to have too little memory";
 
-/// Shows how far a copy is until it is there; asks for the passwords of the nodes that need one.
-Result<QString> awaitCopy(CommandContext& context, const RunSummary& run,
-                          const std::string& checkpoint, const CopyOrder& order) {
-    const auto copy = [&] {
-        LaunchLines lines;
-        QObject receiver;
-        QObject::connect(&context.engine(), &Engine::progressed, &receiver,
-                         [&](const QString& which, const Progress& progress) {
-                             if (which == run.id)
-                                 lines.show(progress);
-                         });
-        return await(context.engine().ask(
-            CopyCheckpointRequest{run.id, QString::fromStdString(checkpoint), order}));
+void addRun(CommandLine& line) {
+    auto& o = line.keep<RunOptions>();
+    auto* run = line.add("run", "Launch a run",
+                         [&o](CommandContext& context) { return runRun(context, o); });
+    line.needNodes(*run);
+    auto* spec = run->add_option("SPEC", o.spec, "A run spec (.toml) or the name of a recipe");
+    run->add_option("--like", o.like, "Use the spec and the nodes of this run instead")
+        ->excludes(spec);
+    run->add_option("--node", o.nodes,
+                    "NAME[:RANKS] or @GROUP[:RANKS], once per node; default this-computer, or "
+                    "--like's")
+        ->allow_extra_args(false);
+    run->add_option("--set", o.overrides, "section.key=value, overrides the spec")
+        ->allow_extra_args(false);
+    run->add_flag("--wait", o.wait, kWaitHelp);
+    run->add_flag("--anyway", o.anyway, kAnywayHelp);
+    auto* justCheck =
+        run->add_flag("--check", o.check,
+                      "Launch nothing; say what the nodes say of it: device, disks, checkpoints, "
+                      "data, who is there, address");
+    run->add_flag("--print-sbatch", o.printSbatch,
+                  "Launch nothing; print the script that a Slurm cluster would get. Lines of your "
+                  "own come from --set 'launch.sbatch=[\"--account=NAME\"]', "
+                  "'launch.srun=[\"--mpi=none\"]' and "
+                  "'launch.job_setup=[\"module load NAME\"]'")
+        ->excludes(justCheck);
+    run->footer("What a run does by itself, --set 'rules=[\"RULE\", ...]', where RULE is\n" +
+                ruleHelp());
+}
+
+void addResume(CommandLine& line) {
+    auto& o = line.keep<ResumeOptions>();
+    auto* resume = line.addOfRun("resume", "Go on from the newest checkpoint", o.run,
+                                 [&o](CommandContext& context) { return runResume(context, o); });
+    line.needNodes(*resume);
+    resume->add_option("--node", o.nodes, kNodeHelp)->allow_extra_args(false);
+    resume->add_flag("--preview", o.preview, kPreviewHelp);
+    resume->add_flag("--wait", o.wait, kWaitHelp);
+}
+
+void addRestore(CommandLine& line) {
+    auto& o = line.keep<RestoreOptions>();
+    auto* restore = line.addOfRun("restore", "Go on from an earlier checkpoint", o.run,
+                                  [&o](CommandContext& context) { return runRestore(context, o); });
+    line.needNodes(*restore);
+    restore->add_option("CHECKPOINT", o.checkpoint, kCheckpointHelp)->required();
+    auto* asNew =
+        restore->add_flag("--as-new", o.asNew, "Branch: a new run that starts from there");
+    restore->add_option("--set", o.overrides, "section.key=value, overrides the branch's spec")
+        ->allow_extra_args(false)
+        ->needs(asNew);
+    restore->add_option("--node", o.nodes, kNodeHelp)->allow_extra_args(false);
+    restore->add_flag("--preview", o.preview, kPreviewHelp)->excludes(asNew);
+    restore->add_flag("--yes", o.yes,
+                      "Agree that later steps and checkpoints are set aside; a script has to");
+    restore->add_flag("--wait", o.wait, kWaitHelp);
+    restore->add_flag("--anyway", o.anyway, kAnywayHelp);
+}
+
+void addAttach(CommandLine& line) {
+    struct Options {
+        std::string run;
+        bool wait = false;
     };
-    auto folder = copy();
-    const bool denied = !folder && folder.error().code == ErrorCode::kDenied;
-    std::vector<std::string> nodes = nodesOf(run);
-    nodes.push_back(order.node.toStdString());
-    return denied && openAsking(context, nodes) ? copy() : folder;
-}
-
-int copyTo(CommandContext& context, const std::string& id, const std::string& checkpoint,
-           const CopyOrder& order) {
-    const auto run = context.caughtUpOne(id);
-    if (!run)
-        return printError(context, run.error());
-    const auto folder = awaitCopy(context, *run, checkpoint, order);
-    if (!folder)
-        return printError(context, folder.error());
-    if (context.json())
-        printJson({{"run", run->id.toStdString()},
-                   {"node", order.node.toStdString()},
-                   {"folder", folder->toStdString()}});
-    else
-        std::cout << oneLine(folder->toStdString()) << std::endl;
-    return 0;
-}
-
-QString absolutePath(const std::string& path) {
-    return path.empty() ? QString()
-                        : QDir::current().absoluteFilePath(QString::fromStdString(path));
+    auto& o = line.keep<Options>();
+    auto* attach =
+        line.addOfRun("attach", "Follow a run until it ends", o.run,
+                      [&o](CommandContext& context) { return runAttach(context, o.run); });
+    attach->add_flag("--wait", o.wait, "No effect: attach always waits");
 }
 
 } // namespace
 
-int runPullCheckpoint(CommandContext& context, const std::string& run,
-                      const std::string& checkpoint, const std::string& to) {
-    return copyTo(context, run, checkpoint, {kLocalNodeName, absolutePath(to), {}});
-}
-
-int runPushCheckpoint(CommandContext& context, const std::string& run,
-                      const std::string& checkpoint, const std::string& node,
-                      const std::string& from) {
-    return copyTo(context, run, checkpoint, {QString::fromStdString(node), {}, absolutePath(from)});
-}
-
-namespace {
-
-/// Asks the engine, and once more when the person has entered what a node asks for.
-template <class Ask>
-auto answerOf(CommandContext& context, const RunSummary& run, const Ask& ask) {
-    auto answer = await(ask());
-    const bool denied = !answer && answer.error().code == ErrorCode::kDenied;
-    if (denied && openAsking(context, nodesOf(run)))
-        answer = await(ask());
-    return answer;
-}
-
-} // namespace
-
-int runRemoveCheckpoint(CommandContext& context, const std::string& id,
-                        const std::string& checkpoint, bool undo) {
-    const auto run = context.caughtUpOne(id);
-    if (!run)
-        return printError(context, run.error());
-    const auto done = answerOf(context, *run, [&] {
-        const QString which = QString::fromStdString(checkpoint);
-        return undo ? context.engine().ask(BringBackCheckpointRequest{run->id, which})
-                    : context.engine().ask(RemoveCheckpointRequest{run->id, which});
-    });
-    if (!done)
-        return printError(context, done.error());
-    if (context.json())
-        printJson({{"run", run->id.toStdString()}, {undo ? "back" : "removed", checkpoint}});
-    else if (undo)
-        std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint) << " is back"
-                  << std::endl;
-    else
-        std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint)
-                  << " is removed; --undo brings it back for " << kAsideDays << " days"
-                  << std::endl;
-    return 0;
-}
-
-int runPinCheckpoint(CommandContext& context, const std::string& id, const std::string& checkpoint,
-                     bool pinned) {
-    const auto run = context.caughtUpOne(id);
-    if (!run)
-        return printError(context, run.error());
-    const auto done = answerOf(context, *run, [&] {
-        return context.engine().ask(
-            PinCheckpointRequest{run->id, QString::fromStdString(checkpoint), pinned});
-    });
-    if (!done)
-        return printError(context, done.error());
-    if (context.json())
-        printJson({{"run", run->id.toStdString()}, {"checkpoint", checkpoint}, {"pinned", pinned}});
-    else
-        std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint)
-                  << (pinned ? " is pinned: it stays until you unpin it"
-                             : " is kept as the spec says")
-                  << std::endl;
-    return 0;
-}
-
-namespace {
-
-std::string tableOf(const TensorComparison& comparison) {
-    std::vector<std::vector<std::string>> rows = {
-        {"LAYER", "VALUES", "NORM OF A", "NORM OF B", "DIFFERENCE", "OF A", "LARGEST"}};
-    for (const LayerDifference& each : comparison.layers)
-        rows.push_back({oneLine(each.layer), std::to_string(each.values), formatNumber(each.normA),
-                        formatNumber(each.normB), formatNumber(each.normOfDifference),
-                        formatNumber(100 * each.normOfDifference / each.normA) + " %",
-                        formatNumber(each.largest)});
-    std::string text = formatTable(rows);
-    for (const std::string& name : comparison.onlyInA)
-        text += "only in A: " + oneLine(name) + "\n";
-    for (const std::string& name : comparison.onlyInB)
-        text += "only in B: " + oneLine(name) + "\n";
-    return text;
-}
-
-} // namespace
-
-int runCompareCheckpoints(CommandContext& context, const std::string& id, const std::string& a,
-                          const std::string& b) {
-    const auto run = context.caughtUpOne(id);
-    if (!run)
-        return printError(context, run.error());
-    const auto comparison = answerOf(context, *run, [&] {
-        return context.engine().ask(CompareCheckpointsRequest{run->id, QString::fromStdString(a),
-                                                              QString::fromStdString(b)});
-    });
-    if (!comparison)
-        return printError(context, comparison.error());
-    if (context.json())
-        printJson(nlohmann::ordered_json::parse(toJson(*comparison)));
-    else
-        std::cout << tableOf(*comparison) << std::flush;
-    return 0;
+void addLaunching(CommandLine& line) {
+    addRun(line);
+    addResume(line);
+    addRestore(line);
+    addAttach(line);
 }
 
 } // namespace rm::cli

@@ -18,6 +18,11 @@ namespace rm::cli {
 
 namespace {
 
+struct ForecastOptions {
+    std::string spec; ///< path of a .toml, or the name of a recipe
+    std::vector<std::string> nodes, overrides;
+};
+
 /// Shows how far it is until it is over, and ends it when that is asked for.
 Result<QString> awaitTrial(CommandContext& context, const NodeTrial& trial,
                            const Interruption& interruption) {
@@ -175,8 +180,6 @@ std::string tableOf(const std::vector<StepForecast>& forecasts) {
     return formatTable(rows);
 }
 
-} // namespace
-
 int runNodesSelfTest(CommandContext& context, const std::string& name) {
     const Interruption interruption;
     const auto told = tryOut(
@@ -214,7 +217,7 @@ int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& n
     return 0;
 }
 
-int runForecast(CommandContext& context, const RunOptions& options) {
+int runForecast(CommandContext& context, const ForecastOptions& options) {
     const auto spec = loadSpecOrRecipe(options.spec, options.overrides);
     if (!spec)
         return printError(context, spec.error());
@@ -237,6 +240,46 @@ int runForecast(CommandContext& context, const RunOptions& options) {
         std::cout << sentence << "\n";
     std::cout << std::flush;
     return 0;
+}
+
+} // namespace
+
+void addTrials(CommandLine& line, CLI::App& nodes) {
+    auto& tested = line.keep<std::string>();
+    auto* selfTest = line.add(
+        nodes, "self-test", "Let a machine compare what its devices compute with what is right",
+        [&tested](CommandContext& context) { return runNodesSelfTest(context, tested); });
+    selfTest->add_option("NAME", tested, "Which")->required();
+
+    struct Links {
+        std::vector<std::string> names;
+        bool history = false;
+    };
+    auto& o = line.keep<Links>();
+    auto* links = line.add(
+        nodes, "all-reduce",
+        "Measure how fast gradients are summed between machines, in about 10 s",
+        [&o](CommandContext& context) { return runNodesAllReduce(context, o.names, o.history); });
+    auto* which =
+        links->add_option("NAME", o.names, "NAME[:RANKS] or @GROUP[:RANKS], two nodes or more");
+    links->add_flag("--history", o.history, "Only show the earlier measurements")->excludes(which);
+}
+
+void addForecast(CommandLine& line) {
+    auto& o = line.keep<ForecastOptions>();
+    auto* forecast = line.add("forecast",
+                              "Measure a step on one node and the links to others, and say what a "
+                              "step would take on all of them",
+                              [&o](CommandContext& context) { return runForecast(context, o); });
+    line.needNodes(*forecast);
+    forecast->add_option("SPEC", o.spec, "A run spec (.toml) or the name of a recipe")->required();
+    forecast
+        ->add_option("--node", o.nodes,
+                     "NAME[:RANKS] or @GROUP[:RANKS], once per node, two nodes or more")
+        ->required()
+        ->allow_extra_args(false);
+    forecast->add_option("--set", o.overrides, "section.key=value, overrides the spec")
+        ->allow_extra_args(false);
 }
 
 } // namespace rm::cli
