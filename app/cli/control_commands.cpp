@@ -16,23 +16,6 @@ namespace rm::cli {
 
 namespace {
 
-struct Control {
-    const char* name;
-    CommandKind kind;
-    const char* description;
-};
-
-constexpr Control kControls[] = {
-    {"hold", CommandKind::kHold, "Hold all ranks at the next step; the devices stay taken"},
-    {"continue", CommandKind::kContinue, "Go on after hold"},
-    {"pause", CommandKind::kPause, "Checkpoint, end the ranks and free the devices"},
-    {"checkpoint", CommandKind::kCheckpoint, "Write a checkpoint at the next step"},
-    {"validate", CommandKind::kValidate, "Validate at the next step"},
-    {"sample", CommandKind::kSample, "Generate a sample at the next step"},
-    {"stop", CommandKind::kStop, "End the run at the next step, without a checkpoint"},
-    {"kill", CommandKind::kKill, "End the ranks at once, also hanging ones"},
-};
-
 constexpr int64_t kMostSteps = 1'000'000'000'000; // as the ranks take them
 
 using namespace std::chrono_literals;
@@ -42,10 +25,6 @@ constexpr auto kEndDeadline = 5min;
 constexpr auto kAnswerDeadline = 5min;
 constexpr auto kSettleDeadline = 3s; ///< for an end that the nodes know of to reach the database
 constexpr int64_t kPatienceNs = 3'000'000'000; ///< with a node that cannot be reached
-
-bool endsTheRun(CommandKind kind) {
-    return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
-}
 
 /// Why the first node, which has rank 0 and receives the commands, cannot take one. nullopt: it
 /// can.
@@ -147,7 +126,7 @@ bool isDoneByAnother(const CommandContext& context, const QString& run, CommandK
         const auto now = context.resolve(run.toStdString());
         return now && isAlready(kind, now->state);
     };
-    return endsTheRun(kind) && awaitUntil(isSo, kSettleDeadline);
+    return rowOf(kind).endsAttempt && awaitUntil(isSo, kSettleDeadline);
 }
 
 /// No attempt ends when a launch is cancelled, here or in another process, which may be gone by
@@ -201,7 +180,7 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
 }
 
 int runControl(CommandContext& context, const std::string& id, CommandKind kind,
-               std::vector<std::pair<std::string, std::string>> args = {}) {
+               std::vector<std::pair<std::string, std::string>> args) {
     const auto run = context.caughtUpOne(id, true);
     if (!run)
         return printError(context, run.error());
@@ -224,9 +203,9 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     const auto isKnown = [&] {
         return isOver() || !unseenNodes(live()).empty() || !whyUnstored(live()).empty();
     };
-    if (!isRefused() && endsTheRun(kind))
+    if (!isRefused() && rowOf(kind).endsAttempt)
         awaitUntil(isKnown, kEndDeadline);
-    const bool isDone = isRefused() || !endsTheRun(kind) || isOver();
+    const bool isDone = isRefused() || !rowOf(kind).endsAttempt || isOver();
     delay.reset();
     if (!state)
         return printError(context, state.error());
@@ -259,59 +238,61 @@ int runDeclareLost(CommandContext& context, const std::string& id, const std::st
     return 0;
 }
 
-} // namespace
+/// What a command of ranks gets.
+struct ControlOptions {
+    std::string run;
+    int64_t steps = 1;   ///< step
+    std::string setting; ///< set: KEY=VALUE
+};
 
-void addControls(CommandLine& line) {
-    for (const Control& control : kControls) {
-        auto& run = line.keep<std::string>();
-        line.addOfRun(control.name, control.description, run,
-                      [&run, kind = control.kind](CommandContext& context) {
-                          return runControl(context, run, kind);
-                      });
-    }
+std::vector<std::pair<std::string, std::string>> argumentsOf(CommandKind kind,
+                                                             const ControlOptions& options) {
+    if (kind == CommandKind::kStep)
+        return {{"steps", std::to_string(options.steps)}};
+    if (kind != CommandKind::kSet)
+        return {};
+    const size_t equals = options.setting.find('=');
+    return {{options.setting.substr(0, equals), options.setting.substr(equals + 1)}};
+}
 
-    struct Lost {
-        std::string run, node;
-    };
-    auto& givenUp = line.keep<Lost>();
-    auto* lost = line.addOfRun("declare-lost", "End a run without a node that cannot be reached",
-                               givenUp.run, [&givenUp](CommandContext& context) {
-                                   return runDeclareLost(context, givenUp.run, givenUp.node);
-                               });
-    lost->add_option("NODE", givenUp.node, "The node to give up")->required();
-
-    struct Step {
-        std::string run;
-        int64_t steps = 1;
-    };
-    auto& stepping = line.keep<Step>();
-    auto* step = line.addOfRun("step", "While held: do N steps and hold again", stepping.run,
-                               [&stepping](CommandContext& context) {
-                                   return runControl(context, stepping.run, CommandKind::kStep,
-                                                     {{"steps", std::to_string(stepping.steps)}});
-                               });
-    step->add_option("N", stepping.steps, "How many steps")
-        ->check(wholeNumber("steps", 1, kMostSteps));
-
-    struct Set {
-        std::string run, setting;
-    };
-    auto& setting = line.keep<Set>();
-    auto* set = line.addOfRun(
-        "set", "Change a setting of a live run", setting.run, [&setting](CommandContext& context) {
-            const size_t equals = setting.setting.find('=');
-            return runControl(
-                context, setting.run, CommandKind::kSet,
-                {{setting.setting.substr(0, equals), setting.setting.substr(equals + 1)}});
-        });
+void addSetting(CLI::App& set, ControlOptions& options) {
     std::string keys;
     for (const std::string_view key : liveKeys())
         keys.append(keys.empty() ? "one of " : ", ").append(key);
-    set->add_option("KEY=VALUE", setting.setting, keys)
+    set.add_option("KEY=VALUE", options.setting, keys)
         ->required()
         ->check([](const std::string& text) {
             return text.find('=') == std::string::npos ? "write KEY=VALUE" : "";
         });
+}
+
+void addDeclareLost(CommandLine& line) {
+    struct Options {
+        std::string run, node;
+    };
+    auto& o = line.keep<Options>();
+    auto* lost = line.addOfRun(
+        "declare-lost", "End a run without a node that cannot be reached", o.run,
+        [&o](CommandContext& context) { return runDeclareLost(context, o.run, o.node); });
+    lost->add_option("NODE", o.node, "The node to give up")->required();
+}
+
+} // namespace
+
+void addControls(CommandLine& line) {
+    for (const CommandRow& row : commandRows()) {
+        auto& o = line.keep<ControlOptions>();
+        auto* command = line.addOfRun(
+            row.name, row.help, o.run, [&o, kind = row.kind](CommandContext& context) {
+                return runControl(context, o.run, kind, argumentsOf(kind, o));
+            });
+        if (row.kind == CommandKind::kStep)
+            command->add_option("N", o.steps, "How many steps")
+                ->check(wholeNumber("steps", 1, kMostSteps));
+        if (row.kind == CommandKind::kSet)
+            addSetting(*command, o);
+    }
+    addDeclareLost(line);
 }
 
 } // namespace rm::cli

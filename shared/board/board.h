@@ -11,7 +11,7 @@
 
 namespace rm {
 
-/// What a rank is doing. Stored and sent: never renumber.
+/// The phase that a rank is in. Stored and sent: never renumber.
 enum class Phase : uint8_t {
     kStarting = 0,
     kData = 1,
@@ -27,7 +27,7 @@ enum class Phase : uint8_t {
 };
 const char* phaseName(Phase phase);
 
-/// What ranks do together. Stored: never renumber.
+/// The kind of a collective. Stored: never renumber.
 enum class CollectiveKind : uint8_t {
     kOther = 0,
     kAllReduce = 1,
@@ -70,21 +70,21 @@ public:
     void commandDone(); ///< frees the slot
     /// A collective of this rank begins. Any thread, one after the other in each group.
     void beginCollective(CollectiveGroup group, CollectiveKind kind, uint64_t bytes);
-    /// It has ended, well or not. Any thread. Called for all collectives of a group, or for none
-    /// after countEnds(group, false).
+    /// The collective has ended, well or not. Any thread. Called for all collectives of a group, or
+    /// for none after countEnds(group, false).
     void endCollective(CollectiveGroup group);
     void countEnds(CollectiveGroup group, bool areKnown);
-    /// The last call before the process exits, so that its end is known to those who are not its
-    /// parent.
+    /// The last call before the process exits, so that processes other than its parent know how it
+    /// ended.
     void setLastWord(int exitCode);
 
     // The agent's side.
     struct Collectives {
         uint64_t begun = 0; ///< in this attempt
-        uint64_t ended = 0; ///< of them, if `endsAreKnown`
+        uint64_t ended = 0; ///< how many of these have ended, if `endsAreKnown`
         bool endsAreKnown = false;
-        CollectiveKind kind = CollectiveKind::kOther; ///< of the latest
-        uint64_t bytes = 0;                           ///< of the latest, what this rank gave
+        CollectiveKind kind = CollectiveKind::kOther; ///< the latest's
+        uint64_t bytes = 0;                           ///< what this rank gave to the latest
         int64_t sinceMs = 0;                          ///< since the latest began; 0: none did
     };
     struct Status {
@@ -96,7 +96,7 @@ public:
         int64_t sinceMs = 0;                     ///< in this phase
         std::optional<int> lastWord;             ///< the exit code, once the rank has named it
         std::optional<ErrorCode> journalProblem; ///< kExhausted: its disk is full
-        uint64_t droppedRecords = 0;             ///< of this attempt
+        uint64_t droppedRecords = 0;             ///< in this attempt
         Collectives main, side;                  ///< by CollectiveGroup
     };
     Status status() const;

@@ -12,12 +12,12 @@ inline constexpr uint32_t kBoardVersion = 1;
 inline constexpr uint32_t kSlotFree = 0;
 inline constexpr uint32_t kSlotFull = 1;
 
-/// What a rank does in one of its groups, on a cache line of its own.
+/// The collectives of a rank in one of its groups, on a cache line of its own.
 struct alignas(64) CollectiveCell {
     std::atomic<uint64_t> begun{0};
     std::atomic<uint64_t> ended{0};
-    std::atomic<uint64_t> latest{0}; ///< CLOCK_MONOTONIC ms << 8 | rm::CollectiveKind, of its begin
-    std::atomic<uint64_t> bytes{0};  ///< of the latest
+    std::atomic<uint64_t> latest{0}; ///< its begin: CLOCK_MONOTONIC ms << 8 | rm::CollectiveKind
+    std::atomic<uint64_t> bytes{0};  ///< what the rank gave to the latest
     std::atomic<uint32_t> endsAreKnown{0}; ///< 0: `ended` says nothing
 };
 
@@ -33,11 +33,11 @@ struct alignas(64) BoardPage {
     std::atomic<uint64_t> phase{0}; ///< CLOCK_MONOTONIC ms << 8 | rm::Phase, so both are one word
     std::atomic<uint32_t> lastWord{0};       ///< exit code + 1; 0: not ending
     std::atomic<uint32_t> journalProblem{0}; ///< 0: none; else 1 + rm::ErrorCode
-    std::atomic<uint64_t> droppedRecords{0}; ///< of the attempt
+    std::atomic<uint64_t> droppedRecords{0}; ///< in this attempt
 
     /// On its own cache line: the rank polls it, and the agent seldom writes it.
     alignas(64) std::atomic<uint32_t> slot{kSlotFree};
-    uint32_t commandSize = 0;     ///< belongs to whom `slot` says
+    uint32_t commandSize = 0;     ///< belongs to the side that `slot` tells
     std::byte command[1024] = {}; ///< likewise; encodeMessage(Command)
 
     CollectiveCell collectives[2]; ///< by rm::CollectiveGroup

@@ -54,7 +54,7 @@ Result<void> checkContent(const std::string& path, const Manifest::File& file) {
     return {};
 }
 
-/// Of every file. Several at the same time, as one thread hashes more slowly than a good disk
+/// Checks every file. Several at the same time, as one thread hashes more slowly than a good disk
 /// reads.
 std::vector<Result<void>> checkContents(const std::string& dir,
                                         const std::vector<Manifest::File>& files) {

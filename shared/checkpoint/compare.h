@@ -29,12 +29,12 @@ struct TensorComparison {
 /// the last part: "blocks.0" of "blocks.0.attention.weight", "head" of "head.weight".
 std::string layerOf(const std::string& tensor);
 
-/// Compares the tensors of two files by name. Where a value is NaN in both it counts as equal; in
+/// Compares the tensors of two files by name. A value that is NaN in both counts as equal; NaN in
 /// one alone makes the layer's difference NaN.
 TensorComparison compareTensors(const SafetensorsFile& a, const SafetensorsFile& b);
 
-/// As agents answer and the terminal prints it. What is not finite becomes null, which reads as
-/// NaN.
+/// The comparison as agents answer and the terminal prints it. A value that is not finite becomes
+/// null, which reads as NaN.
 std::string toJson(const TensorComparison& comparison);
 Result<TensorComparison> parseComparison(const std::string& text, const std::string& source);
 

@@ -6,7 +6,7 @@
 
 namespace rm {
 
-/// What the spec says of retention.
+/// The rules of retention that the spec sets.
 inline KeepRules keepRulesOf(const RunSpec::Checkpoint& spec) {
     return {spec.keepLast, spec.keepBest ? spec.keepBestCount : 0, spec.keepEvery};
 }

@@ -23,7 +23,7 @@ tl::unexpected<Error> corrupt(const std::string& source, const std::string& caus
     return fail(ErrorCode::kCorrupt, "read " + source + ": " + cause);
 }
 
-// Over the sorted compact text without the member itself: a changed step or name shows.
+// A hash of the sorted compact text without the member itself: a changed step or name shows.
 std::string digestOf(Json json) {
     json.erase("digest");
     const std::string text = dumpJson(json);

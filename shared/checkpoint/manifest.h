@@ -40,15 +40,15 @@ struct Manifest {
     };
     /// Sorted by attempt; nullopt: written by release 0.1.0, which did not record it.
     std::optional<std::vector<Ancestor>> line = std::nullopt;
-    bool best = false; ///< when it was saved, of all checkpoints of its line
-    /// What these weights measured in the metric that the spec watches.
+    bool best = false; ///< it was the best of its line when it was saved
+    /// The weights' value in the metric that the spec watches.
     struct Watched {
         std::string metric; ///< "validation/loss"
         double value = 0;   ///< finite
         bool operator==(const Watched&) const = default;
     };
     std::optional<Watched> watched = std::nullopt; ///< nullopt: they were not validated
-    /// Random, of the start of the attempt, as several may begin one of the same number. Empty: not
+    /// Random for each start of an attempt, as several starts may have the same number. Empty: not
     /// started by an agent, or by release 0.1.0.
     std::string nonce = {};
 
@@ -70,8 +70,8 @@ std::string checkpointName(int64_t step, int64_t attempt);
 /// once the new one is complete; one of another attempt stays, and the new one gets the longer
 /// name. On failure nothing is left behind; kInvalid when another run or a later attempt has
 /// claimed `parent` (owner.h), or another start of this one, also while the files are written.
-/// Returns the final folder. `hashes`: SHA-256 of files, by their names, that `fill` has taken
-/// itself from what it wrote; they are not read again.
+/// Returns the final folder. `hashes`: SHA-256 by name, of the files that `fill` has hashed itself
+/// as it wrote them; they are not read again.
 using FileHashes = std::map<std::string, std::string>;
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
                                       const std::function<Result<void>(const std::string&)>& fill,
@@ -81,20 +81,20 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
 /// it, and sweepUnpublished() removes what was left under it.
 std::string stagingName(const Manifest& manifest);
 
-/// Publishes in `parent` what came from another place: `staged`, a folder in it of stagingName(),
+/// Publishes in `parent` a checkpoint from elsewhere: `staged`, a folder in it of stagingName(),
 /// has the manifest and the files. Verifies every byte, syncs, renames. One of the same run, step
 /// and attempt is replaced. On failure the staged folder is gone; kCorrupt: a byte is not as the
 /// manifest says; kInvalid: another run's checkpoint has that name. Returns the final folder.
 Result<std::string> adoptCheckpoint(const std::string& parent, const std::string& staged);
 
-/// Beside the manifest of a checkpoint that is a copy of what lies on another node: it may be
-/// removed when there are newer copies.
+/// The name of a file beside a manifest: the checkpoint is a copy of one on another node, and may
+/// be removed when there are newer copies.
 inline constexpr const char* kCopyMark = "COPY";
 
-/// Beside the manifest of a checkpoint that a person keeps: retention does not remove it.
+/// The name of a file beside a manifest: a person keeps the checkpoint from retention.
 inline constexpr const char* kPinMark = "PINNED";
 
-/// Sets or takes the mark. kNotFound: there is no checkpoint in `dir`.
+/// Sets or removes kPinMark. kNotFound: there is no checkpoint in `dir`.
 Result<void> setPinned(const std::string& dir, bool pinned);
 
 struct CheckpointEntry {
@@ -116,15 +116,15 @@ Result<Manifest> verifyCheckpoint(const std::string& dir);
 
 /// Removes a checkpoint, its manifest first, so that a crash half-way leaves no partial checkpoint.
 Result<void> removeCheckpoint(const std::string& dir);
-/// For the rules of an attempt, of which `by` is a manifest: kInvalid, with nothing removed, when
-/// another attempt has begun since (checkOwner()), which may go on from this one.
+/// The same for retention in the attempt that `by` belongs to: kInvalid, with nothing removed, when
+/// another attempt has begun since (checkOwner()), which may go on from this checkpoint.
 Result<void> removeCheckpoint(const std::string& dir, const Manifest& by);
 
-/// How long one that a person removed can be brought back.
+/// Days for which a checkpoint that a person removed can be brought back.
 inline constexpr int kAsideDays = 7;
 
-/// Moves a checkpoint aside in its folder: it is one no more until bringBack(). Those that lie
-/// aside for longer than kAsideDays are removed for good. The folder where it lies then.
+/// Moves a checkpoint aside in its folder, where it does not count as one until bringBack(). Those
+/// that lie aside for longer than kAsideDays are removed for good. Returns where it lies.
 Result<std::string> setAside(const std::string& dir);
 
 /// Undoes setAside() of `parent`/`name`. kNotFound: it does not lie aside (any more); kInvalid: its
@@ -135,8 +135,8 @@ Result<void> bringBack(const std::string& parent, const std::string& name);
 bool wasAskedFor(const Manifest& manifest);
 
 /// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-CHECKPOINT-PID-N`;
-/// renames `old-CHECKPOINT-PID-N` back if their checkpoint is missing, else removes them too. What
-/// has any other name is somebody else's and stays. The caller has claimed the folder (owner.h).
+/// renames `old-CHECKPOINT-PID-N` back if their checkpoint is missing, else removes them too. Any
+/// other name is somebody else's and stays. The caller has claimed the folder (owner.h).
 void sweepUnpublished(const std::string& parent);
 
 /// The living line of a run: its newest attempt and the parts of earlier attempts that it
@@ -161,8 +161,8 @@ CheckpointLine lineOf(const std::vector<CheckpointEntry>& entries, int64_t attem
 const CheckpointEntry* bestOf(const std::vector<CheckpointEntry>& entries,
                               const CheckpointLine& line);
 
-/// Code of the event of rank 0 whose step is that of a damaged checkpoint, on the line up to then,
-/// which its attempt would have gone on from.
+/// Code of rank 0's event for a damaged checkpoint, on the line up to then, that its attempt would
+/// have gone on from. The event's step is the checkpoint's.
 inline constexpr const char* kCheckpointDamagedEvent = "checkpoint-damaged";
 
 /// A checkpoint that nothing can go on from, and why.
@@ -185,17 +185,17 @@ struct WholeCheckpoint {
 /// whether one is whole; then no older one is taken.
 Result<WholeCheckpoint> newestWhole(const std::string& dir);
 
-/// What retention keeps of a line, beside those that a person asked for or pinned.
+/// The checkpoints of a line that retention keeps, beside those a person asked for or pinned.
 struct KeepRules {
-    int64_t last = 3;  ///< of the newest, not counting those with the reason "best"
-    int64_t best = 1;  ///< by the watched metric; 0: none for that
-    int64_t every = 0; ///< those of steps that this divides; 0: none for that
+    int64_t last = 3;  ///< how many of the newest, not counting those with the reason "best"
+    int64_t best = 1;  ///< how many by the watched metric; 0: none for that
+    int64_t every = 0; ///< those whose step this divides; 0: none for that
     bool operator==(const KeepRules&) const = default;
 };
 
 /// Paths of the `entries` (in any order) that retention removes: all of the line except
-/// - what the rules keep. Of the best the first is bestOf(), the others follow by what they
-///   measured in the metric of the newest that was measured,
+/// - those that the rules keep. The first of the best is bestOf(); the others follow by their value
+///   in the metric of the newest checkpoint that has one,
 /// - those saved by "command" or "pause", and pinned ones,
 /// - the one that the attempt started from, until the attempt has `rules.last` of its own.
 /// Retired ones are only removed by a person.

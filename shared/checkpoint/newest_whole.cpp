@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 
-// By the folder's name; -1: it is not named like a checkpoint.
+// The step by the folder's name; -1: it is not named like a checkpoint.
 int64_t stepIn(const std::string& dir) {
     const std::string name = fs::path(dir).filename().string();
     int64_t step = -1;
@@ -29,14 +29,14 @@ bool isDamage(const Error& error) {
            error.code == ErrorCode::kInternal; // an unreadable sector
 }
 
-// Without the path, which who reports it knows.
+// The damage without the path, which its reporter knows.
 DamagedCheckpoint damageOf(const std::string& dir, const Error& error) {
     const std::string prefix = "read " + dir + "/";
     const bool isInside = error.message.starts_with(prefix);
     return {stepIn(dir), dir, isInside ? error.message.substr(prefix.size()) : error.message};
 }
 
-/// What is named like checkpoints in a folder.
+/// The folders in a folder that are named like checkpoints.
 struct Found {
     std::vector<CheckpointEntry> entries;      ///< their manifests can be read
     std::vector<DamagedCheckpoint> unreadable; ///< their manifests are damaged
@@ -63,7 +63,7 @@ auto attemptAndStep(const CheckpointEntry& entry) {
     return std::pair(entry.manifest.attempt, entry.manifest.step);
 }
 
-// As if an attempt started from `dir`, or from the newest that there is before its step.
+// The line of an attempt from `dir`, else the owner's, else from the newest before its step.
 CheckpointLine lineThrough(const std::string& dir, const std::string& parent,
                            std::vector<CheckpointEntry> entries) {
     const auto line = lineOf(entries, INT64_MAX, dir);
@@ -78,7 +78,7 @@ CheckpointLine lineThrough(const std::string& dir, const std::string& parent,
     return lineOf(entries, INT64_MAX, newest == entries.end() ? std::string() : newest->path);
 }
 
-// Those before `dir` on its line, the newest first.
+// The checkpoints before `dir` on its line, the newest first.
 std::vector<CheckpointEntry> entriesBefore(const std::string& dir, const std::string& parent,
                                            std::vector<CheckpointEntry> entries) {
     const CheckpointLine line = lineThrough(dir, parent, entries);

@@ -15,12 +15,12 @@ struct CheckpointOwner {
     std::string runId; ///< empty: started by hand, without a launcher that numbers runs
     std::string runName;
     CheckpointLine line;    ///< of that attempt; `startedFrom` as lineOf() gives it
-    std::string nonce = {}; ///< of its start, as Manifest::nonce
+    std::string nonce = {}; ///< that of the attempt's start, as Manifest::nonce
 
     bool operator==(const CheckpointOwner&) const = default;
 };
 
-/// kNotFound: nobody has claimed the folder. kCorrupt, kTooNew: as of a manifest.
+/// kNotFound: nobody has claimed the folder. kCorrupt, kTooNew: as parseManifest().
 Result<CheckpointOwner> readOwner(const std::string& parent);
 
 /// Makes the attempt `claim.line.attempt` the one that writes into `parent`, which is made if it is

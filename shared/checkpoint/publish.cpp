@@ -116,7 +116,7 @@ Result<std::string> moveIntoPlace(const std::string& temporary, const std::strin
     return std::string();
 }
 
-// What moveIntoPlace() did, undone.
+// Undoes moveIntoPlace().
 void takeBack(const std::string& temporary, const std::string& final, const std::string& replaced) {
     if (replaced == temporary)
         exchange(temporary, final);
@@ -285,7 +285,7 @@ std::string asideOf(const fs::path& dir) {
     return dir.parent_path() / (std::string(kAside) + dir.filename().string());
 }
 
-/// The time of a folder's last change is when it was moved aside.
+/// Removes what has lain aside for too long: a folder's last change is when it was moved there.
 void dropOldAside(const fs::path& parent) {
     std::error_code error;
     for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {

@@ -77,7 +77,7 @@ Result<void> writeParts(const std::string& path, const std::vector<TensorView>& 
     auto done = writeAll(file.get(), headerOf(tensors, metadata), path);
     for (size_t i = 0; done && i < tensors.size(); ++i) {
         done = writeAll(file.get(), tensors[i].data, path);
-        // The disk works meanwhile; who syncs the file waits for the rest alone.
+        // The disk works meanwhile; the caller's sync waits for the rest alone.
         ::sync_file_range(file.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
     }
     return done;

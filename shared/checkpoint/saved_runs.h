@@ -19,16 +19,16 @@ struct SavedRun {
     bool operator==(const SavedRun&) const = default;
 };
 
-/// Whose checkpoints are in `folder`, as one would name it in checkpoint.directory: those of the
-/// run that claimed it (owner.h), and of runs that claimed a folder in it, as each launch does. The
-/// newest checkpoint first. Who has claimed one and saved nothing is left out, and so is what
-/// cannot be read. A folder that is missing has none.
+/// The runs that have checkpoints in `folder`, as checkpoint.directory would name it: the run that
+/// claimed it (owner.h), and runs that claimed a folder in it, as each launch does. The newest
+/// checkpoint first. A run that has saved nothing is left out, and so is what cannot be read. A
+/// folder that is missing has none.
 Result<std::vector<SavedRun>> savedRunsIn(const std::string& folder);
 
 /// The first of `runs`, and the first called `name`.
 std::vector<SavedRun> newestOf(const std::vector<SavedRun>& runs, const std::string& name);
 
-/// As agents answer.
+/// The runs as agents answer them.
 std::string toJson(const std::vector<SavedRun>& runs);
 Result<std::vector<SavedRun>> parseSavedRuns(const std::string& text, const std::string& source);
 

@@ -12,7 +12,7 @@ int64_t monotonicNowNs(); ///< CLOCK_MONOTONIC: for durations
 /// behind, but many times cheaper.
 int64_t coarseMonotonicNowNs();
 
-/// Until `deadline`, rounded up; 0 once it has passed.
+/// The time until `deadline`, rounded up; 0 once it has passed.
 std::chrono::milliseconds timeLeft(std::chrono::steady_clock::time_point deadline);
 
 } // namespace rm

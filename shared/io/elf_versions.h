@@ -14,12 +14,12 @@ namespace rm {
 /// Base, Core 5.0, section 10.7).
 struct ElfVersions {
     std::vector<std::string> offered; ///< by a library: "GLIBCXX_3.4.30"
-    std::vector<std::string> needed;  ///< of the libraries that it is linked to
+    std::vector<std::string> needed;  ///< from the libraries that it is linked to
     bool operator==(const ElfVersions&) const = default;
 };
 
-/// Of a whole file. kInvalid: it is no little-endian 64-bit ELF file. kCorrupt: it names something
-/// beyond its end. Nothing but the tables of versions is read.
+/// The versions in a whole file. kInvalid: it is no little-endian 64-bit ELF file. kCorrupt: it
+/// names something beyond its end. Nothing but the tables of versions is read.
 Result<ElfVersions> elfVersions(std::span<const std::byte> file);
 
 /// The greatest of the versions called PREFIX and numbers: "3.4.30" of "GLIBCXX_3.4.30" and others,

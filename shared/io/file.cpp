@@ -155,7 +155,7 @@ Result<void> makeFolders(const std::string& path) {
 }
 
 int whyNotWritten(const std::string& folder, size_t bytes) {
-    // Of several that try at once each has a name of its own.
+    // Each of several that try at once has a name of its own.
     std::string path = folder + "/.ringmaster-XXXXXX";
     Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
     if (!file)

@@ -11,11 +11,11 @@
 
 namespace rm {
 
-/// Whole small files. Errors name the path and the errno's text.
+/// Reads a whole small file. Errors name the path and the errno's text.
 Result<std::string> readFile(const std::string& path, size_t maxBytes = 64u << 20);
 
-/// Where links at `path` lead, also if nothing is there yet; `path` itself if it is none. For files
-/// that a person may keep in a folder of dotfiles.
+/// Where links at `path` lead, also if nothing is there yet; `path` itself if it is no link. For
+/// files that a person may keep in a folder of dotfiles.
 std::string behindLinks(const std::string& path);
 
 /// Writes a temporary file beside it, fsyncs, renames, fsyncs the folder: readers see the old or
@@ -25,8 +25,8 @@ Result<void> writeFileAtomically(const std::string& path, std::string_view text)
 /// mkdir -p with mode 0700.
 Result<void> makeFolders(const std::string& path);
 
-/// Why a new file of so many bytes cannot be written in `folder`, an errno value; 0: it can. Tried,
-/// as permissions, room and quota do not say it all; the file is gone then.
+/// Why a new file of so many bytes cannot be written in `folder`, an errno value; 0: it can. Tries
+/// it, as permissions, room and quota do not say it all, and removes the file again.
 int whyNotWritten(const std::string& folder, size_t bytes);
 
 Result<void> syncFile(const std::string& path);
@@ -34,7 +34,7 @@ Result<void> syncFolder(const std::string& path);
 
 /// Lower-case hex of SHA-256.
 std::string sha256Hex(std::span<const std::byte> bytes);
-/// Of all parts together, in order.
+/// The same of all parts together, in order.
 std::string sha256HexOfParts(const std::vector<std::span<const std::byte>>& parts);
 Result<std::string> sha256HexOfFile(const std::string& path);
 

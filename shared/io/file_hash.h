@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// sha256HexOfFile() of a file that is so large that others want to hear of its reader meanwhile:
+/// sha256HexOfFile() for a file so large that others want to hear of the progress meanwhile:
 /// `onRead` is told after each megabyte, or less at the end.
 Result<std::string> sha256HexOfFile(const std::string& path, const std::function<void()>& onRead);
 

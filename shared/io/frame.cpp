@@ -22,8 +22,8 @@ Error corruptFrame(uint64_t offset, const std::string& cause) {
     return {ErrorCode::kCorrupt, "frame at byte " + std::to_string(offset) + ": " + cause};
 }
 
-// Bounds the search for frames behind all damage of a file, as a hostile one may be made of
-// lengths.
+// Limits the search for frames behind all damage of a file, as a hostile file may consist of
+// lengths alone.
 constexpr size_t kSearchBudget = 256 * kMaxRecord;
 
 /// The length in the frame that begins `bytes`; nullopt: no frame has such a length.

@@ -28,7 +28,7 @@ struct LostBytes {
     bool operator==(const LostBytes&) const = default;
 };
 
-/// What a scanner does about a wrong checksum or length.
+/// The reaction of a scanner to a wrong checksum or length.
 enum class OnDamage {
     kEnd,  ///< next() fails from then on: whoever sent that cannot be trusted
     kSkip, ///< next() goes on with the next whole frame behind it; takeLost() tells
@@ -53,7 +53,7 @@ public:
     /// damage if whole frames lie behind its begin.
     void finish();
 
-    /// The damage that next() has got behind since the last call.
+    /// The damage that next() has skipped since the last call.
     std::vector<LostBytes> takeLost();
 
     /// The damage behind which no frame has been found (yet).

@@ -56,7 +56,7 @@ std::optional<Group> groupOf(const std::string& root) {
     return found;
 }
 
-/// What the limits of the group and those above it leave; none: there is no limit.
+/// The bytes that the limits of the group and those above it leave; none: there is no limit.
 std::optional<int64_t> leftByGroups(const std::string& root) {
     auto group = groupOf(root);
     std::optional<int64_t> least;

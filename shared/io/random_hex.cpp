@@ -13,7 +13,7 @@ namespace rm {
 
 std::string randomHex(size_t digits) {
     static constexpr char kDigits[] = "0123456789abcdef";
-    constexpr size_t kMost = 256; // of one call of getentropy
+    constexpr size_t kMost = 256; // bytes of one call of getentropy
     std::array<unsigned char, kMost> bytes;
     std::string text;
     while (text.size() < digits) {

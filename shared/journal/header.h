@@ -11,7 +11,7 @@
 
 namespace rm {
 
-/// Bytes that a journal is read in.
+/// Bytes of a journal that are read at once.
 inline constexpr size_t kJournalReadBlock = 256 * 1024;
 
 /// The 16 bytes with which a journal begins.

@@ -72,7 +72,7 @@ public:
     /// No more bytes will come. Call next() afterwards.
     void finish() { m_frames.finish(); }
 
-    /// What next() has left out as it was damaged, since the last call.
+    /// The damaged bytes that next() has left out since the last call.
     std::vector<LostBytes> takeLost();
     /// The damage behind which no record has been found (yet).
     const std::optional<Error>& damage() const { return m_frames.damage(); }
@@ -93,8 +93,8 @@ private:
     std::optional<Error> m_error;
 };
 
-/// In a run directory: CommandApplied of all attempts again, written by rank 0 for the agent, which
-/// then need not read rank 0's journal.
+/// A journal in the run directory with CommandApplied of all attempts again: rank 0 writes it for
+/// the agent, which then need not read rank 0's journal.
 inline constexpr const char* kAppliedJournal = "applied.rmj";
 
 /// Reads a whole journal file; a torn tail is not an error. kCorrupt with file and offset if

@@ -96,13 +96,13 @@ struct CheckpointCopied {
     std::string path;                 ///< where it was saved, on the node of rank 0
     std::string folder;               ///< here, every byte verified
     std::vector<std::string> dropped; ///< folders of older copies, removed here for it
-    int32_t attempt = 1;              ///< that saved it
+    int32_t attempt = 1;              ///< the one that saved it
     int64_t bytes = 0;
     std::string reason; ///< as CheckpointSaved::reason
     bool operator==(const CheckpointCopied&) const = default;
 };
 
-/// All that is set otherwise than in the spec, by rank 0: when an attempt begins and after each
+/// All settings that differ from the spec. Written by rank 0 when an attempt begins and after each
 /// change, whoever asked for it.
 struct SettingsChanged {
     int64_t step = 0;
@@ -116,8 +116,8 @@ struct SettingsChanged {
     bool operator==(const SettingsChanged&) const = default;
 };
 
-/// At which step the run ends, by rank 0 when an attempt begins: how many steps train.epochs are is
-/// known once the data was read.
+/// The step at which the run ends, by rank 0 when an attempt begins: how many steps train.epochs
+/// are is known once the data was read.
 struct StepsPlanned {
     int64_t lastStep = 0;
     bool operator==(const StepsPlanned&) const = default;
@@ -175,12 +175,12 @@ struct AttemptEnded {
     bool operator==(const AttemptEnded&) const = default;
 };
 
-/// In the journal of node 0, before an attempt that no person asked for.
+/// An attempt that no person asked for, in the journal of node 0 before it begins.
 struct AttemptPlanned {
     int32_t attempt = 1;
     int64_t wallNs = 0;
     std::string startFrom; ///< checkpoint folder or empty
-    /// Of those that take part, in the order of their ranks.
+    /// A node that takes part. They are in the order of their ranks.
     struct Node {
         int32_t node = 0;
         int32_t firstRank = 0;

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// Whose journal: "rank-00003", "node-00001". Boards have the same names, logs "rank-00003.log".
+/// Journal names: "rank-00003", "node-00001". Boards have the same names, logs "rank-00003.log".
 std::string rankName(int rank);
 std::string nodeName(int nodeIndex);
 std::string rankLogName(int rank);
@@ -26,7 +26,7 @@ struct Segment {
 
     /// "rank-00003-a00002-s0001-1f2e3d4c.rmj"
     std::string fileName() const;
-    /// "journal/" and that: in a run directory, on the wire and in cursors.
+    /// "journal/" and fileName(): in a run directory, on the wire and in cursors.
     std::string path() const;
 };
 

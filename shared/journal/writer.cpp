@@ -76,7 +76,7 @@ struct JournalWriter::Impl {
     std::shared_ptr<Descriptor> file;
     std::vector<std::byte> pending;
     std::unique_ptr<Syncer> syncer;
-    // Of a journal in segments:
+    // For a journal in segments:
     std::string folder;
     Segment segment;
     uint64_t segmentBytes = std::numeric_limits<uint64_t>::max();
@@ -176,8 +176,8 @@ void JournalWriter::append(const Record& record) {
     appendFrame(m_impl->pending, encodeRecord(record));
 }
 
-/// Someone deleted the file: what is written to it would be seen by nobody. What waits goes to a
-/// new one.
+/// Goes on in a new file, with all that waits, if someone deleted the file: nobody would see what
+/// is written to it.
 void JournalWriter::Impl::replaceIfRemoved() {
     struct stat info = {};
     if (pending.empty() || ::fstat(file->get(), &info) != 0 || info.st_nlink > 0)

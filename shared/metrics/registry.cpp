@@ -12,7 +12,7 @@ namespace rm {
 
 namespace {
 
-/// What training and validation report.
+/// The metrics that training and validation report.
 std::vector<MetricDef> runMetrics() {
     using namespace metric;
     return {
@@ -198,7 +198,7 @@ std::vector<MetricDef> runMetrics() {
     };
 }
 
-/// What the agents sample on the machines.
+/// The metrics that the agents sample on the machines.
 std::vector<MetricDef> machineMetrics() {
     using namespace metric;
     return {

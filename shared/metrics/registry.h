@@ -17,14 +17,14 @@ enum class MetricKind : uint8_t {
     kCounter = 1, ///< only grows
 };
 
-/// What has one series each.
+/// The things that have one series each.
 enum class MetricScope : uint8_t {
     kRun = 0,  ///< one series a run, emitted by rank 0
     kRank = 1, ///< one series a rank
     kNode = 2, ///< one series a node, stored under the node's first rank
 };
 
-/// What orders its samples.
+/// The clock that orders a metric's samples.
 enum class MetricClock : uint8_t {
     kStep = 0, ///< emitted by the ranks at their steps
     kWall = 1, ///< sampled about every second
@@ -47,7 +47,7 @@ enum class MetricFormat : uint8_t {
 /// How the series of several ranks share a chart.
 enum class MetricRanks : uint8_t {
     kEach = 0,  ///< a line each; of many ranks the median and the extremes
-    kFirst = 1, ///< that of the first rank: the others have the same
+    kFirst = 1, ///< the line of the first rank: the others have the same
     kMean = 2,  ///< one line of their mean at the steps of rank 0
 };
 
@@ -84,7 +84,7 @@ struct MetricPanel {
     bool fromZero = false;
     bool canBeLog = true;    ///< follows when charts are switched to a logarithmic axis
     bool hasPast = true;     ///< also shows curves of abandoned lines and the parent
-    bool isMain = false;     ///< of the part that a person looks at first
+    bool isMain = false;     ///< in the part that a person looks at first
     bool isStanding = false; ///< shown before the first value, too
 };
 

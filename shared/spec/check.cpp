@@ -78,7 +78,7 @@ void checkPaths(std::string_view key, const std::vector<std::string>& paths, boo
     }
 }
 
-/// For a key that may be empty.
+/// Checks the path of a key that may be empty.
 void checkPath(std::string_view key, const std::string& path, bool stage, Mistakes& mistakes) {
     if (!path.empty())
         checkPaths(key, {path}, stage, mistakes);

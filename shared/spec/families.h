@@ -3,8 +3,8 @@
 
 #include "shared/spec/model_family.h"
 
-// The rows of modelFamilies(), each in a file of its name in families/, and what those of text
-// share.
+// The rows of modelFamilies(), each in a file of its name in families/, and what the families of
+// text share.
 namespace rm {
 
 ModelFamily gptFamily();

@@ -10,8 +10,8 @@
 
 namespace rm {
 
-/// What the command `set` changed of a run that trains, by key of the spec. Each is a number;
-/// whole ones up to 2^53 are exact.
+/// The settings that the command `set` changed in a run that trains, by key of the spec. Each is a
+/// number; whole ones up to 2^53 are exact.
 using LiveSettings = std::map<std::string, double, std::less<>>;
 
 /// The keys that can be set, in the order of the schema: its rows that are live().
@@ -21,7 +21,7 @@ std::vector<std::string_view> liveKeys();
 /// integer fields a whole one) within the field's bounds.
 Result<double> parseLiveSetting(const std::string& key, const std::string& value);
 
-/// Of a live key; aborts for any other.
+/// The value of a live key in the spec; aborts for any other key.
 double liveValue(const RunSpec& spec, std::string_view key);
 bool isWhole(std::string_view key);
 

@@ -11,7 +11,7 @@ namespace {
 
 /// Weights, gradients, their buckets, Adam's two, an average, and a checkpoint's copies of them.
 constexpr double kCopies = 14;
-constexpr double kProgram = 600.0 * (1 << 20); ///< of a process: libraries, heap, workspaces
+constexpr double kProgram = 600.0 * (1 << 20); ///< bytes of a process: libraries, heap, workspaces
 
 } // namespace
 

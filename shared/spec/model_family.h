@@ -12,7 +12,7 @@
 
 namespace rm {
 
-/// What a model learns from.
+/// The data that a model learns from.
 enum class DataKind {
     kText,     ///< text files, folders of text, token shards (.rmtok)
     kPairs,    ///< sentences and their translations (.tsv, .mo, .rmpairs)
@@ -30,7 +30,7 @@ struct FamilyRow {
 struct ModelBound {
     double parameters = 0;
     double perSample = 0; ///< kept for the backward pass, and temporary tensors
-    double samples = 1;   ///< of a micro-batch
+    double samples = 1;   ///< in a micro-batch
 };
 
 /// Models that share fields, data and code. Spec, form and app know models only by these. The
@@ -42,14 +42,14 @@ struct ModelFamily {
     std::vector<FamilyRow> rows = {}; ///< fields of its own
     /// Keys of shared fields that have an effect with this family but not with every one.
     std::vector<std::string_view> uses;
-    /// What its validation can measure, the loss first, and hence what train.watch may name.
+    /// The metrics that its validation can measure, the loss first: train.watch may name these.
     std::vector<MetricId> figures;
     /// Adds every rule across fields that `spec` breaks.
     void (*check)(const RunSpec& spec, std::vector<std::string>& mistakes) = nullptr;
     ModelBound (*bound)(const RunSpec& spec) = nullptr;
 };
 
-/// In the order in which their types are shown and their rows are written. Lives for ever.
+/// All families in the order in which their types are shown and their rows written. Lives for ever.
 std::span<const ModelFamily> modelFamilies();
 
 /// The family that has this value of model.type; nullptr: none.

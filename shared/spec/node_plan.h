@@ -10,21 +10,21 @@
 
 namespace rm {
 
-/// What one node does of one attempt of a run: `plan.toml` in the run directory, written by the
+/// The part of one node in one attempt of a run: `plan.toml` in the run directory, written by the
 /// app, read by the agent. Ranks are numbered node by node (torchrun's GROUP_RANK order).
 struct NodePlan {
     std::string runId;
     std::string runName;
     int64_t attempt = 1;    ///< 1, 2, ...
     int64_t nodeIndex = 0;  ///< GROUP_RANK; with gaps where nodes of the run do not take part
-    int64_t nodeCount = 1;  ///< that take part
+    int64_t nodeCount = 1;  ///< nodes that take part
     int64_t firstRank = 0;  ///< global rank of LOCAL_RANK 0
     int64_t localRanks = 1; ///< LOCAL_WORLD_SIZE
     int64_t worldSize = 1;
     std::string masterAddr = "127.0.0.1";
     int64_t masterPort = 0;
     std::string interface;      ///< NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME here; empty: not set
-    std::string address;        ///< of that interface, at which the others reach this node; empty:
+    std::string address;        ///< that interface's, at which the others reach this node; empty:
                                 ///< the one towards masterAddr
     std::string device = "cpu"; ///< "cpu" | "cuda"
     std::string bundle;         ///< folder with bin/ and lib/ of the trainer
@@ -40,8 +40,8 @@ struct NodePlan {
     /// Nodes that the run was started on; 0: nodeCount. An attempt may have fewer.
     int64_t plannedNodes = 0;
     std::vector<int64_t> members; ///< node indices that take part; empty: all
-    /// Where the agent of node 0 listens for those of the others, at masterAddr; 0: nowhere, so
-    /// that no agent restarts a run of several nodes.
+    /// The port at masterAddr where node 0's agent listens for the other nodes' agents; 0: nowhere,
+    /// so that no agent restarts a run of several nodes.
     int64_t agentPort = 0;
     std::vector<std::string> nodeNames; ///< of the planned nodes, for people
     std::string startedBy; ///< who launched the attempt, and where: "me@laptop"; empty: not told
@@ -56,7 +56,7 @@ struct NodePlan {
     bool operator==(const NodePlan&) const = default;
 };
 
-/// What people call the planned node of that index: "node 1" if the plan does not tell.
+/// The name that people use for the planned node of that index: "node 1" if the plan does not tell.
 std::string nameOfNode(const NodePlan& plan, int64_t index);
 
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source);

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What rank 0 does by itself when a metric behaves so: a line of the spec's `rules`, in words.
+/// A line of the spec's `rules`, in words: when a metric behaves so, rank 0 acts by itself.
 ///
 ///     RULE   = METRIC WHEN [COUNT "times"] ":" ACTION { "and" ACTION } [ "at most" COUNT "times" ]
 ///     WHEN   = "rises" | "falls" | "stalls" | "above" NUMBER | "below" NUMBER
@@ -30,16 +30,16 @@ struct Rule {
     struct Action {
         enum class Kind : uint8_t { kLr, kCheckpoint, kHold, kPause, kStop };
         Kind kind = Kind::kCheckpoint;
-        double factor = 1; ///< of kLr: what the learning rate is multiplied by
+        double factor = 1; ///< for kLr: what the learning rate is multiplied by
         bool operator==(const Action&) const = default;
     };
     std::string text; ///< the line as it was written
     std::string metric;
     When when = When::kRises;
-    double bound = 0; ///< of kAbove and kBelow
+    double bound = 0; ///< for kAbove and kBelow
     int64_t times = 1;
     std::vector<Action> actions;
-    int64_t most = 0; ///< how often it acts at most; 0: as often as it comes to it
+    int64_t most = 0; ///< how often it acts at most; 0: without a limit
     bool operator==(const Rule&) const = default;
 };
 
@@ -50,7 +50,7 @@ Result<Rule> parseRule(std::string_view text);
 /// Names of the metrics that rules can watch.
 std::vector<std::string_view> ruleMetrics();
 
-/// What rules look like, for people: a few lines with everything that can be watched and done, and
+/// Help for people who write rules: a few lines with everything that can be watched and done, and
 /// examples.
 std::string ruleHelp();
 

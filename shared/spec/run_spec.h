@@ -14,8 +14,8 @@
 
 namespace rm {
 
-/// What a run is asked to do. Plain values; TOML keys are `section.field` in snake case.
-/// Each field's meaning, unit, bounds and default stand once, in the schema (see specSchema()).
+/// All settings of a run. Plain values; TOML keys are `section.field` in snake case. Each field's
+/// meaning, unit, bounds and default stand once, in the schema (see specSchema()).
 struct RunSpec {
     std::string name = "run";
     int64_t seed = 1337;
@@ -30,7 +30,7 @@ struct RunSpec {
         int64_t feedForward = 0; ///< 0: 4 * width; llama: 8 / 3 of it
         int64_t context = 256;   ///< tokens
         double dropout = 0.0;
-        bool shareEmbeddings = false; ///< translation: of the two languages
+        bool shareEmbeddings = false; ///< translation: between the two languages
         int64_t kvHeads = 0;          ///< llama, as all up to ropeOriginalContext; 0: heads
         int64_t headDim = 0;          ///< 0: width / heads
         bool tieEmbeddings = false;
@@ -54,7 +54,7 @@ struct RunSpec {
         double validationShare = 0.05;
         bool stage = false; ///< paths are on the launching computer and are sent to the nodes
         std::string tokenizer = "bytes"; ///< "bytes" | "sentencepiece" | "tokenizer.json"
-        std::string tokenizerFile;       ///< or its folder; empty: of model.startFrom, else learnt
+        std::string tokenizerFile;       ///< or its folder; empty: model.startFrom's, else learnt
         int64_t vocabSize = 8000;        ///< sentencepiece only; translation: per language
         int64_t workers = 0;             ///< threads that read ahead; 0: chosen
         double maxBad = 0.01;            ///< share of unreadable samples above which a run ends
@@ -126,9 +126,9 @@ struct RunSpec {
         int64_t batches = 10;
         int64_t sampleTokens = 120; ///< 0: no sample
         std::string prompt = "\n";
-        double temperature = 0.8; ///< of samples; 0: the likeliest token every time
-        int64_t topK = 50;        ///< of samples; 0: all tokens
-        double topP = 1.0;        ///< of samples; 1: all tokens
+        double temperature = 0.8; ///< for samples; 0: the likeliest token every time
+        int64_t topK = 50;        ///< for samples; 0: all tokens
+        double topP = 1.0;        ///< for samples; 1: all tokens
         int64_t beams = 1;        ///< translation; 1: greedy
         double lengthPenalty = 1.0;
         bool operator==(const Validation&) const = default;
@@ -142,7 +142,7 @@ struct RunSpec {
         int64_t keepLast = 3;
         bool keepBest = true;
         int64_t keepBestCount = 1;   ///< with keepBest: how many, by train.watch
-        int64_t keepEvery = 0;       ///< those of its multiples stay; 0: none for that
+        int64_t keepEvery = 0;       ///< checkpoints at its multiples stay; 0: none for that
         std::string copies = "auto"; ///< "auto" | "computer" | "off": where a second one lies
         bool operator==(const Checkpoint&) const = default;
     } checkpoint;
@@ -159,7 +159,7 @@ struct RunSpec {
         std::vector<std::string> jobSetup; ///< shell lines of its script, before the ranks start
         std::vector<std::string> srun;     ///< options for the step in it that starts them
         int64_t maxRestarts = 3;           ///< in a row without a new step; 0: none
-        int64_t minNodes = 0;              ///< with which a restart is fine; 0: all
+        int64_t minNodes = 0;              ///< the least with which a restart is fine; 0: all
         std::string onHang = "restart";    ///< "restart" | "stop" | "wait"
         bool operator==(const Launch&) const = default;
     } launch;

@@ -25,7 +25,7 @@ bool countsSamples(const RunSpec& spec) {
     return spec.train.batchTokens == 0 || !usesField(spec, "train.batch_tokens");
 }
 
-/// What the validation of any family can measure, as train.watch names it.
+/// The metrics that the validation of any family can measure, as train.watch names them.
 Names watchedNames() {
     Names names;
     for (const ModelFamily& family : modelFamilies())

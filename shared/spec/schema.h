@@ -14,10 +14,10 @@ namespace rm {
 struct SchemaRow : SpecField {
     /// The choice of another field without which this one has no effect.
     struct Only {
-        std::string_view key; ///< of a field with choices; empty: it always has
+        std::string_view key; ///< a field with choices; empty: there is no condition
         std::vector<std::string_view> values;
     } only = {};
-    /// What else must hold for it to have an effect; null: nothing.
+    /// A further condition for it to have an effect; null: none.
     bool (*onlyHolds)(const RunSpec&) = nullptr;
     bool isBasic = false; ///< what most people change from one run to the next
     bool isLive = false;  ///< a number that the command `set` changes while a run trains
@@ -33,7 +33,7 @@ std::span<const SchemaRow> schemaRows();
 bool usesField(const RunSpec& spec, const SchemaRow& field);
 bool usesField(const RunSpec& spec, std::string_view key);
 
-/// kInvalid: no run can be called so.
+/// Checks the name of a run. kInvalid: no run can be called so.
 Result<void> checkRunName(const std::string& name);
 
 } // namespace rm

@@ -17,7 +17,7 @@ int64_t sumOf(const std::vector<int64_t>& sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
 }
 
-/// By how many nodes are left, the numbers of ranks that there can be on them.
+/// The numbers of ranks that can be left, by how many nodes are left.
 std::vector<std::set<int64_t>> ranksLeft(const std::vector<int>& ranksOfNodes) {
     std::vector<std::set<int64_t>> left(ranksOfNodes.size() + 1);
     left[1].insert(ranksOfNodes.front());

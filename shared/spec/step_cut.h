@@ -21,19 +21,19 @@ std::optional<int64_t> microBatchesOf(int64_t positions, int64_t perMicro);
 /// The steps that a run goes on from.
 struct StepsBefore {
     int64_t positions = 0; ///< in each, over all ranks; 0: not known
-    int64_t ranks = 0;     ///< that did them
+    int64_t ranks = 0;     ///< the ranks that did them
     bool isSameSpec = false;
 };
 
 /// Micro-batches per step of so many ranks, which take `sizes` positions at once: as many as the
-/// spec says or, if the number of ranks has changed, now or before that checkpoint, as make its
-/// steps again. kInvalid: no number does, or `sizes` are of another number of ranks.
+/// spec says or, if the number of ranks has changed, now or before that checkpoint, as give steps
+/// of its size. kInvalid: no number does, or `sizes` are of another number of ranks.
 Result<int64_t> accumulationOf(const RunSpec& spec, int64_t ranks,
                                const std::vector<int64_t>& sizes,
                                const std::optional<StepsBefore>& before);
 
-/// The same before there is a task that tells its sizes: whether so many ranks can do the steps of
-/// the spec, or those of the checkpoint. kInvalid: why not, and what to set.
+/// Whether so many ranks can do the steps of the spec, or those of the checkpoint, for use before
+/// there is a task that tells its sizes. kInvalid: why not, and what to set.
 Result<void> checkStepCut(const RunSpec& spec, int64_t ranks,
                           const std::optional<StepsBefore>& before);
 

@@ -350,7 +350,7 @@ bool isOptionLine(std::string_view entry) {
            std::ranges::all_of(entry, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
 }
 
-/// Whether it is one of these, by its long name or its letter.
+/// Whether the entry is one of these options, by its long name or its letter.
 bool isOption(std::string_view entry, std::span<const std::string_view> names,
               std::string_view letters) {
     const std::string_view name = entry.substr(0, entry.find_first_of("= "));
@@ -419,7 +419,7 @@ std::string plainLine(std::string_view text) {
     for (size_t i = 0; i < line.size(); ++i) {
         const bool isC1 = at(i) == 0xC2 && at(i + 1) >= 0x80 && at(i + 1) < 0xA0;
         if (isC1)
-            line.erase(i, 1); // of its two bytes
+            line.erase(i, 1); // the first of its two bytes
         if (isC1 || at(i) < 0x20 || at(i) == 0x7F)
             line[i] = ' ';
     }

@@ -41,8 +41,8 @@ int lineOfDeepKey(std::string_view toml);
 /// "NAME=value" with a name of [A-Za-z_][A-Za-z0-9_]* and a value without line breaks or NUL.
 bool isEnvironmentEntry(std::string_view entry);
 
-/// What an option for sbatch(1) must be or must not, if that is none that a person may add to a job
-/// of Ringmaster, as scripts have them: "--time=4:00:00". Empty: it is one.
+/// Why a person may not add an option for sbatch(1), as scripts have them ("--time=4:00:00"), to a
+/// job of Ringmaster: what it must be or must not. Empty: they may.
 std::string sbatchMistake(std::string_view entry);
 
 /// The same of an option for the srun(1) in that job: "--mpi=none".

@@ -36,7 +36,7 @@ Result<DeployedItem> itemFrom(const Json& json) {
         keptFor->size() > kLongestReason || path.size() > kLongestHome ||
         startedBy.size() > kLongestItem)
         return fail(ErrorCode::kCorrupt, "read what is deployed: an item is not as expected");
-    // Paths and names are as they are: who shows them makes them printable.
+    // Paths and names are as they are: the code that shows them makes them printable.
     return DeployedItem{*kind,
                         *name,
                         *bytes,

@@ -11,10 +11,10 @@
 
 namespace rm {
 
-/// What `ringmaster-agent listen` and `dial` are asked and answer, one JSON object each (DIAL.md
-/// beside this), and what goes over a connection between the two.
+/// The orders and answers of `ringmaster-agent listen` and `dial`, one JSON object each (DIAL.md
+/// beside this), and the greeting on a connection between the two.
 
-/// What `ringmaster-agent listen` is to open, by its options.
+/// The ports that `ringmaster-agent listen` is to open, by its options.
 struct ListenOrder {
     int64_t port = 0;   ///< 0: a free one
     bool next = false;  ///< another one besides: that after `port` if it can be had, else any
@@ -28,7 +28,7 @@ struct OpenPorts {
     int64_t port = 0;             ///< the one that was asked for, or a free one
     int64_t next = 0;             ///< see ListenOrder; 0: not asked for
     std::vector<int64_t> samples; ///< in the lower and in the upper half of the ephemeral range
-    int64_t rangeFirst = 0;       ///< ports that the node's kernel gives to who asks for none
+    int64_t rangeFirst = 0;       ///< ports that the node's kernel gives where none is asked for
     int64_t rangeLast = 0;
     std::string token; ///< what this listener begins each connection with; no other has it
     bool operator==(const OpenPorts&) const = default;
@@ -63,7 +63,7 @@ std::string toJson(const DialOrder& order);
 /// kInvalid names the target that is none.
 Result<DialOrder> parseDialOrder(const std::string& json);
 
-/// What became of a dial. Stored by its name.
+/// The result of a dial. Stored by its name.
 enum class Reach {
     kUntried,     ///< the time was over before, or another address of that node answered first
     kReached,     ///< the listener that was meant answered
@@ -77,7 +77,7 @@ enum class Reach {
     kNoNeighbour, ///< no machine of the node's own network has the address, or that of the gateway
 };
 
-/// What became of 64 KiB that the listener was to send back. Stored by its name.
+/// The result for the 64 KiB that the listener was to send back. Stored by its name.
 enum class LargePackets { kUntried, kPassed, kLostThere, kLostBack };
 
 /// "reached", "no-route", ...
@@ -90,7 +90,7 @@ std::optional<LargePackets> largePacketsOfName(std::string_view name);
 struct DialAnswer {
     Reach reach = Reach::kUntried;
     LargePackets large = LargePackets::kUntried;
-    std::string interface; ///< the one that it left by; of a dial that failed: that it would have
+    std::string interface;     ///< by which it left; for a failed dial: by which it would have
     int64_t microseconds = -1; ///< until the connection was there; -1: it never was
     int64_t mtu = 0;           ///< of the path, as the node's kernel knows it; 0: unknown
     std::string error;         ///< what was met, in words; empty: reached
@@ -99,10 +99,10 @@ struct DialAnswer {
 };
 
 std::string toJson(const std::vector<DialAnswer>& answers);
-/// In the order of the targets. kCorrupt: something else, or not `count` answers.
+/// The answers in the order of the targets. kCorrupt: something else, or not `count` answers.
 Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& json, size_t count);
 
-/// What a listener begins each connection with; whatever comes then it sends back.
+/// The text with which a listener begins each connection; then it sends back whatever comes.
 std::string dialGreeting(const std::string& token);
 
 } // namespace rm

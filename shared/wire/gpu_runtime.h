@@ -9,8 +9,8 @@
 namespace rm {
 
 /// A torch for NVIDIA GPUs that this release's trainer is built with
-/// (packaging/requirements/runtime-NAME.txt). What it runs on is NVIDIA's table of drivers
-/// (https://docs.nvidia.com/deploy/cuda-compatibility/) and torch's own list of architectures.
+/// (packaging/requirements/runtime-NAME.txt). The drivers that it runs on are from NVIDIA's table
+/// (https://docs.nvidia.com/deploy/cuda-compatibility/), the GPUs from torch's own list.
 struct Runtime {
     std::string name; ///< "cuda13", as launch.runtime and in the name of its bundle
     int leastDriver;  ///< the major version
@@ -22,7 +22,7 @@ struct Runtime {
 const std::vector<Runtime>& gpuRuntimes();
 
 /// Why the node cannot compute on all its GPUs with it, e.g. "its driver 470.82 is older than 525";
-/// empty: it can. What the probe did not find out stands in no way.
+/// empty: it can. A fact that the probe did not find out is no obstacle.
 std::string obstacleTo(const Runtime& runtime, const NodeReport& report);
 
 /// Why no runtime, installed here or not, can compute on all of the node's GPUs, with what is least

@@ -33,7 +33,7 @@ double timeAt(const Json& json, const char* key) {
     return value;
 }
 
-/// `read` may throw.
+/// Parses with `read`, which may throw.
 template <class Read>
 auto parseWith(const std::string& json, const std::string& source, const Read& read)
     -> Result<decltype(read(Json()))> {

@@ -14,7 +14,7 @@ struct SumTime {
     int64_t bytes = 0;
     double seconds = 0;
     int64_t times = 0;
-    double cpuSeconds = 0; ///< that one took of rank 0's cores, user and system; 0: not told
+    double cpuSeconds = 0; ///< of rank 0's cores for one sum, user and system; 0: not told
     bool operator==(const SumTime&) const = default;
 };
 
@@ -26,7 +26,7 @@ struct SumGroup {
     bool operator==(const SumGroup&) const = default;
 };
 
-/// What `ringmaster-trainer all-reduce` measured: each pair of nodes, by the first rank of each,
+/// The figures of `ringmaster-trainer all-reduce`: each pair of nodes, by the first rank of each,
 /// in order, and, last, all ranks together.
 struct AllReduceReport {
     std::string device; ///< "CPU, 1 thread"
@@ -37,8 +37,8 @@ struct AllReduceReport {
 
 /// Seconds of the smallest sum.
 double latencyOf(const SumGroup& group);
-/// What each rank's own connection carried in each direction at one of the group's sizes, in bytes
-/// a second: nccl-tests' "bus bandwidth", S/t 2(n-1)/n.
+/// Bytes a second that each rank's own connection carried in each direction at one of the group's
+/// sizes: nccl-tests' "bus bandwidth", S/t 2(n-1)/n.
 double busBandwidthOf(const SumGroup& group, const SumTime& time);
 /// The same at the largest size.
 double busBandwidthOf(const SumGroup& group);
@@ -56,18 +56,18 @@ struct BucketTimes {
     bool operator==(const BucketTimes&) const = default;
 };
 
-/// What `ringmaster-trainer step-profile` measured: a step of one rank without any other.
+/// The figures of `ringmaster-trainer step-profile`: a step of one rank without any other.
 struct StepProfile {
     std::string device;
-    int64_t samples = 0;              ///< of a micro-batch
+    int64_t samples = 0;              ///< in a micro-batch
     double forwardMs = 0;             ///< of a micro-batch
     double backwardMs = 0;            ///< likewise
-    double updateMs = 0;              ///< of the weights
+    double updateMs = 0;              ///< to update the weights
     int64_t accumulation = 1;         ///< train.accumulation, also beside a train.global_batch
     bool sharded = false;             ///< optimizer.sharded
-    int64_t bytesOnWire = 4;          ///< of each number: distribution.compression
+    int64_t bytesOnWire = 4;          ///< for each number: distribution.compression
     std::vector<BucketTimes> buckets; ///< as gradients are there, all of float32
-    int64_t spareCores = 1;           ///< that no rank of the node computes with
+    int64_t spareCores = 1;           ///< cores that no rank of the node computes with
     bool operator==(const StepProfile&) const = default;
 };
 

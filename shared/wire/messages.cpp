@@ -64,7 +64,7 @@ Result<Message> read(const fb::Slice& m) {
 }
 
 Result<Message> read(const fb::Command& m) {
-    if (m.kind() > uint8_t(CommandKind::kKill))
+    if (!isKnown(CommandKind(m.kind())))
         return tooNew("command kind", m.kind());
     if (sizeOf(m.args()) > kMaxArguments)
         return corrupt("too many arguments of a command");
@@ -137,32 +137,6 @@ Result<Message> decodeMessage(std::span<const std::byte> payload) {
         return read(*root->body_as_Refusal());
     }
     return tooNew("type", int(root->body_type()));
-}
-
-const char* commandKindName(CommandKind kind) {
-    switch (kind) {
-    case CommandKind::kHold:
-        return "hold";
-    case CommandKind::kContinue:
-        return "continue";
-    case CommandKind::kStep:
-        return "step";
-    case CommandKind::kPause:
-        return "pause";
-    case CommandKind::kCheckpoint:
-        return "checkpoint";
-    case CommandKind::kValidate:
-        return "validate";
-    case CommandKind::kSample:
-        return "sample";
-    case CommandKind::kSet:
-        return "set";
-    case CommandKind::kStop:
-        return "stop";
-    case CommandKind::kKill:
-        return "kill";
-    }
-    return "unknown";
 }
 
 bool isReplicatedFile(const std::string& file) {

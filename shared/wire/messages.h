@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
+#include "shared/wire/command_kind.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -49,24 +50,9 @@ struct Slice {
     bool operator==(const Slice&) const = default;
 };
 
-/// Stored and sent: never renumber.
-enum class CommandKind : uint8_t {
-    kHold = 0,
-    kContinue = 1,
-    kStep = 2,  ///< args: "steps"; then hold again
-    kPause = 3, ///< checkpoint, exit, free the devices
-    kCheckpoint = 4,
-    kValidate = 5,
-    kSample = 6,
-    kSet = 7,  ///< args: live keys of the spec (shared/spec/live_settings.h) = value
-    kStop = 8, ///< end at the next boundary, without a checkpoint
-    kKill = 9, ///< SIGKILL by each node's agent
-};
-const char* commandKindName(CommandKind kind); ///< "hold", "continue", ...
-
 /// App -> agent. Sending an id again only asks for its state; a command takes effect once.
 struct Command {
-    std::string id; ///< UUID; of the run's own: "rule-...", "again-..."
+    std::string id; ///< UUID; for the run's own commands: "rule-...", "again-..."
     CommandKind kind = CommandKind::kHold;
     std::vector<std::pair<std::string, std::string>> args;
     bool operator==(const Command&) const = default;
@@ -86,7 +72,7 @@ struct CommandState {
     bool operator==(const CommandState&) const = default;
 };
 
-/// What the agent sees of one rank right now, from its board.
+/// One rank right now, as the agent sees it on its board.
 struct RankState {
     int32_t rank = 0;
     int64_t pid = 0; ///< 0: not running
@@ -141,7 +127,7 @@ Result<Message> decodeMessage(std::span<const std::byte> payload);
 /// encodeMessage() in a frame, ready to send.
 std::vector<std::byte> frameMessage(const Message& message);
 
-/// A file named by a peer: "journal/NAME.rmj" or "log/NAME.log" with NAME of [a-z0-9-].
+/// Whether a peer may name this file: "journal/NAME.rmj" or "log/NAME.log" with NAME of [a-z0-9-].
 bool isReplicatedFile(const std::string& file);
 
 } // namespace rm

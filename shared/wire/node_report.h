@@ -12,7 +12,7 @@ namespace rm {
 /// A process that has memory of a GPU.
 struct GpuProcess {
     int64_t pid = 0;
-    std::string user;  ///< empty: unknown, as where it is of another container
+    std::string user;  ///< empty: unknown, as in another container
     std::string name;  ///< likewise
     int64_t bytes = 0; ///< 0: unknown
     bool operator==(const GpuProcess&) const = default;
@@ -57,7 +57,7 @@ struct DiskReport {
     bool operator==(const DiskReport&) const = default;
 };
 
-/// The last error that the driver logged of a GPU since the machine started ("XID").
+/// The last error that the driver logged about a GPU since the machine started ("XID").
 struct XidReport {
     std::string pciId; ///< as in GpuReport; the GPU may be gone
     int code = 0;      ///< 79: "GPU has fallen off the bus"
@@ -65,12 +65,12 @@ struct XidReport {
     bool operator==(const XidReport&) const = default;
 };
 
-/// A run of which something runs on the node.
+/// A run that has living processes on the node.
 struct RunReport {
     std::string runId;
     std::string runName;
     int attempt = 0;
-    int ranks = 0;              ///< that live
+    int ranks = 0;              ///< those that live
     bool isSupervised = false;  ///< by an agent that lives
     int64_t step = -1;          ///< the furthest of its ranks; 0: none trains yet; -1: not told
     int64_t sinceNs = 0;        ///< when the attempt began, by the node's clock; 0: not told
@@ -87,7 +87,7 @@ struct AgentReport {
     bool operator==(const AgentReport&) const = default;
 };
 
-/// Something that a device showed when it was tested, and what is switched off there if it failed.
+/// A proof that a device was put to, and what is switched off there if it failed.
 struct SelfTestProof {
     std::string name;     ///< "layer norm kernel"
     std::string path;     ///< what depends on it: see shared/wire/NODE_REPORT.md
@@ -117,7 +117,7 @@ enum class AtLogout {
     kEndWithUserManager, ///< they belong to the user's systemd, which ends with the last login
 };
 
-/// What `ringmaster-agent probe` found.
+/// The facts that `ringmaster-agent probe` found.
 struct NodeReport {
     std::string os; ///< "Debian GNU/Linux 12 (bookworm)"
     std::string kernel;
@@ -131,23 +131,23 @@ struct NodeReport {
     std::vector<InterfaceReport> interfaces;
     std::vector<DiskReport> disks;
     std::string home;     ///< the node's ringmaster home
-    std::string homeId;   ///< the same where nodes share that folder; empty: unknown
+    std::string homeId;   ///< equal where nodes share that folder; empty: unknown
     std::string stateDir; ///< holds runs/
     int64_t wallNs = 0;   ///< the node's clock at the probe
-    std::string user;     ///< who the ranks belong to
+    std::string user;     ///< the one that the ranks belong to
     AtLogout atLogout = AtLogout::kUnknown;
     std::string release = {}; ///< of the agent
     std::string libstdcxx =
         {}; ///< newest GLIBCXX that its libstdc++ offers, "3.4.30"; empty: none found
-    std::string stateId = {};  ///< as homeId, of stateDir
+    std::string stateId = {};  ///< as homeId, for stateDir
     int64_t memlockBytes = 0;  ///< that a process may lock in memory; -1: any; 0: unknown
     int64_t openFiles = 0;     ///< that a process may have; -1: any; 0: unknown
-    int64_t openFilesMost = 0; ///< to which the user may raise that; likewise
+    int64_t openFilesMost = 0; ///< up to which the user may raise openFiles; likewise
     int64_t shmBytes = 0;      ///< of /dev/shm; 0: there is none
     int64_t shmFreeBytes = 0;
     std::vector<std::string> rdmaDevices = {}; ///< "mlx5_0"
     std::vector<XidReport> xids = {};          ///< one a GPU
-    bool isKernelLogRead = false; ///< whose lines `xids` are; false: this user may not read it
+    bool isKernelLogRead = false; ///< `xids` are from there; false: this user may not read it
     int64_t homeFreeBytes = -1;   ///< where `home` is or will be; -1: not told
     int64_t homeTotalBytes = -1;
     std::vector<RunReport> runs = {};          ///< by id
@@ -155,8 +155,8 @@ struct NodeReport {
     std::vector<AgentReport> otherAgents = {}; ///< beside the one that reports
     std::string homeProblem =
         {}; ///< why `user` can write no file there; empty: it can, or not told
-    std::string stateProblem = {}; ///< likewise, of stateDir
-    /// The same where nodes are one running system under several names; empty: unknown.
+    std::string stateProblem = {}; ///< likewise, for stateDir
+    /// Equal where nodes are one running system under several names; empty: unknown.
     std::string machine = {};
     bool operator==(const NodeReport&) const = default;
 };
@@ -165,8 +165,8 @@ struct NodeReport {
 /// become U+FFFD: names come from files that anyone may have written.
 std::string toJson(const NodeReport& report);
 
-/// kCorrupt names the key that holds something else than it should. What is not there stays as it
-/// is in a NodeReport, and what is not known is passed over: releases differ in what they tell.
+/// kCorrupt names the key whose value has another type or size. A missing key leaves its member as
+/// it is in a NodeReport, and an unknown key is passed over: releases differ in what they tell.
 Result<NodeReport> parseNodeReport(const std::string& json);
 
 /// A SelfTest as its file has it.

@@ -23,8 +23,8 @@ namespace rm {
 ///   app   -> Serve{id, key}                 agent -> Serving{port} | Failed{message}
 ///   app   -> Fetch{addresses, port...}      agent -> Fetching... FetchEnded{why}
 ///
-/// Serve and Fetch pass blobs on from node to node: who fetches tells who serves what it lacks by a
-/// Missing, and gets Chunk... BlobEnd of each, or Waiting as long as that node has no more itself.
+/// Serve and Fetch pass blobs on from node to node: the one that fetches sends a Missing of what it
+/// lacks, and gets Chunk... BlobEnd of each, or Waiting as long as the other has no more itself.
 ///
 /// A checkpoint comes over the same frames (CHECKPOINT.md beside this): `send-checkpoint` on the
 /// node that has it makes CheckpointBegin, Chunk... BlobEnd of each file, and whoever carries them
@@ -53,7 +53,7 @@ struct Missing {
     bool operator==(const Missing&) const = default;
 };
 struct Chunk {
-    std::vector<std::byte> zstd; ///< of the blob named by the Missing list, in its order
+    std::vector<std::byte> zstd; ///< bytes of one blob; blobs come in the order of Missing
     bool operator==(const Chunk&) const = default;
 };
 struct BlobEnd {
@@ -98,10 +98,10 @@ struct Serve {
     bool operator==(const Serve&) const = default;
 };
 struct Serving {
-    int32_t port = 0; ///< of every address of the node
+    int32_t port = 0; ///< the same at every address of the node
     bool operator==(const Serving&) const = default;
 };
-/// Get what is missing from another agent that serves. Whatever else comes ends that.
+/// Get what is missing from another agent that serves. Any other message ends the fetch.
 struct Fetch {
     std::vector<std::string> addresses; ///< of that node; any of them will do
     int32_t port = 0;
@@ -110,16 +110,16 @@ struct Fetch {
     bool operator==(const Fetch&) const = default;
 };
 struct Fetching {
-    int64_t bytes = 0;  ///< of blobs, since this Fetch, or this Offer: from an installed torch
-    int64_t packed = 0; ///< of the same as they came
+    int64_t bytes = 0;  ///< of blobs since this Fetch or, from an installed torch, this Offer
+    int64_t packed = 0; ///< the same bytes, packed as they came
     bool operator==(const Fetching&) const = default;
 };
-/// The end of a Fetch. What is missing still is to be offered again.
+/// The end of a Fetch. What is still missing has to be offered again.
 struct FetchEnded {
     std::string why; ///< it ended before all was there; empty: all is there
     bool operator==(const FetchEnded&) const = default;
 };
-/// A node that serves lives, but has no more itself yet.
+/// The sign of life of a node that serves and has no more itself yet.
 struct Waiting {
     bool operator==(const Waiting&) const = default;
 };
@@ -128,14 +128,14 @@ struct StopFetch {
     bool operator==(const StopFetch&) const = default;
 };
 
-/// Where a checkpoint that comes next is to lie.
+/// The place for the checkpoint that comes next.
 struct CheckpointPlace {
-    std::string runId; ///< whose it must be
+    std::string runId; ///< the run that it must belong to
     /// The folder with the run's checkpoints: absolute, or relative to the run directory of its
     /// rank 0; empty: `checkpoints` there.
     std::string folder;
-    /// It is one of that many copies of what lies elsewhere, of which the newest stay; 0: it is to
-    /// be gone on from, and stays.
+    /// How many copies of the run's checkpoints stay here, the newest, this one among them; 0: it
+    /// is no copy but one to go on from, and stays.
     int64_t keepCopies = 0;
     bool operator==(const CheckpointPlace&) const = default;
 };
@@ -166,10 +166,10 @@ Result<std::vector<TreeEntry>> parseTreeList(std::string_view text, const std::s
 /// control characters. decodeTransfer() refuses other paths, so check before sending.
 bool isTreePath(std::string_view path);
 
-/// A long list in messages that each fit a frame; none for no blobs.
+/// Splits a long list into messages that each fit a frame; none for no blobs.
 std::vector<Offer> splitOffer(const std::vector<Blob>& blobs, bool preview = false);
 std::vector<Missing> splitMissing(const std::vector<MissingBlob>& blobs);
-/// A large tree in messages that each fit a frame; `more` is set in all but the last.
+/// Splits a large tree into messages that each fit a frame; `more` is set in all but the last.
 std::vector<Tree> splitTree(const Tree& tree);
 
 } // namespace rm

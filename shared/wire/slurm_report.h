@@ -16,14 +16,14 @@ struct SlurmPartition {
     std::string timeLimit; ///< of a job, in Slurm's words: "1-00:00:00", "infinite"
     int nodes = 0;
     int idleNodes = 0;
-    int cpusPerNode = 0; ///< of the largest
+    int cpusPerNode = 0; ///< of its largest node
     int64_t memoryMb = 0;
     int gpusPerNode = 0;
     std::string gpu; ///< as Slurm calls it: "a100"; empty: it has none, no name, or several kinds
     bool operator==(const SlurmPartition&) const = default;
 };
 
-/// What a node knows of its Slurm cluster.
+/// A Slurm cluster as one of its nodes knows it.
 struct SlurmReport {
     std::string version; ///< "22.05.8"
     std::vector<SlurmPartition> partitions;
@@ -50,7 +50,7 @@ struct SlurmJob {
     std::string reason; ///< why it waits: "Resources"
     std::string partition;
     std::string nodes; ///< "n[1-2]"
-    std::string start; ///< of one that waits: when it is expected to; "N/A": not known
+    std::string start; ///< when a job that waits is expected to; "N/A": not known
     bool operator==(const SlurmJob&) const = default;
 };
 
@@ -58,7 +58,7 @@ struct SlurmJob {
 Result<SlurmJob> parseSlurmJob(const std::string& line);
 
 enum class SlurmPhase { kWaiting, kRunning, kOver };
-/// Of a state in Slurm's words. One that is being requeued waits.
+/// The phase of a state in Slurm's words. A job that is being requeued waits.
 SlurmPhase phaseOf(const std::string& state);
 
 } // namespace rm

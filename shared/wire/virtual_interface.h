@@ -7,8 +7,8 @@
 
 namespace rm {
 
-/// Of a bridge or its end that containers and virtual machines of one node meet at: docker0,
-/// virbr0, veth12, ... Its address usually exists on other nodes as well.
+/// Whether it is a bridge at which containers and virtual machines of one node meet, or its end:
+/// docker0, virbr0, veth12, ... Its address usually exists on other nodes as well.
 inline bool isVirtualInterface(const std::string& name) {
     constexpr std::array kBeginnings = {"docker", "br-",  "virbr", "veth",    "lxc",
                                         "lxd",    "cni",  "cali",  "flannel", "cilium",

@@ -66,7 +66,7 @@ public:
         return await([&](auto done) { asio::async_write(*m_stream, asio::buffer(frame), done); });
     }
 
-    /// At least one byte.
+    /// Reads at least one byte.
     Result<size_t> read(std::span<std::byte> buffer) {
         size_t size = 0;
         RM_RETURN_IF_ERROR(await([&](auto done) {
@@ -86,8 +86,8 @@ private:
         return fail(ErrorCode::kUnavailable, m_what + ": " + error.message());
     }
 
-    /// `start` begins an operation that calls what it is given. One that takes too long is the
-    /// last.
+    /// `start` begins an operation that calls the function it is given. One that takes too long is
+    /// the last.
     template <class Start>
     Result<void> await(Start start) {
         std::optional<asio::error_code> how;

@@ -53,7 +53,7 @@ Result<std::string> verifyCheckpointAt(const std::string& path) {
 
 namespace {
 
-/// By trainer/train/checkpoint/FORMAT.md; 0: it does not tell.
+/// Positions a step, by trainer/train/checkpoint/FORMAT.md; 0: it does not tell.
 int64_t positionsPerStepOf(const std::string& checkpoint) {
     const auto state = readFile(checkpoint + "/state.json").and_then([](const std::string& text) {
         return parseJson(text, "the state of a checkpoint");

@@ -18,12 +18,12 @@ Result<std::string> verifyCheckpointAt(const std::string& path);
 /// "copy", "ranks", "positions_per_step"}; of these the last is 0 where its state does not tell.
 Result<std::string> checkpointAt(const std::string& path);
 
-/// `saved-runs < {"folder", "name"}`: the runs of newestOf(), in the words of savedRunsIn().
+/// `saved-runs < {"folder", "name"}`: newestOf() the runs of savedRunsIn(), as JSON.
 Result<std::string> savedRunsAt(const std::string& order);
 
-/// `newest-checkpoint [--must-exist]`: that of the run's living line, of which `runDir` is the run
-/// directory here: {"path", "attempt", "step", "bytes"}, as its rank named it; {} if there is none;
-/// {"problem"}, if that cannot be told, or `mustExist` and the folder of checkpoints does not.
+/// `newest-checkpoint [--must-exist]`: the newest checkpoint of the living line of the run whose
+/// run directory here is `runDir`: {"path", "attempt", "step", "bytes"}, as its rank named it; {}
+/// if there is none; {"problem"} if it cannot be told, or if `mustExist` and the folder is missing.
 std::string newestCheckpointAt(const std::string& runDir, bool mustExist);
 
 /// `pin-checkpoint [--off] < PATH`: see setPinned().

@@ -98,7 +98,7 @@ Result<void> jobState(const Arguments& arguments) {
     return print(jobStateOf(Folders::fromEnvironment(), arguments[0]));
 }
 
-/// How it ends is for the script of the job.
+/// Exits with a code that is for the script of the job.
 Result<void> inJob(const Arguments& arguments) {
     RM_ASSIGN_OR_RETURN(const int code, runInJob(Folders::fromEnvironment(), arguments[0]));
     ::_exit(code);
@@ -178,7 +178,7 @@ Result<void> savedRuns(const Arguments&) {
     return order ? print(savedRunsAt(*order)) : tl::unexpected(order.error());
 }
 
-/// What moves a checkpoint has time, and the ranks have not.
+/// A process that moves a checkpoint has time, and the ranks have not.
 void yieldToRanks() {
     (void)!::nice(10);
 }

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSelfTests = "self-tests"; ///< results, which the trainer writes as JSON
-constexpr const char* kAsideRun = ".removed-";   ///< of a removal of a run that was cut off
+constexpr const char* kAsideRun = ".removed-";   ///< a run whose removal was cut off
 constexpr std::array kFolders = {"agents", "bundles", "data", "blobs", kSelfTests};
 
 bool isOurs(const std::string& kind, const std::string& name) {
@@ -53,7 +53,7 @@ std::vector<std::string> notesOf(const Folders& folders) {
     return notes;
 }
 
-/// What lies in a folder, in the order of names.
+/// The names of all that lies in a folder, in order.
 std::vector<std::string> namesIn(const std::string& folder) {
     std::vector<std::string> names;
     std::error_code error;
@@ -69,7 +69,7 @@ std::vector<std::string> runsOf(const Folders& folders) {
     return ids;
 }
 
-/// Empty: nothing.
+/// What still runs, in words. Empty: nothing.
 std::string whatRuns(const Folders& folders, const DeployedReport& report, bool preview) {
     // A run that a person has moved and linked stays, but nothing goes from under it.
     for (const std::string& id : namesIn(folders.stateDir + "/runs"))
@@ -111,7 +111,7 @@ void appendOther(const std::string& folder, const std::string& kind, const std::
                             {}});
 }
 
-/// What lies in our folders and is not ours.
+/// Adds what lies in our folders and is not ours.
 void appendOthers(const Folders& folders, DeployedReport& report) {
     for (const std::string kind : kFolders)
         for (const std::string& name : namesIn(folders.home + "/" + kind))
@@ -122,7 +122,7 @@ void appendOthers(const Folders& folders, DeployedReport& report) {
             appendOther(folders.stateDir + "/runs", "runs", name, report);
 }
 
-/// Adds those that are gone to `gone`.
+/// Removes runs, and adds those that are gone to `gone`.
 Result<void> removeRuns(const Folders& folders, const std::vector<std::string>& runs,
                         std::vector<std::string>& gone) {
     for (const std::string& id : runs) {
@@ -147,7 +147,7 @@ std::string goneWords(const std::vector<std::string>& runs) {
                         : "");
 }
 
-/// Folders that are not empty stay, as does what is missing.
+/// Removes our notes and our folders. Folders that are not empty stay.
 void removeRest(const Folders& folders) {
     for (const std::string& path : notesOf(folders))
         ::unlink(path.c_str());

@@ -21,18 +21,6 @@ using namespace std::chrono_literals;
 constexpr auto kLookForOld = 5s;
 constexpr auto kLeftBehind = 15s; ///< for the other nodes, once that of rank 0 has ended
 
-std::optional<CommandKind> commandKindOf(const std::string& name) {
-    for (int kind = 0; kind <= static_cast<int>(CommandKind::kKill); ++kind)
-        if (commandKindName(static_cast<CommandKind>(kind)) == name)
-            return static_cast<CommandKind>(kind);
-    return std::nullopt;
-}
-
-/// Whether the command stays LiveState::pending after it was applied, until the ranks are gone.
-bool lastsUntilTheEnd(CommandKind kind) {
-    return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
-}
-
 bool allHeld(const LiveState& live) {
     bool any = false;
     for (const LiveState::NodeLink& node : live.nodes) {
@@ -180,7 +168,7 @@ QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t 
 }
 
 void FollowedRun::restore(const AskedCommand& asked) {
-    const auto kind = commandKindOf(asked.kind);
+    const auto kind = commandKindNamed(asked.kind);
     if (!kind || m_inFlight.contains(asked.id))
         return;
     InFlight inFlight{{asked.id, *kind, asked.args}, asked.askedNs};
@@ -309,7 +297,7 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
     InFlight inFlight = std::move(found->second);
     m_inFlight.erase(found);
     const bool isRefused = state.progress == CommandProgress::kRefused;
-    if ((isRefused || !lastsUntilTheEnd(kind)) && m_live.pending == kind)
+    if ((isRefused || !rowOf(kind).endsAttempt) && m_live.pending == kind)
         m_live.pending.reset();
     CommandState told = state;
     if (isRefused) // by what is on that node, such as its disk

@@ -144,15 +144,10 @@ std::string fullDisk(const LiveState::NodeLink& node) {
            (why.empty() ? "" : " (" + why + ")");
 }
 
-bool writesACheckpoint(CommandKind kind) {
-    return kind == CommandKind::kPause || kind == CommandKind::kCheckpoint ||
-           kind == CommandKind::kSet;
-}
-
 } // namespace
 
 std::string whyNoCheckpoint(const LiveState& live, CommandKind kind) {
-    if (!writesACheckpoint(kind) || ranksOf(live).empty())
+    if (!rowOf(kind).writesCheckpoint || ranksOf(live).empty())
         return {};
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLive && node.state && node.state->hasNoRoom)

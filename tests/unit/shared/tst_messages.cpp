@@ -145,10 +145,19 @@ private Q_SLOTS:
         QVERIFY(encodeMessage(slice).size() < kMaxRecord);
     }
 
-    void everyCommandHasAName() {
-        for (int kind = 0; kind <= int(CommandKind::kKill); ++kind)
-            QVERIFY(commandKindName(CommandKind(kind)) != std::string("unknown"));
+    void everyKindOfCommandHasARow() {
+        std::set<std::string> names;
+        for (size_t i = 0; i < commandRows().size(); ++i) {
+            const CommandRow& row = commandRows()[i];
+            QCOMPARE(static_cast<size_t>(row.kind), i);
+            QVERIFY(isKnown(row.kind) && &rowOf(row.kind) == &row);
+            QVERIFY(names.insert(row.name).second);
+            QCOMPARE(commandKindNamed(row.name), row.kind);
+            QVERIFY(std::string_view(row.help).size() > 10);
+        }
+        QVERIFY(!isKnown(CommandKind(commandRows().size())));
         QCOMPARE(commandKindName(CommandKind(99)), "unknown");
+        QVERIFY(!commandKindNamed("unknown"));
     }
 };
 

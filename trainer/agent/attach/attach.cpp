@@ -101,7 +101,7 @@ Result<void> AttachLoop::run() {
     return {};
 }
 
-/// Through files, so that who is slow to answer need not hang: Slurm watches it.
+/// Through files, so that a supervisor that is slow to answer need not hang: Slurm watches it.
 AttachSession::Ports AttachLoop::portsOfJob() {
     return {[this] { return m_job->look(); },
             [this](const Command& command) { return m_job->forward(command); },
@@ -116,7 +116,7 @@ AttachSession::Ports AttachLoop::ports() {
             [] { endSupervisor(); }, [this] { adopt(); }};
 }
 
-/// Any message of its makes it answer; a heartbeat does nothing else.
+/// Sends a heartbeat, which the supervisor answers and which does nothing else.
 void AttachLoop::ask() {
     asio::error_code error;
     asio::write(m_supervisor, asio::buffer(frameMessage(Heartbeat{monotonicNowNs(), 0})), error);

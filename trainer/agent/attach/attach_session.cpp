@@ -21,7 +21,7 @@ constexpr int64_t kAdoptionNs = 15'000 * kMs; // commands wait for it so long
 constexpr int64_t kAnswerNs = 2000 * kMs;     // for the first answer to a command
 constexpr int64_t kAliveNs = 3000 * kMs;      // for a sign of life after that
 
-/// Of a command that no supervisor took, and why.
+/// Why a command is refused that no supervisor took.
 std::string refusalOf(const RunState& state, const Error& why) {
     if (!state.ended)
         return why.message;

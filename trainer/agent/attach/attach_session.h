@@ -32,7 +32,7 @@ public:
         std::function<Result<void>(const Command&)> forward;
         /// Asks the supervisor for a sign of life, for onSupervisorAlive().
         std::function<void()> ask;
-        /// Ends a supervisor that gives none, which onSupervisorGone() tells.
+        /// Ends a supervisor that gives no sign; onSupervisorGone() is called then.
         std::function<void()> endSupervisor;
         /// Starts another supervisor for an attempt that has lost its own.
         std::function<void()> adopt;
@@ -51,7 +51,7 @@ public:
     void tick(int64_t nowNs);
     int64_t nextDeadline() const; ///< CLOCK_MONOTONIC, for tick()
 
-    /// What to write next; nullopt: nothing now.
+    /// The frame to write next; nullopt: none now.
     std::optional<std::vector<std::byte>> nextFrame();
 
     /// Why the stream has to end once nextFrame() returns nullopt; nullopt: it need not end.

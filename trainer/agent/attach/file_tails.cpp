@@ -64,7 +64,7 @@ std::optional<Slice> FileTails::next(size_t maxBytes) {
     return slice ? slice : nextOf("log/", maxBytes);
 }
 
-/// Whether the other side has all of it, as it has a cursor in a later one of that attempt. The
+/// Whether the other side has all of it, as it has a cursor in a later segment of that attempt. The
 /// epoch does not count: a node that lost its disk has other files by the same numbers. Another
 /// attempt may have been made on another machine, before all of this one was sent.
 bool FileTails::isSent(const Key& key) const {
@@ -114,8 +114,8 @@ void FileTails::measure(const Key& key, Tail& tail) {
     tail.isUnread = false;
     tail.size = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
     const bool isCut = tail.size < tail.offset;
-    // Who writes a journal goes on behind what it wrote, whatever became of that. A log is
-    // appended to.
+    // A journal's writer goes on behind what it wrote, whatever became of that. A log is appended
+    // to.
     if (key.segment.source.empty() && isCut)
         tail.offset = beginsAnew(path) ? 0 : tail.size;
     else
@@ -123,7 +123,7 @@ void FileTails::measure(const Key& key, Tail& tail) {
     tail.isCut = isCut;
 }
 
-/// The end of the map: there is none of a source behind that one.
+/// The first file to send of a source behind that one; the end of the map: there is none.
 FileTails::Tails::iterator FileTails::firstToSend(const std::string& folder,
                                                   const std::string& behind) {
     std::string waiting; ///< its source has an earlier file that could not be read

@@ -20,10 +20,10 @@ class FileTails {
 public:
     explicit FileTails(std::string runDir);
 
-    /// Where to begin. Of an attempt's segments of a journal the newest that is named counts: what
-    /// was written before it is not sent again. An attempt without a name that is older than all
-    /// that are named is known as a whole. Files that are not named begin at 0. kInvalid: no file
-    /// that is replicated.
+    /// Sets where to begin. Of a journal's segments of one attempt the newest with a cursor counts:
+    /// what was written before it is not sent again. An attempt without a cursor that is older than
+    /// all with one is known as a whole. Files without a cursor begin at 0. kInvalid: a file that
+    /// is not replicated.
     Result<void> seek(const std::vector<FileCursor>& cursors);
 
     /// Looks for new files and new bytes. A journal that is shorter than what was sent is sent on
@@ -33,7 +33,7 @@ public:
     void refresh();
 
     /// The next bytes of some file, journals first, in a round robin; nullopt: everything that
-    /// refresh() found has been returned. A journal's segments come in their order. One without
+    /// refresh() found has been returned. A journal's segments come in their order. A slice without
     /// bytes: the journal ends there, before what was sent of it.
     std::optional<Slice> next(size_t maxBytes);
 
@@ -49,7 +49,7 @@ private:
     };
     struct Key {
         std::string source; ///< "journal/rank-00003", or a log's name
-        Segment segment;    ///< of a log: none
+        Segment segment;    ///< for a log: none
         auto operator<=>(const Key&) const = default;
         std::string file() const;
     };
@@ -66,8 +66,8 @@ private:
 
     std::string m_runDir;
     Tails m_tails;
-    std::set<std::string> m_told; ///< what could not be read, and stderr knows
-    /// By source and attempt: the number of the newest cursor.
+    std::set<std::string> m_told; ///< paths that could not be read, as stderr was told
+    /// The number of the newest segment with a cursor, by source and attempt.
     std::map<std::string, std::map<int, int>> m_begins;
     std::map<std::string, std::string> m_lastServed; ///< by folder: the source whose turn it was
 };

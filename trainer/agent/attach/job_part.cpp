@@ -16,15 +16,11 @@ namespace {
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kFreshNs =
     15 * kNsPerSecond;                        ///< a state comes each second, over NFS seconds later
-constexpr int64_t kHearNs = 5 * kNsPerSecond; ///< to hear of who lives
+constexpr int64_t kHearNs = 5 * kNsPerSecond; ///< to hear of a supervisor that lives
 constexpr int64_t kAskNs = 5 * kNsPerSecond;  ///< between questions to Slurm
 constexpr int64_t kKillNs = 20 * kNsPerSecond; ///< for supervisors to kill their ranks
 constexpr std::chrono::seconds kAnswerTime(40);
 constexpr std::chrono::seconds kCancelTime(120);
-
-bool endsRun(CommandKind kind) {
-    return kind == CommandKind::kStop || kind == CommandKind::kPause || kind == CommandKind::kKill;
-}
 
 } // namespace
 
@@ -72,7 +68,7 @@ void JobPart::ask(int64_t nowNs) {
                 [this](const std::string& text) { onAnswer(text); });
 }
 
-/// Without an answer it stays what it was: Slurm's controller may be restarted.
+/// Without an answer the state stays as it is: Slurm's controller may be restarted.
 void JobPart::onAnswer(const std::string& text) {
     const auto json = parseJson(text, "job-state");
     if (!json)
@@ -117,15 +113,15 @@ Result<void> JobPart::forward(const Command& command) {
 }
 
 bool JobPart::endsByCancel(CommandKind kind, int64_t nowNs) const {
-    if (!endsRun(kind) || m_isOver || isFresh(nowNs))
+    if (!rowOf(kind).endsAttempt || m_isOver || isFresh(nowNs))
         return false;
-    // Who has only begun to look hears of a living supervisor in a moment.
+    // A living supervisor is heard of within a moment after this has begun to look.
     return !m_wasHeard || (kind == CommandKind::kKill && nowNs - m_begunNs >= kHearNs);
 }
 
 Error JobPart::silence(CommandKind kind) const {
     std::string words = m_words.empty() ? "nothing is heard of its ranks" : m_words;
-    if (endsRun(kind) && !m_isOver) {
+    if (rowOf(kind).endsAttempt && !m_isOver) {
         const auto job = loadJobFile("..");
         words += "; to end it without a checkpoint, kill it" +
                  (job && *job ? ", or scancel " + (*job)->id : std::string());

@@ -17,7 +17,7 @@ namespace rm {
 
 /// A part whose ranks a job of Slurm has, seen from a machine that need not reach theirs: by the
 /// files of PartFiles, and where these are old by what Slurm says of the job. The working directory
-/// is the run directory. Of one event loop.
+/// is the run directory. Belongs to one event loop.
 class JobPart {
 public:
     JobPart(asio::io_context& io, std::string runId,
@@ -44,15 +44,15 @@ private:
     std::function<int64_t()> m_now;
     int64_t m_begunNs; ///< when this began to look
     PartFiles m_files{"."};
-    ChildReader m_asker;     ///< of Slurm
-    ChildReader m_canceller; ///< of the job
+    ChildReader m_asker;     ///< asks Slurm
+    ChildReader m_canceller; ///< cancels the job
     std::optional<RunState> m_last;
-    int64_t m_changedNs = 0; ///< when m_last was seen to be new; 0: it may be of long ago
+    int64_t m_changedNs = 0; ///< when m_last was seen to be new; 0: it may be old
     int64_t m_askedNs = 0;
     bool m_isWaiting = false, m_isOver = false;
     bool m_wasHeard = false; ///< the supervisor, since the job began
     std::string m_words;
-    std::vector<Command> m_endings; ///< that the end of the job obeys
+    std::vector<Command> m_endings; ///< commands that the end of the job obeys
     int64_t m_killedNs = 0;         ///< when a kill was forwarded; 0: none was
     std::vector<CommandState> m_answers;
 };

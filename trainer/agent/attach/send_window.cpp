@@ -28,14 +28,14 @@ void SendWindow::onLinkReady(int64_t nowNs) {
     m_taking = 0;
 }
 
-/// To what goes in a second.
+/// Narrows the window to what goes over the link in a second.
 void SendWindow::narrow(uint64_t bytes, int64_t tookNs) {
     const double rate = static_cast<double>(bytes) / static_cast<double>(tookNs);
     m_limit = std::clamp(static_cast<size_t>(rate * kSecondNs), kLeast, kMost);
 }
 
 void SendWindow::onEcho(int64_t sentNs, int64_t nowNs) {
-    // The last of that moment: the app echoes several at once by one.
+    // The last heartbeat of that moment: the app answers several at once by one echo.
     const auto found = std::find_if(m_marks.rbegin(), m_marks.rend(),
                                     [sentNs](const Mark& mark) { return mark.sentNs == sentNs; });
     if (found == m_marks.rend())
@@ -55,7 +55,7 @@ void SendWindow::onEcho(int64_t sentNs, int64_t nowNs) {
     }
 }
 
-/// Beyond what the way alone takes.
+/// Whether it took much longer than the way alone takes.
 bool SendWindow::isLate(int64_t tookNs) const {
     return tookNs >= m_leastNs + kLateNs;
 }

@@ -10,11 +10,11 @@ namespace rm {
 /// How much of the files may be on its way over a link at a time. Links buffer what they are given,
 /// so that on a slow one all that is said after it would be late by many seconds. Heartbeats tell:
 /// what was sent before one has arrived when its echo comes. The window grows while echoes come
-/// soon, until it is none, and is what the link carries in a second once they are late. Times are
-/// CLOCK_MONOTONIC.
+/// soon, until it has no limit, and is what the link carries in a second once they are late. Times
+/// are CLOCK_MONOTONIC.
 class SendWindow {
 public:
-    /// These are handed to the link.
+    /// So many bytes are handed to the link.
     void onFileBytes(size_t count, int64_t nowNs);
     /// The link asks for more. That it took long to take the last bytes tells as well.
     void onLinkReady(int64_t nowNs);
@@ -29,7 +29,7 @@ public:
 private:
     struct Mark {
         int64_t sentNs;
-        uint64_t bytes; ///< of files, before it
+        uint64_t bytes; ///< of files that were sent before it
     };
 
     bool isLate(int64_t tookNs) const;
@@ -43,7 +43,7 @@ private:
     int64_t m_takingNs = 0;
     uint64_t m_arrived = 0;
     int64_t m_arrivedNs = 0; ///< when that was told; 0: never
-    int64_t m_leastNs = 0;   ///< an echo took: the way there and back; 0: none has come
+    int64_t m_leastNs = 0;   ///< of the fastest echo, there and back; 0: none has come
     std::deque<Mark> m_marks;
 };
 

@@ -43,8 +43,8 @@ struct Dial {
     Descriptor socket;
     int64_t startNs = 0;
     int64_t connectedNs = 0;
-    std::string greeting; ///< of what was received
-    size_t sent = 0;      ///< of the payload
+    std::string greeting; ///< what was received of it
+    size_t sent = 0;      ///< bytes of the payload
     size_t back = 0;
     DialAnswer answer;
 
@@ -103,7 +103,7 @@ std::string wordOf(int errnoValue) {
     }
 }
 
-/// What a machine answered by ICMP instead of connecting.
+/// The answer of a machine by ICMP instead of a connection.
 struct IcmpAnswer {
     bool isSix = false;
     int type = 0;
@@ -111,7 +111,7 @@ struct IcmpAnswer {
     SocketAddress by;
 };
 
-/// The kernel keeps these for who asks, since Linux 5.8 also of connections that failed.
+/// Asks the kernel to keep these; since Linux 5.8 it does also for connections that failed.
 void keepIcmpAnswers(int socket, int family, bool keeps) {
     const int on = keeps;
     if (family == AF_INET6)
@@ -163,8 +163,8 @@ struct IcmpWord {
     const char* word;
 };
 
-/// Of RFC 792, 1122, 1812 and 4443. To port unreachable: who has no listener sends RST for TCP, and
-/// it is firewalls that answer so (what REJECT of iptables does unless one asks for another).
+/// The codes of RFC 792, 1122, 1812 and 4443. Port unreachable: without a listener TCP sends RST,
+/// so it is firewalls that answer so (as REJECT of iptables does unless one asks for another).
 constexpr IcmpWord kIcmpWords[] = {
     {false, ICMP_DEST_UNREACH, ICMP_NET_UNREACH, Reach::kUnreachable, "network unreachable"},
     {false, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, Reach::kUnreachable, "host unreachable"},
@@ -182,7 +182,7 @@ constexpr IcmpWord kIcmpWords[] = {
     {true, ICMP6_DST_UNREACH, 6, Reach::kRejected, "rejected by a route"},
 };
 
-/// What this machine tells itself where nobody answers ARP or neighbour discovery.
+/// Whether this machine tells itself that nobody answers ARP or neighbour discovery.
 bool saysNoNeighbour(const IcmpAnswer& answer, const std::vector<InterfaceAddress>& interfaces) {
     const bool saysHost =
         answer.isSix ? answer.type == ICMP6_DST_UNREACH && answer.code == ICMP6_DST_UNREACH_ADDR
@@ -213,7 +213,7 @@ void endAnswered(Dial& dial, const IcmpAnswer& answer) {
                            std::to_string(answer.code));
 }
 
-/// What a connection failed with where the kernel does not say who answered: RST comes as
+/// The result of a failed connection where the kernel does not say who answered: RST comes as
 /// ECONNREFUSED, every ICMP answer of older kernels as one of many others.
 Reach reachOf(int errnoValue) {
     switch (errnoValue) {
@@ -446,7 +446,7 @@ private:
             m_reachedNs.try_emplace(dial.target->group, monotonicNowNs());
     }
 
-    /// What did not have its time, as others had to end first, says nothing.
+    /// Ends a dial. One that did not have its time, as others had to end first, proves nothing.
     void giveUp(Dial& dial) const {
         const int64_t endNs =
             dial.stage == Stage::kConnecting ? connectDeadline(dial) : deadline(dial);
@@ -470,7 +470,7 @@ private:
     int64_t m_endNs;
     size_t m_mostOpen = roomForSockets(kMostOpen);
     std::vector<InterfaceAddress> m_interfaces = interfaceAddresses();
-    size_t m_next = 0;                      ///< of those that wait
+    size_t m_next = 0;                      ///< the first of those that wait
     std::map<int64_t, int64_t> m_reachedNs; ///< by group: when its first way was found
 };
 

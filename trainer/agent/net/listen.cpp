@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/io/random_hex.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
@@ -81,18 +82,12 @@ uint32_t randomNumber() {
     return ::getrandom(&number, sizeof number, 0) == sizeof number ? number : 0;
 }
 
-std::string newToken() {
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%08x%08x", randomNumber(), randomNumber());
-    return digits;
-}
-
 struct PortRange {
     int first = 32768;
     int last = 60999;
 };
 
-/// That of IPv4, which Linux uses for IPv6, too.
+/// The range of IPv4, which Linux uses for IPv6, too.
 PortRange ephemeralRange() {
     PortRange range;
     const auto text = readFile("/proc/sys/net/ipv4/ip_local_port_range");
@@ -131,7 +126,7 @@ Result<OpenPorts> openPorts(const ListenOrder& order, std::vector<Descriptor>& s
         return tl::unexpected(port.error());
     OpenPorts ports;
     ports.port = *port;
-    ports.token = newToken();
+    ports.token = randomHex(16);
     if (order.next) {
         // Next to a port that a person chose, as a firewall may let a range through.
         const int wanted = order.port > 0 && *port < kLastPort ? *port + 1 : 0;
@@ -189,7 +184,7 @@ public:
         , m_greeting(std::move(greeting))
         , m_inputFd(inputFd) {}
 
-    /// False: the time was over before.
+    /// Serves until it is told to end. False: the time was over before.
     bool run(int64_t endNs) {
         while (step(endNs)) {
             if (monotonicNowNs() >= endNs)

@@ -14,7 +14,7 @@ bool isLoopback(const std::string& address) {
     return address.starts_with("127.") || address == "::1";
 }
 
-/// 0: others reach it, as far as can be told; -1: nobody does.
+/// Doubts that others reach it. 0: they do, as far as can be told; -1: nobody does.
 int doubtsOf(const InterfaceAddress& each) {
     const std::string host = each.address.host();
     if (isLoopback(host) || each.address.isLinkLocal())
@@ -22,7 +22,7 @@ int doubtsOf(const InterfaceAddress& each) {
     return (isVirtualInterface(each.interface) ? 1 : 0) + (host.starts_with("169.254.") ? 2 : 0);
 }
 
-/// The least doubtful; of those alike the first. Empty: none.
+/// The least doubtful address; of those alike the first. Empty: none.
 std::string hostOf(const std::vector<InterfaceAddress>& interfaces, const std::string& wanted) {
     const InterfaceAddress* best = nullptr;
     for (const InterfaceAddress& each : interfaces) {
@@ -42,7 +42,7 @@ std::string ownAddress(const OwnAddressHints& hints) {
     const auto named = std::ranges::find_if_not(hints.ofName, isLoopback);
     if (named != hints.ofName.end())
         return *named;
-    // All of a cluster on one machine.
+    // The whole cluster is on one machine.
     if (!hints.ofName.empty() && isLoopback(hints.launcher))
         return hints.ofName.front();
     if (!hints.towardsLauncher.empty() && !isLoopback(hints.towardsLauncher))
@@ -59,7 +59,7 @@ std::optional<SocketAddress> sourceTowards(const std::string& address) {
     const Descriptor fd(::socket(target->family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
     SocketAddress own;
     own.size = sizeof own.storage;
-    // Of a datagram socket this chooses a route and sends nothing.
+    // For a datagram socket this chooses a route and sends nothing.
     if (!fd || ::connect(fd.get(), target->get(), target->size) != 0 ||
         ::getsockname(fd.get(), own.get(), &own.size) != 0)
         return std::nullopt;

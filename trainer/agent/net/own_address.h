@@ -9,12 +9,12 @@
 
 namespace rm {
 
-/// What tells by which address the other machines of a cluster reach this one.
+/// Hints at the address by which the other machines of a cluster reach this one.
 struct OwnAddressHints {
-    std::string interface;           ///< that a person chose; empty: none
+    std::string interface;           ///< the one that a person chose; empty: none
     std::vector<std::string> ofName; ///< what this machine's name in the cluster means here
     std::string launcher;            ///< the address of the machine that launched; empty: not told
-    std::string towardsLauncher;     ///< this machine's on the way there; empty: there is no way
+    std::string towardsLauncher;     ///< this machine's on the way to it; empty: there is no way
     std::vector<InterfaceAddress> interfaces; ///< of this machine
 };
 
@@ -24,7 +24,7 @@ struct OwnAddressHints {
 /// 127.0.0.1: there is none.
 std::string ownAddress(const OwnAddressHints& hints);
 
-/// What this machine sends from to that address, by its routes; nullopt: there is no way.
+/// The address from which this machine sends to that one, by its routes; nullopt: there is no way.
 std::optional<SocketAddress> sourceTowards(const std::string& address);
 
 } // namespace rm

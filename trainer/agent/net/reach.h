@@ -11,8 +11,8 @@ namespace rm {
 /// `listen`: accepts connections on some ports of every address of this machine, so that other
 /// nodes can find out by dialAll() which of them they reach. Each connection begins with
 /// dialGreeting(); what comes then is sent back, up to some 100 KiB. Prints OpenPorts on `outputFd`
-/// once it listens, and ends when `inputFd` closes. kUnavailable: it cannot, or that was not within
-/// `seconds`, and who dials later meets nobody.
+/// once it listens, and ends when `inputFd` closes. kUnavailable: it cannot listen, or `inputFd`
+/// stayed open for `seconds`.
 Result<void> listenForDials(const ListenOrder& order, int seconds, int inputFd, int outputFd);
 
 /// How long a dial may take, and all of them.

@@ -33,7 +33,7 @@ struct InterfaceAddress {
     SocketAddress address; ///< port 0
     SocketAddress mask;    ///< of its network
 
-    /// `other` is in that network, so that no router is needed.
+    /// Whether `other` is in that network, so that no router is needed.
     bool hasInNetwork(const SocketAddress& other) const;
 };
 /// Every IPv4 and IPv6 address of an interface that is up.

@@ -57,15 +57,15 @@ private:
     std::unique_ptr<asio::ssl::context> m_tls;
     Handlers m_handlers;
     int64_t m_nodes = 1;
-    std::set<Link> m_strangers; ///< that have not said yet which node they are
+    std::set<Link> m_strangers; ///< links that have not said yet which node they are
     std::map<int32_t, Link> m_links;
     std::string m_offered; ///< path of the checkpoint that may be fetched
     Link m_fetching;
-    std::unique_ptr<CopyRelay> m_relay; ///< to that
+    std::unique_ptr<CopyRelay> m_relay; ///< sends to m_fetching
     bool m_hurries = false;
 };
 
-/// The end of any other node: connects to the leader, again and again.
+/// A follower's end of the channel: connects to the leader, again and again.
 class PeerChannel {
 public:
     struct Handlers {

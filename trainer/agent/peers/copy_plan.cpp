@@ -41,7 +41,7 @@ bool CopyPlan::isDone(int64_t nowNs) const {
 
 bool CopyPlan::onAnswer(const FetchAnswer& answer, int64_t nowNs) {
     if (answer.path != m_offered)
-        return false; // of one that was given up
+        return false; // of an offer that was given up
     m_offered.clear();
     if (answer.problem.empty()) {
         m_copied = answer.path;

@@ -10,8 +10,8 @@
 
 namespace rm {
 
-/// When the leader has the newest checkpoint fetched by another node: each once, one at a time, and
-/// one that failed again after a minute, then after ever longer pauses, unless there is a newer
+/// Decides when the leader has another node fetch the newest checkpoint: each once, one at a time,
+/// and one that failed again after a minute, then after ever longer pauses, unless there is a newer
 /// one. Once the run is over the newest is offered once more, whatever is on its way by then, and
 /// given the time that its size takes. Passive; times are CLOCK_MONOTONIC, ns.
 class CopyPlan {
@@ -25,7 +25,7 @@ public:
 
     /// Whether to look which checkpoint is the newest.
     bool isDue(int64_t nowNs) const;
-    /// It is this one; empty: there is none. True: it is to be offered, which is taken for done.
+    /// The newest is this one; empty: there is none. True: offer it, which is taken for done.
     bool onNewest(const std::string& path, int64_t bytes, int64_t nowNs);
     /// Bytes of what was offered are on their way.
     void onProgress(int64_t nowNs) { m_movedNs = nowNs; }
@@ -34,9 +34,9 @@ public:
 
     /// The run is over: there will be no newer one.
     void onOver() { m_isOver = true; }
-    /// After that: there is nothing to wait for any more, or no time.
+    /// Whether, after onOver(), there is nothing more to wait for, or no time.
     bool isDone(int64_t nowNs) const;
-    /// What waits for an answer; empty: nothing does.
+    /// The path of the offer that waits for an answer; empty: none does.
     const std::string& offered() const { return m_offered; }
 
 private:
@@ -44,13 +44,13 @@ private:
 
     int64_t m_lookedNs = 0;
     std::string m_offered;
-    int64_t m_movedNs = 0; ///< of that
-    std::string m_copied;  ///< the last that was
-    std::string m_failed;  ///< the last that could not be
+    int64_t m_movedNs = 0; ///< when bytes of that last moved
+    std::string m_copied;  ///< the last that was copied
+    std::string m_failed;  ///< the last that could not be copied
     int m_failures = 0;    ///< in a row
     int64_t m_retryNs = 0; ///< when that may be offered again
     bool m_isOver = false;
-    int64_t m_deadlineNs = 0; ///< of the last one; 0: it is not known yet
+    int64_t m_deadlineNs = 0; ///< for the last one; 0: it is not known yet
 };
 
 /// How a fetch ended.

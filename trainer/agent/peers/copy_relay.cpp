@@ -66,7 +66,7 @@ void CopyRelay::onDrained(int64_t nowNs) {
         awaitSent();
 }
 
-/// What the kernel holds is on its way while this rests, and in front of what ranks send.
+/// Rests only once the kernel has sent all: what it holds goes out in front of what ranks send.
 void CopyRelay::awaitSent() {
     const int64_t tookNs = monotonicNowNs() - m_beganNs;
     const int64_t left = m_link->unsentBytes();

@@ -15,8 +15,8 @@ namespace rm {
 
 /// Sends a checkpoint of this node over a link, as `send-checkpoint` makes it, while the ranks
 /// train: it rests four times as long as each piece took until the other machine had it, so that
-/// disk and network are theirs for most of the time. After hurry() it does not rest. Of one event
-/// loop.
+/// disk and network are theirs for most of the time. After hurry() it does not rest. Belongs to one
+/// event loop.
 class CopyRelay {
 public:
     static constexpr int kRest = 4;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int64_t kSecondNs = Leader::kSecondNs;
 constexpr size_t kNonceDigits = 32;
-constexpr std::chrono::seconds kFindingTime(30); ///< of a checkpoint to be copied
-/// Of one to start from: less than an agent has to begin an attempt (Leader::kStartNs).
+constexpr std::chrono::seconds kFindingTime(30); ///< to find a checkpoint to be copied
+/// To find one to start from: less than an agent has to begin an attempt (Leader::kStartNs).
 constexpr std::chrono::seconds kStartFindingTime(10);
 /// As long as the leader waits for nodes, and a little longer.
 constexpr int64_t kLeaderPatienceNs = Leader::kPatienceNs + 60 * kSecondNs;
@@ -36,7 +36,7 @@ Leader::Config configOf(const NodePlan& plan, const RunSpec& spec) {
     config.maxRestarts = spec.launch.maxRestarts;
     config.minNodes = spec.launch.minNodes;
     const bool restartsHangs = spec.launch.onHang == "restart";
-    // Who wants no restarts does not want ranks killed for one.
+    // A person who wants no restarts does not want ranks killed for one.
     config.onHang = restartsHangs && spec.launch.maxRestarts == 0 ? OnHang::kWait
                                                                   : onHangOf(spec.launch.onHang);
     config.members.assign(plan.members.begin(), plan.members.end());
@@ -50,7 +50,7 @@ struct Newest {
     int64_t bytes = 0;
 };
 
-/// What `newest-checkpoint` answers. An error: that cannot be told.
+/// Reads the answer of `newest-checkpoint`. An error: it cannot be told.
 Result<Newest> parseNewest(const std::string& text) {
     const Result<Json> found = parseJson(text, "the newest checkpoint");
     if (!found)
@@ -114,7 +114,7 @@ public:
     void personAsks() override { m_leader.personAsks(); }
     bool isFlushed() const override { return !m_channel || m_channel->isFlushed(); }
 
-    /// Who kills a run, or whose run failed, is not served by agents that stay.
+    /// A person who killed the run, or whose run failed, is not served by agents that stay.
     void copyLast(const AttemptEnded& end) override {
         m_isCopyingLast = m_channel && m_makesCopies && end.outcome != Outcome::kFailed &&
                           end.message != kKilledMessage;
@@ -128,7 +128,7 @@ public:
     void giveUpCopy() override { m_isCopyingLast = false; }
 
 private:
-    /// Again when the port was taken.
+    /// Listens, and tries again each time while the port is taken.
     void listen() {
         if (m_isListening)
             return;
@@ -176,7 +176,7 @@ private:
                       answer.path + " has no copy on another node: " + answer.problem});
     }
 
-    /// An action may lead to a call of tick() by the target; the outermost goes on.
+    /// An action may lead to a call of tick() by the target; the outermost call goes on.
     void act() {
         if (std::exchange(m_isActing, true))
             return;
@@ -209,6 +209,9 @@ private:
         });
     }
 
+    /// AttemptPlanned is journaled before anything may fail: the app learns of the attempt by it.
+    /// The search for the checkpoint took time, in which the leader may have ended the attempt
+    /// already.
     void begin(const Leader::Start& action, const Result<Newest>& newest) {
         StartOrder order;
         order.attempt = action.attempt;
@@ -266,13 +269,13 @@ private:
     bool m_makesCopies;
     CrewTarget& m_target;
     Leader m_leader;
-    ChildReader m_finder;      ///< of the newest checkpoint, to be copied
-    ChildReader m_starter;     ///< of the one to start from
+    ChildReader m_finder;      ///< finds the newest checkpoint, to be copied
+    ChildReader m_starter;     ///< finds the one to start from
     bool m_hasTrained = false; ///< a rank of this node has finished a step
     CopyPlan m_copies;
     std::optional<OverOrder> m_over;          ///< once the run does not go on
     bool m_isCopyingLast = false;             ///< since then
-    std::unique_ptr<LeaderChannel> m_channel; ///< null: of a run on one node
+    std::unique_ptr<LeaderChannel> m_channel; ///< null: the run is on one node
     bool m_isListening = false;
     bool m_hasToldOfPort = false;
     bool m_isActing = false;
@@ -335,7 +338,7 @@ public:
     void giveUpCopy() override { m_isStaying = false; }
 
 private:
-    /// Who does not see the leader begins nothing; steps prove that all nodes live.
+    /// An agent without the leader begins nothing; steps prove that all nodes live.
     void decideAlone(int64_t nowNs) {
         const int64_t apartNs = nowNs - m_apartNs;
         if (!m_own.hasEnded) {
@@ -401,7 +404,7 @@ private:
     bool m_waitsForHealing;
     PeerStatus m_own;
     PeerChannel m_channel;
-    ChildReader m_fetcher; ///< of a copy
+    ChildReader m_fetcher; ///< fetches a copy
     bool m_hasBegun = false;
     bool m_wasLinked = false; ///< ever: else the leader's port may be blocked
     bool m_isAwaiting = false;
@@ -414,7 +417,7 @@ private:
     int64_t m_endedNs = 0;
 };
 
-/// Of a run on several nodes whose agents have no channel, as an older app started it.
+/// An agent of a run on several nodes without a channel, as an older app started it.
 class Alone : public Crew {
 public:
     explicit Alone(CrewTarget& target)

@@ -13,10 +13,10 @@
 
 namespace rm {
 
-/// How the ids of the pauses begin that the leader itself asks for.
+/// The beginning of the ids of pauses that the leader itself asks for.
 inline constexpr const char* kRegroup = "regroup-";
 
-/// What the run's leader has a node do.
+/// The orders of the run's leader that a node carries out.
 class CrewTarget {
 public:
     virtual ~CrewTarget() = default;
@@ -30,12 +30,12 @@ public:
     /// Whether rank 0 has applied that command.
     virtual bool hasDone(const std::string& commandId) = 0;
     virtual void journal(const Record& record) = 0;
-    /// Instead of startAttempt(): it ended before it began.
+    /// Instead of startAttempt(): the attempt ended before it began.
     virtual void failAttempt(const StartOrder& order, const Error& why) = 0;
 };
 
 /// A node's place among those of its run: the agent of node 0 leads, the others follow it; on one
-/// node, it leads itself. Of one event loop.
+/// node, it leads itself. Belongs to one event loop.
 class Crew {
 public:
     virtual ~Crew() = default;

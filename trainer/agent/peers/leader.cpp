@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kMostBackOffNs = 60 * Leader::kSecondNs;
 constexpr int kMostRegroups = 6; ///< then each costs as little as any other
 
-/// What would end in the same way again.
+/// Whether the next attempt would end in the same way.
 bool isForGood(int32_t exitCode) {
     switch (static_cast<ExitCode>(exitCode)) {
     case ExitCode::kUsage:
@@ -33,7 +33,7 @@ bool isForGood(int32_t exitCode) {
     }
 }
 
-/// Of the k-th restart in a row: at once, then 1, 2, 4, ... 60 s.
+/// The pause before the k-th restart in a row: none, then 1, 2, 4, ... 60 s.
 int64_t backOffNs(int64_t inARow) {
     if (inARow <= 1)
         return 0;
@@ -215,13 +215,13 @@ void Leader::watchLinks(int64_t nowNs) {
     }
 }
 
-/// For a step, as node 0 knows it.
+/// How long a step may take, as node 0 knows it.
 int64_t Leader::patienceNs() const {
     const auto& own = m_nodes.at(0).status;
     return own && own->attempt == m_attempt ? own->patienceNs : 0;
 }
 
-/// Long enough that it is worth a pause: twice as long after each one, as its link may flap.
+/// Whether it is here for long enough for a pause: twice as long after each, as links may flap.
 bool Leader::isSteady(int32_t node, int64_t nowNs) const {
     return isReady(node) && nowNs - m_nodes.at(node).sinceNs >= kSteadyNs << m_regroups;
 }
@@ -241,7 +241,7 @@ void Leader::regroup(int64_t nowNs) {
     m_actions.emplace_back(Regroup{m_attempt});
 }
 
-/// Ranks whose node did not hear that their attempt is over.
+/// Ends ranks whose node did not hear that their attempt is over.
 void Leader::endLeftBehind(int64_t nowNs) {
     if (nowNs - m_endSentNs < kSecondNs)
         return;
@@ -275,7 +275,7 @@ void Leader::end(int64_t nowNs) {
     }
     if (m_isKilled)
         endLeftBehind(nowNs);
-    // Node 0 must have ended, as it can begin nothing else.
+    // Node 0 must have ended, else it can begin nothing.
     if (hasEnded(0) && nowNs - m_sinceNs >= kGraceNs + kStuckNs)
         settle(nowNs);
 }
@@ -332,6 +332,8 @@ void Leader::beginWaiting(int64_t notBeforeNs, int64_t nowNs) {
     m_actions.emplace_back(Wait{m_attempt});
 }
 
+/// A node whose old ranks still live is not ready, so these are ended first. Fewer nodes begin only
+/// after a moment in which the others may come back, and never without node 0, which leads.
 void Leader::wait(int64_t nowNs) {
     if (m_asked)
         return over(m_asked, m_howAsked);

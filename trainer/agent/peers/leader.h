@@ -13,7 +13,7 @@
 
 namespace rm {
 
-/// What ranks that hang lead to (`launch.on_hang`).
+/// The consequence of ranks that hang (`launch.on_hang`).
 enum class OnHang { kRestart, kStop, kWait };
 OnHang onHangOf(const std::string& name);
 
@@ -40,11 +40,11 @@ public:
     static constexpr int64_t kCutNs = 30 * kSecondNs;
     static constexpr int64_t kComeBackNs = 5 * kSecondNs;   ///< for all, where fewer will do
     static constexpr int64_t kPatienceNs = 600 * kSecondNs; ///< for nodes that are needed
-    static constexpr int64_t kHangTimes = 12; ///< limits of a hang whose cause is not sure
+    static constexpr int64_t kHangTimes = 12; ///< times its limit, if its cause is not sure
 
     struct Config {
         int32_t nodes = 1;              ///< of the run, this one included
-        int32_t attempt = 1;            ///< that runs
+        int32_t attempt = 1;            ///< the running one
         std::vector<int32_t> members;   ///< nodes that take part in it, node 0 first
         std::vector<std::string> names; ///< of nodes, for people; empty: by number
         int64_t maxRestarts = 0;        ///< in a row without a new step
@@ -64,10 +64,10 @@ public:
     struct Start {
         int32_t attempt = 1;
         std::vector<AttemptPlanned::Node> nodes;
-        int64_t inARow = 0;  ///< for the Config of who may take the leader's place
+        int64_t inARow = 0;  ///< for the Config of a leader that takes this one's place
         int64_t reached = 0; ///< likewise
     };
-    /// The run goes on when it can; tells those whose attempt has ended.
+    /// The run goes on when it can; tells the nodes whose attempt has ended.
     struct Wait {
         int32_t attempt = 1;
     };
@@ -77,7 +77,7 @@ public:
     };
     /// There will be no other attempt.
     struct Over {
-        std::optional<Outcome> outcome; ///< of what a person asked for between two attempts
+        std::optional<Outcome> outcome; ///< that a person asked for between two attempts
         std::string why;                ///< how they asked, or why it does not go on
     };
     /// For the journal of the node.
@@ -92,9 +92,9 @@ public:
 
     explicit Leader(Config config);
 
-    /// Of any node, this one included.
+    /// Takes the status of any node, this one included.
     void onStatus(const PeerStatus& status, int64_t nowNs);
-    /// `why`: for people, what is known of it.
+    /// The link to that node is lost. `why`: what is known of it, for people.
     void onLinkLost(int32_t node, const std::string& why, int64_t nowNs);
     /// A person ends the run while no rank of node 0 lives. `how`: what the run's end says of it.
     void ask(Outcome outcome, std::string how) {
@@ -113,7 +113,7 @@ public:
     /// this one takes.
     void hasRegrouped() { m_isRegrouping = !m_hasPersonAsked; }
 
-    /// What is to be done now, in order.
+    /// The actions that are due now, in order.
     std::vector<Action> tick(int64_t nowNs);
     /// When tick() may have something to do without being told anything. nullopt: not.
     std::optional<int64_t> nextDeadline() const;
@@ -126,7 +126,7 @@ private:
     struct Node {
         bool isLinked = false;
         bool wasLinked = false; ///< ever: else its port may be blocked
-        int64_t sinceNs = 0;    ///< linked or not
+        int64_t sinceNs = 0;    ///< since when it is linked, or is not
         std::string whyLost;
         std::optional<PeerStatus> status;
     };
@@ -170,14 +170,14 @@ private:
     int64_t m_inARow = 0;    ///< restarts without progress
     int64_t m_endSentNs = 0; ///< by endLeftBehind()
     int64_t m_tickedNs = 0;
-    int64_t m_notBeforeNs = 0; ///< of the next attempt
+    int64_t m_notBeforeNs = 0; ///< the earliest start of the next attempt
     std::optional<Outcome> m_asked;
     std::string m_howAsked;
     int m_regroups = 0;
     bool m_isKilled = false;
     bool m_isRegrouping = false;
     bool m_hasPersonAsked = false; ///< in this attempt
-    bool m_endsForGood = false;    ///< of a hang, with OnHang::kStop
+    bool m_endsForGood = false;    ///< after a hang, with OnHang::kStop
     bool m_hasToldOfWait = false;
 };
 

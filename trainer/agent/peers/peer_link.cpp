@@ -127,7 +127,7 @@ bool PeerLink::onBytes(size_t count) {
                                     (*payload)->size());
         const Result<PeerMessage> message = parsePeerMessage(text);
         if (message) {
-            const auto tell = m_handlers.message; // who is told may drop the link
+            const auto tell = m_handlers.message; // the handler may drop the link
             tell(*message);
         } else if (message.error().code != ErrorCode::kTooNew)
             close(message.error().message);

@@ -16,8 +16,8 @@
 
 namespace rm {
 
-/// One connection between two agents of a run: frames of PeerMessage in TLS. Of one event loop. It
-/// lives as long as it is open or somebody holds it.
+/// One connection between two agents of a run: frames of PeerMessage in TLS. Belongs to one event
+/// loop. It lives as long as it is open or somebody holds it.
 class PeerLink : public std::enable_shared_from_this<PeerLink> {
 public:
     static constexpr int64_t kSilenceNs = 5'000'000'000;   ///< after which tick() closes it
@@ -32,7 +32,7 @@ public:
 
     PeerLink(asio::ip::tcp::socket socket, asio::ssl::context& tls);
 
-    /// One of the two, once, after which handlers are called.
+    /// Call one of these two, once; handlers are called from then on.
     void accept(Handlers handlers, int64_t nowNs);
     void connect(const asio::ip::tcp::endpoint& to, Handlers handlers, int64_t nowNs);
 
@@ -40,7 +40,7 @@ public:
     void send(const PeerMessage& message);
     /// Frames that are no PeerMessage; once drained, more.
     void sendFrames(std::span<const std::byte> frames);
-    /// What has left for the kernel, and the other machine has not acknowledged.
+    /// Bytes that the kernel has taken and the other machine has not acknowledged.
     int64_t unsentBytes();
     void tick(int64_t nowNs);
     bool isFlushed() const { return m_waiting.empty() && m_writing.empty(); }

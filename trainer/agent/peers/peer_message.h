@@ -13,21 +13,21 @@
 
 namespace rm {
 
-/// What the agents of a run say to each other: JSON objects with a "type", each in one frame of
+/// The messages between the agents of a run: JSON objects with a "type", each in one frame of
 /// shared/io/frame.h, of at most kMaxPeerMessage bytes. A key that is not known is passed over.
 inline constexpr size_t kMaxPeerMessage = 16 * 1024;
 
-/// To the leader each second and on change: how the ranks of a node are.
+/// To the leader each second and on change: the state of a node's ranks.
 struct PeerStatus {
     int32_t node = 0;
-    int32_t ranks = 1;      ///< that it has, or will have
-    int32_t attempt = 0;    ///< which it tells of
+    int32_t ranks = 1;      ///< that the node has, or will have
+    int32_t attempt = 0;    ///< the one that this tells of
     bool isFailing = false; ///< a rank has failed, and the others are being ended
     bool hasObeyed = false; ///< one ended as it was asked to: the run is not restarted
     bool hasEnded = true;   ///< none of its ranks lives; `end` says how
     AttemptEnded end;
     int64_t step = 0;       ///< the least that one of its ranks has done
-    int64_t patienceNs = 0; ///< for a step, by those before it
+    int64_t patienceNs = 0; ///< for one step, by the steps before it
     bool isBusy = false;    ///< one of them mayTakeLong()
     /// Its ranks do not get on (HangWatch). `culprit` -1: none of them is to blame as far as one
     /// can see there.
@@ -35,7 +35,7 @@ struct PeerStatus {
         bool isNoticed = false;
         bool isSure = false; ///< the rank's process is stopped
         int32_t culprit = -1;
-        int64_t times = 0; ///< that the limit has passed
+        int64_t times = 0; ///< how often the limit has passed
         std::string why;
         bool operator==(const Hang&) const = default;
     } hang;
@@ -67,13 +67,13 @@ struct EndOrder {
 
 /// From the leader: another attempt will follow when it can.
 struct WaitOrder {
-    int32_t attempt = 1; ///< that has ended
+    int32_t attempt = 1; ///< the one that has ended
     bool operator==(const WaitOrder&) const = default;
 };
 
 /// From the leader: there will be no other attempt.
 struct OverOrder {
-    std::optional<Outcome> outcome; ///< of what a person asked for since the last one ended
+    std::optional<Outcome> outcome; ///< that a person asked for since the last one ended
     std::string why;                ///< how they asked, or why it does not go on; may be empty
     bool operator==(const OverOrder&) const = default;
 };
@@ -91,14 +91,14 @@ struct FetchOrder {
     bool operator==(const FetchOrder&) const = default;
 };
 
-/// To the leader, first on a connection of its own, on which frames of shared/wire/CHECKPOINT.md
-/// follow.
+/// To the leader, as the first message on a connection of its own, on which frames of
+/// shared/wire/CHECKPOINT.md follow.
 struct FetchRequest {
     std::string path; ///< of the FetchOrder
     bool operator==(const FetchRequest&) const = default;
 };
 
-/// To the leader: what became of a FetchOrder.
+/// To the leader: how a FetchOrder ended.
 struct FetchAnswer {
     std::string path;
     std::string problem; ///< empty: the copy is there

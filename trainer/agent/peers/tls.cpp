@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::array<unsigned char, 32>;
 
-/// What the callbacks of a context need. OpenSSL frees it with the context.
+/// The key of a context, for its callbacks. OpenSSL frees it with the context.
 struct RunKey {
     std::string runId;
     Bytes bytes = {};
@@ -44,7 +44,7 @@ Bytes bytesOf(const std::string& hex) {
     return bytes;
 }
 
-/// TLS_AES_128_GCM_SHA256, whose hash is that of the key.
+/// A session with TLS_AES_128_GCM_SHA256, whose hash is that of the key.
 SSL_SESSION* sessionOf(SSL* ssl, const RunKey& key) {
     static constexpr unsigned char kCipher[] = {0x13, 0x01};
     const SSL_CIPHER* cipher = SSL_CIPHER_find(ssl, kCipher);

@@ -24,7 +24,7 @@ constexpr size_t kMostInput = 32 << 10; ///< a pipe holds more, so that writing 
 constexpr size_t kMostText = 16 << 10;
 constexpr int kDyingMs = 100; ///< usually a killed process is gone within one
 
-/// Children that were killed and had not ended yet. Of the one thread that has children.
+/// Children that were killed and had not ended yet. For the one thread that has children.
 std::vector<pid_t>& dying() {
     static std::vector<pid_t> pids;
     return pids;

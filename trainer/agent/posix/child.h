@@ -18,18 +18,18 @@ namespace rm {
 /// A subcommand of this program that runs, as a child of this process.
 struct Child {
     pid_t pid = 0;
-    Descriptor output; ///< of the pipe that is its stdout
+    Descriptor output; ///< the end of the pipe that is its stdout
 };
 
-/// `input`: its whole stdin, at most 32 KiB. Its stderr is nowhere.
+/// Starts this program with these words. `input`: its whole stdin, at most 32 KiB. No stderr.
 Result<Child> startSelf(std::vector<std::string> words, const std::string& input);
 
 /// Kills it, if it still runs, and waits for it for a moment. One that a file system holds in the
 /// kernel is left to die when that lets go.
 void endChild(pid_t pid);
 
-/// Has subcommands of this program do, in a process of their own, what could hold up this one: one
-/// at a time. Of one event loop. A destroyed one kills the child, and calls nobody.
+/// Runs subcommands of this program, for work that could hold up this process: one at a time.
+/// Belongs to one event loop. The destructor kills the child, and calls nobody.
 class ChildReader {
 public:
     static constexpr std::chrono::seconds kForEver{0};
@@ -58,7 +58,7 @@ private:
     std::string m_text;
     char m_buffer[4096] = {};
     std::function<void(std::string)> m_done;
-    int m_runs = 0; ///< that were begun: what comes of an earlier one is passed over
+    int m_runs = 0; ///< begun so far: what comes from an earlier one is passed over
 };
 
 } // namespace rm

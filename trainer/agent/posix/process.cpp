@@ -55,7 +55,7 @@ bool isAlive(const ProcessId& process) {
     if (process.pid <= 0)
         return false;
     const ProcStat stat = readStat(process.pid);
-    // Of a killed one the first thread may be gone before the others, which hold its files and
+    // The first thread of a killed process may be gone before the others, which hold its files and
     // locks.
     const bool isGone = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
     return stat.state && !isGone && stat.startTicks == process.startTicks;

@@ -47,7 +47,7 @@ struct Frames {
     size_t count = 0;
 };
 
-/// Adds a frame to Frames. What comes before main is of the C library.
+/// Adds a frame to Frames. Frames before main are the C library's.
 int addFrame(Dwfl_Frame* frame, void* to) {
     auto& frames = *static_cast<Frames*>(to);
     Dwarf_Addr address = 0;
@@ -55,7 +55,7 @@ int addFrame(Dwfl_Frame* frame, void* to) {
     if (!dwfl_frame_pc(frame, &address, &isActivation))
         return DWARF_CB_ABORT;
     if (!isActivation)
-        --address; // of the call, not of what follows it
+        --address; // the call's, not that of what follows it
     Dwfl_Module* module = dwfl_addrmodule(dwfl_thread_dwfl(dwfl_frame_thread(frame)), address);
     const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
     const char* file = module ? dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr,

@@ -10,7 +10,7 @@ namespace rm {
 
 namespace {
 
-/// NFS says ESTALE of what another machine removed.
+/// NFS says ESTALE about a file that another machine removed.
 bool isGone(int error) {
     return error == ENOENT || error == ESTALE;
 }

@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// By name, as each file system has an order of its own.
+    /// Adds its entries by name, as each file system has an order of its own.
     void addFolder(const fs::path& folder, const std::string& below) {
         std::vector<fs::path> entries;
         std::error_code error;

@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// Of the file system that holds a folder, or would hold it once it is made. -1: unknown.
+/// The room on the file system that holds a folder, or would hold it once made. -1: unknown.
 struct FolderRoom {
     int64_t freeBytes = -1; ///< for users that are not root
     int64_t totalBytes = -1;

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What the driver reports about one device now; unknown values are empty.
+/// The figures of one device now, by its driver; unknown values are empty.
 struct GpuReading {
     std::optional<float> utilization; ///< 0..1
     std::optional<float> memoryBytes; ///< used

@@ -28,7 +28,7 @@ std::string idIn(const std::string& path) {
     const std::string own = path + "-" + id;
     if (!writeFileAtomically(own, id))
         return {};
-    // Unlike rename(2), which would take the place of what another node made meanwhile.
+    // Unlike rename(2), this does not replace the file that another node made meanwhile.
     (void)::link(own.c_str(), path.c_str());
     ::unlink(own.c_str());
     const auto agreed = readFile(path, kDigits);

@@ -18,7 +18,7 @@ namespace rm {
 
 namespace {
 
-constexpr size_t kMostText = 200; ///< of what the driver said
+constexpr size_t kMostText = 200; ///< bytes of what the driver said
 
 /// "0000:3b:00" of "PCI:0000:3B:00", as GpuReport has it.
 std::string pciIdOf(std::string name) {

@@ -12,7 +12,7 @@ namespace rm {
 
 namespace {
 
-/// What logind.conf(5) says of processes that a login leaves behind.
+/// The rules of logind.conf(5) for processes that a login leaves behind.
 struct LogindRules {
     bool killsProcesses = false;
     std::vector<std::string> only;
@@ -68,7 +68,7 @@ void readInto(LogindRules& rules, const std::string& text) {
     }
 }
 
-/// The one main file, then the drop-ins by name; /etc hides what is called the same elsewhere.
+/// The one main file, then the drop-ins by name; /etc hides files of the same name elsewhere.
 LogindRules readRules(const SysRoot& root) {
     constexpr std::array kFolders = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
                                      "/usr/lib/systemd"};

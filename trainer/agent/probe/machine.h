@@ -21,7 +21,7 @@ struct Machine {
 };
 Machine readMachine(const SysRoot& root);
 
-/// Of this machine (getifaddrs), one entry an address; speeds from `root`.
+/// The interfaces of this machine (getifaddrs), one entry an address; speeds from `root`.
 std::vector<InterfaceReport> readInterfaces(const SysRoot& root);
 /// /sys/class/net/NAME/speed; -1 if the driver reports nothing useful.
 int64_t readSpeedMbit(const SysRoot& root, const std::string& name);

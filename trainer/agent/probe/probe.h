@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// What this node is, NodeReport::otherAgents apart. A probe always answers: what cannot be found
-/// out stays empty.
+/// The facts of this node, except NodeReport::otherAgents. A probe always answers: what cannot be
+/// found out stays empty.
 NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gpus);
 
 } // namespace rm

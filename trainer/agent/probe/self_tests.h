@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// What `ringmaster-trainer self-test` kept in this home about devices, whichever machine they are
-/// in; damaged files are left out.
+/// The results that `ringmaster-trainer self-test` kept in this home, for devices of any machine;
+/// damaged files are left out.
 std::vector<SelfTest> readSelfTests(const std::string& home);
 
 } // namespace rm

@@ -118,7 +118,7 @@ std::string Needs::whyAgentNeeded(const std::string& name) const {
     for (const Run& run : m_runs) {
         const auto agent = run.agents.lower_bound(folder);
         const bool livesByIt = agent != run.agents.end() && agent->starts_with(folder);
-        // Only of a script that names it is Slurm asked; while it does not answer, the job may
+        // Slurm is asked only about a script that names it; while it does not answer, the job may
         // wait.
         if (livesByIt || (run.jobScript.find(name) != std::string::npos &&
                           isJobAlive(run.folder).value_or(true)))

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What the runs and the processes of this node need of what was deployed to it.
+/// The deployed things that the runs and the processes of this node need.
 class Needs {
 public:
     /// An error where a run's folder cannot be read: what it needs is then not known.
@@ -19,11 +19,11 @@ public:
     /// Why the folder HOME/KIND/NAME has to stay; empty: nothing needs it.
     std::string whyNeeded(const std::string& kind, const std::string& name) const;
 
-    /// Why it cannot even be removed by who wants to be rid of all; empty: it can.
+    /// Why it cannot be removed even where everything is to go; empty: it can.
     std::string whyInUse(const std::string& kind, const std::string& name) const;
 
 private:
-    /// What a run of this node names.
+    /// The deployed things that a run of this node names.
     struct Run {
         std::string id;
         std::string folder;

@@ -34,14 +34,14 @@ namespace fs = std::filesystem;
 constexpr std::array kKinds = {"agents", "bundles", "data"};
 constexpr const char* kThisRelease = "this release";
 constexpr const char* kAside = ".removed-";
-constexpr const char* kStaging = ".staging-"; ///< of publishTree()
+constexpr const char* kStaging = ".staging-"; ///< folders of publishTree()
 
 using FileId = std::pair<dev_t, ino_t>;
 
 /// Something that lies under the home.
 struct Found {
     DeployedItem item;
-    std::vector<std::string> paths; ///< the folder; of blobs the files
+    std::vector<std::string> paths; ///< the folder; for blobs the files
 };
 
 int64_t changedNs(const struct stat& info) {
@@ -153,8 +153,8 @@ private:
         return why.empty() ? whyYoung(info) : why;
     }
 
-    /// What a person would go back to: of each runtime the bundle that was used last before this
-    /// release's, of one release. Who builds from source has several of one release.
+    /// Keeps what a person would go back to: of each runtime the bundle that was used last before
+    /// this release's, of one release. Those built from source may be several of one release.
     void keepReleaseBefore() {
         std::string before;
         std::set<std::string> kept;    // labels
@@ -189,7 +189,7 @@ private:
             });
     }
 
-    /// By its newest attempt here.
+    /// NodePlan::startedBy of its newest attempt here.
     std::string startedBy(const std::string& id) const {
         int64_t newest = -1;
         std::string who;
@@ -201,7 +201,7 @@ private:
         return who;
     }
 
-    /// What lies in folders that the specs of the run name.
+    /// Adds the checkpoints in folders that the specs of the run name.
     Result<void> readNamed(const std::string& id, int64_t usedNs) {
         for (const NamedCheckpoints& named : namedCheckpoints(m_folders, id)) {
             int64_t bytes = 0;
@@ -236,7 +236,7 @@ private:
         return changedNs(info) > m_youngSinceNs ? "used lately" : "";
     }
 
-    /// What stays is counted first: who removes the rest frees only what they do not share.
+    /// Those that stay are counted first: to remove the rest frees only what they do not share.
     Result<void> countTrees() {
         for (const bool stays : {true, false}) {
             for (Found& found : m_found)
@@ -249,7 +249,7 @@ private:
         return {};
     }
 
-    /// Those in a folder that stays are that folder's, those in one that goes go along with it.
+    /// Blobs in a folder that stays are that folder's; those in one that goes go along with it.
     Result<void> readBlobs() {
         Found going{{"blobs", {}, 0, 0, {}, {}}, {}},
             young{{"blobs", {}, 0, 0, "used lately", {}}, {}};
@@ -279,11 +279,11 @@ private:
     Needs m_needs;
     int64_t m_youngSinceNs;
     Census m_census;
-    Census m_kept; ///< of m_census what is of trees that stay
+    Census m_kept; ///< the part of m_census in trees that stay
     std::vector<Found> m_found;
 };
 
-/// Out of the way first, so that half a folder never has its name.
+/// Moves it out of the way first, so that half a folder never has its name.
 Result<void> removeTree(const std::string& folder) {
     const fs::path path(folder);
     std::string aside = folder;
@@ -314,7 +314,7 @@ Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& o
     std::error_code error;
     if (!fs::exists(folders.home, error) && !error)
         return DeployedReport{folders.home, {}, {}, {}, {}, folders.stateDir};
-    // Until this ends nobody begins to receive; who receives already keeps this from beginning.
+    // Until this ends nobody begins to receive; a receiver at work keeps this from beginning.
     RM_ASSIGN_OR_RETURN(const Descriptor alone,
                         BlobStore::closeToReceivers(folders.home + "/blobs"));
     return pruneClosed(folders, order).map([&](DeployedReport report) {

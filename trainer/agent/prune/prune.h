@@ -12,7 +12,7 @@
 
 namespace rm {
 
-/// What was used within this time may be of a launch that has not started its ranks yet.
+/// A launch that has not started its ranks yet may need what was used within this time.
 inline constexpr int64_t kYoungSeconds = 24 * 3600;
 
 struct PruneOrder {
@@ -20,7 +20,7 @@ struct PruneOrder {
     bool all = false;                     ///< whether needed or not, unless a process uses it
     int64_t youngSeconds = kYoungSeconds; ///< what was used within this time stays
     std::set<std::string> current;        ///< folders that the asking release uses
-    /// How the names of agents begin that may go, while nothing else is looked at; empty: all.
+    /// The beginnings of names of agents that may go; nothing else is looked at. Empty: all.
     std::vector<std::string> agents = {};
 };
 
@@ -34,7 +34,7 @@ Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& o
 /// The agents that lie here beside this one, and why they stay. What cannot be read is left out.
 std::vector<AgentReport> otherAgents(const Folders& folders);
 
-/// The same as pruneDeployed() for who has BlobStore::closeToReceivers() of HOME/blobs.
+/// The same as pruneDeployed(), for a caller with BlobStore::closeToReceivers() of HOME/blobs.
 Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& order);
 
 } // namespace rm

@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    /// Looked at now and then: Asio would make it non-blocking for all who read from it.
+    /// Looked at now and then: Asio would make it non-blocking for everybody that reads from it.
     bool isEndedByApp() const {
         pollfd input = {m_inputFd, POLLIN, 0};
         return ::poll(&input, 1, 0) > 0;

@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// What a fetch does with what comes.
+/// The calls by which a fetch hands on what comes.
 struct FetchHandlers {
     /// A Chunk or BlobEnd: the bytes of blobs in it. An error ends the fetch; kCorrupt and kInvalid
     /// are the other node's fault.

@@ -41,10 +41,10 @@ constexpr int kPackLevel = 1;
 constexpr milliseconds kLook{50};                   ///< where grown() was not called for it
 constexpr int64_t kAliveNs = 2'000'000'000;         ///< between two signs of life
 constexpr int64_t kHandshakeNs = 5'000'000'000;     ///< to begin
-constexpr int64_t kStalledWriteNs = 60'000'000'000; ///< who takes nothing for that long is gone
+constexpr int64_t kStalledWriteNs = 60'000'000'000; ///< a peer that takes nothing so long is gone
 constexpr size_t kMostSessions = 256;
 
-/// One agent that fetches. Of the server's loop.
+/// One agent that fetches. Belongs to the server's loop.
 class Session : public std::enable_shared_from_this<Session> {
 public:
     Session(tcp::socket socket, asio::ssl::context& tls, const BlobStore& store)
@@ -189,7 +189,7 @@ private:
     std::array<std::byte, 16 * 1024> m_input;
     FrameScanner m_frames;
     std::deque<MissingBlob> m_wanted;
-    BlobStore::Source m_source; ///< of the first of them
+    BlobStore::Source m_source; ///< the file of the first of them
     std::vector<std::byte> m_output;
     bool m_isOpen = false, m_isWriting = false, m_isClosed = false;
     int64_t m_movedNs = monotonicNowNs();

@@ -9,11 +9,11 @@
 namespace rm {
 
 /// Passes blobs of a store on to other agents that have the key, also those that are still being
-/// received, as they grow: so a chain of nodes receives at the same time. Nothing here is
-/// verified; who receives does that. Runs on a thread of its own.
+/// received, as they grow: so a chain of nodes receives at the same time. Nothing here is verified;
+/// the receiver does that. Runs on a thread of its own.
 class BlobServer {
 public:
-    /// `folder`: of the BlobStore. Listens on a free port of every address of this machine.
+    /// `folder`: the BlobStore's. Listens on a free port of every address of this machine.
     static Result<std::unique_ptr<BlobServer>> start(const std::string& folder, const Serve& order);
     ~BlobServer(); ///< closes all connections
     int port() const;

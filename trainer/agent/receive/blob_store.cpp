@@ -85,14 +85,14 @@ constexpr auto kReceiversPatience = 1s;
 constexpr auto kCleanersPatience = 30s; ///< more than the removal of many files takes
 constexpr auto kLockLook = 20ms;
 
-/// Who has that lock removes what is there, and may have removed the file of the lock.
+/// The holder of that lock removes what is there, and may have removed the file of the lock.
 bool isNamed(const Descriptor& fd, const std::string& path) {
     struct stat opened = {}, named = {};
     return ::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// While somebody else has the lock: one that is not shared is of who removes files.
+/// For a lock that somebody else has: one that is not shared belongs to a remover of files.
 bool isLockShared(const Descriptor& fd) {
     const bool isShared = ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0;
     if (isShared)

@@ -24,14 +24,14 @@ public:
     /// this store lives, nobody gets closeToReceivers(); if somebody has it, this waits.
     Result<void> prepare();
     /// As long as the descriptor lives, nobody receives into that folder, and nobody else has such
-    /// a descriptor: who has one is waited for. kUnavailable: somebody receives into it.
+    /// a descriptor: another holder is waited for. kUnavailable: somebody receives into it.
     static Result<Descriptor> closeToReceivers(const std::string& folder);
 
     bool has(const Blob& blob) const;
     std::string pathOf(const std::string& sha256) const;
     /// Bytes of an interrupted transfer to go on from.
     int64_t partialSize(const Blob& blob) const;
-    /// What is there of a blob, whole or growing; no descriptor: nothing yet.
+    /// The file of a blob, whole or growing; no descriptor: nothing is there yet.
     struct Source {
         Descriptor fd;
         bool isWhole = false;

@@ -10,10 +10,10 @@
 
 namespace rm {
 
-/// How the names of the files begin that lie in a bundle's folder beside what was sent:
-/// `.ringmaster-contents`, its list (treeList()), `.ringmaster-verified`, which of the files
-/// were right when they were last read, and `.ringmaster-label`. No tree may hold such a name at
-/// its top.
+/// The beginning of the names of files in a bundle's folder beside those that were sent:
+/// `.ringmaster-contents`, its list (treeList()), `.ringmaster-verified`, which of the files were
+/// right when they were last read, and `.ringmaster-label`. No tree may hold such a name at its
+/// top.
 inline constexpr std::string_view kNotePrefix = ".ringmaster-";
 
 /// A file of a bundle that is not as it was sent.
@@ -30,11 +30,11 @@ Result<void> noteContents(const std::string& folder, const std::vector<TreeEntry
 
 /// Notes what a person knows the bundle by: release and runtime. Best effort.
 void noteLabel(const std::string& folder, const std::string& label);
-/// One line without control characters, whatever the file has. Empty: not known.
+/// The label as one line without control characters, whatever the file has. Empty: not known.
 std::string labelOf(const std::string& folder);
 
-/// What in `folder` differs from the bundle of that id. A file is read once for each inode, size
-/// and time of change. kNotFound, kCorrupt: the list is not there, or damaged.
+/// The files in `folder` that differ from the bundle of that id. A file is read once for each
+/// inode, size and time of change. kNotFound, kCorrupt: the list is not there, or damaged.
 Result<std::vector<ChangedFile>> changedFiles(const std::string& folder, const std::string& id);
 
 /// "lib/x.so in the bundle /.../ID has SHA-256 A instead of B (and 2 more files differ)"

@@ -24,7 +24,7 @@ bool isSame(const Manifest& a, const Manifest& b) {
     return a.runId == b.runId && a.attempt == b.attempt && a.step == b.step && a.files == b.files;
 }
 
-/// What a receiver that was killed has left in a folder of this machine alone:
+/// Removes what a killed receiver has left in a folder that only this machine uses:
 /// tmp-step-NNNNNNNNN-PID-N.
 void sweepStaged(const std::string& parent) {
     std::error_code error;
@@ -181,7 +181,7 @@ Result<Answer> CheckpointReceiver::publish() {
     return TreeReady{*published};
 }
 
-/// Those that were saved last, whatever line they are of.
+/// Keeps the copies that were saved last, on whatever line.
 void CheckpointReceiver::keepNewestCopies() {
     auto copies = listCheckpoints(m_parent).value_or(std::vector<CheckpointEntry>());
     std::erase_if(copies, [this](const CheckpointEntry& entry) {

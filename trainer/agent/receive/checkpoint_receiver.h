@@ -21,8 +21,8 @@ public:
     CheckpointReceiver(const CheckpointReceiver&) = delete;
     CheckpointReceiver& operator=(const CheckpointReceiver&) = delete;
 
-    /// What to answer, if anything: TreeReady once the checkpoint lies in its folder with every
-    /// byte verified, at its begin already if it lay there before. What comes then is passed over.
+    /// The answer, if any: TreeReady once the checkpoint lies in its folder with every byte
+    /// verified, at its begin already if it lay there before. What comes then is passed over.
     Result<std::optional<Transfer>> onTransfer(const Transfer& transfer);
 
     /// Folders of older copies that were removed for this one.
@@ -46,7 +46,7 @@ private:
     std::string m_staged; ///< empty: nothing is being received
     size_t m_next = 0;    ///< the file of the manifest that comes
     Descriptor m_file;
-    int64_t m_size = 0; ///< of it, so far
+    int64_t m_size = 0; ///< of m_file, so far
     bool m_isDone = false;
     std::vector<std::string> m_dropped;
     std::vector<std::byte> m_plain;

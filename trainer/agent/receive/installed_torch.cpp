@@ -12,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFolders = 256; ///< of one folder that are looked into, and in all
+constexpr size_t kMostFolders = 256; ///< looked into in one folder, and found in all
 constexpr size_t kMostFiles = 4096;
 
-/// The folders of which `folder` has that many at most, sorted by name.
+/// At most kMostFolders folders in `folder`, sorted by name.
 std::vector<fs::path> foldersIn(const fs::path& folder) {
     std::vector<fs::path> found;
     std::error_code error;
@@ -35,7 +35,7 @@ void appendIfThere(std::vector<std::string>& found, const fs::path& folder) {
         found.push_back(folder);
 }
 
-/// Of an installation of Python: PREFIX/lib/python3.11/site-packages.
+/// Appends those of an installation of Python: PREFIX/lib/python3.11/site-packages.
 void appendOfPrefix(std::vector<std::string>& found, const fs::path& prefix) {
     for (const fs::path& python : foldersIn(prefix / "lib")) {
         if (!python.filename().string().starts_with("python3"))
@@ -51,7 +51,7 @@ void appendOfConda(std::vector<std::string>& found, const fs::path& conda) {
         appendOfPrefix(found, environment);
 }
 
-/// A folder in which a person works, with an environment in it.
+/// Appends those of a folder in which a person works, with an environment in it.
 void appendOfProject(std::vector<std::string>& found, const fs::path& folder) {
     for (const char* name : {"venv", ".venv", "env"})
         appendOfPrefix(found, folder / name);

@@ -85,6 +85,8 @@ Result<Answer> Receiver::onTree(const Tree& part) {
     return TreeReady{path};
 }
 
+/// What an installed torch has need not be sent: it is copied before the room for the rest is
+/// checked. That may take minutes within one offer, in which the app wants signs of life (onWork).
 Result<Answer> Receiver::onOffer(const Offer& offer) {
     Missing missing;
     std::set<std::string> named;
@@ -235,7 +237,7 @@ public:
         if (const auto* fetch = std::get_if<Fetch>(&transfer))
             return onFetch(*fetch);
         if (std::holds_alternative<StopFetch>(transfer))
-            return std::nullopt; // whose fetch has ended
+            return std::nullopt; // its fetch has ended already
         auto answer = onBlobs(transfer);
         const bool isOfTree = std::holds_alternative<Tree>(transfer) && !answer;
         // The blobs can be sent in the same conversation.
@@ -254,8 +256,8 @@ private:
         return answer;
     }
 
-    /// A sign of life, of which the app wants one in three minutes. One that is gone is met by the
-    /// answer.
+    /// A sign of life, of which the app wants one in three minutes. An app that is gone is noticed
+    /// at the answer.
     void tellReuse(int64_t bytes) {
         if (monotonicNowNs() - m_toldNs < kTellNs)
             return;

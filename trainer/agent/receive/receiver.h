@@ -25,13 +25,13 @@ public:
                       OnReuse onReuse = {});
 
     Result<void> prepare();
-    /// What to answer, if anything. An error ends the stream; say it as Failed first.
+    /// Returns the answer, if any. An error ends the stream; say it as Failed first.
     Result<std::optional<Transfer>> onTransfer(const Transfer& transfer);
 
     const BlobStore& blobs() const { return m_blobs; }
     /// Blobs that were offered and have not come, in the order in which they are expected.
     std::vector<MissingBlob> expected() const;
-    /// They are to be offered again.
+    /// Forgets these blobs: they are to be offered again.
     void forgetExpected();
     int64_t received() const { return m_received; } ///< bytes of blobs in chunks so far
 
@@ -54,7 +54,7 @@ private:
     int64_t m_received = 0;
     Tree m_tree;                            ///< the tree so far, if more parts follow
     std::deque<Expected> m_expected;        ///< blobs of Missing that have not ended
-    std::optional<IncomingBlob> m_incoming; ///< of the first of them
+    std::optional<IncomingBlob> m_incoming; ///< the first of them, once it has begun
     std::vector<std::byte> m_plain;
 };
 

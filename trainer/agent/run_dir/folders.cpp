@@ -38,7 +38,7 @@ bool isNameOfPart(const std::string& name) {
            name.find_first_not_of("0123456789", kBegin.size()) == name.npos;
 }
 
-/// By its names alone, as a removal or a start that was cut off leaves half of a run.
+/// Whether it has a run, by names alone: a cut-off removal or start leaves half of one.
 bool holdsRun(const std::string& dir) {
     std::error_code error;
     fs::directory_iterator at(dir, error), end;

@@ -20,8 +20,8 @@ struct Folders {
     /// The run's folder; kInvalid for what is no run id.
     Result<std::string> runDir(const std::string& runId) const;
 
-    /// Whether what is called `name` where runs lie is one of Ringmaster's: its name is an id, and
-    /// it is a folder, no link, with a part or a job of Slurm. An empty one is the rest of a start.
+    /// Whether `name` in the folder of runs is a run of Ringmaster's: its name is an id, and it is
+    /// a folder, no link, with a part or a job of Slurm. An empty one is the rest of a start.
     bool isRun(const std::string& name) const;
 
     /// A node's part of it, the run directory of its agent and ranks: several nodes may share this
@@ -30,7 +30,7 @@ struct Folders {
     /// partDir() of a part that is there; kNotFound otherwise, and kDenied where another user's
     /// folder does not let one look.
     Result<std::string> existingPartDir(const std::string& runId, int64_t nodeIndex) const;
-    /// All that are there. kNotFound: there is nothing of this run; kDenied as above.
+    /// All parts that are there. kNotFound: there is nothing of this run; kDenied as above.
     Result<std::vector<std::string>> partDirs(const std::string& runId) const;
 };
 

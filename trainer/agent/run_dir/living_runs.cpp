@@ -14,7 +14,7 @@ namespace rm {
 
 namespace {
 
-/// -1: its board cannot be read.
+/// The rank's step; 0: it does not train yet; -1: its board cannot be read.
 int64_t stepOf(const std::string& part, int attempt, int rank) {
     const Result<Board> board = Board::open(part + "/board/" + rankName(rank));
     if (!board)
@@ -25,7 +25,7 @@ int64_t stepOf(const std::string& part, int attempt, int rank) {
     return trains ? status.step : 0;
 }
 
-/// Its plan is written when an attempt begins.
+/// When the attempt began, as its plan is written then.
 int64_t begunNs(const std::string& part) {
     struct stat info = {};
     return ::stat((part + "/plan.toml").c_str(), &info) == 0

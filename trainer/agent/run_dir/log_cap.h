@@ -12,8 +12,8 @@ namespace rm {
 /// does not fill the disk.
 inline constexpr uint64_t kMostLogBytes = uint64_t{1} << 30;
 
-/// Empties a log that is larger than that, but for a first line that says so. Those who copy it go
-/// on with that line (isCappedLog()). True: it was. The rank must append (O_APPEND).
+/// Empties a log that is larger than that, but for a first line that says so. Its readers go on
+/// with that line (isCappedLog()). True: it was. The rank must append (O_APPEND).
 Result<bool> capLog(const std::string& path, uint64_t most = kMostLogBytes);
 
 /// Whether the log in `fd` begins with that line.

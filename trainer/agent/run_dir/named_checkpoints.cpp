@@ -94,7 +94,7 @@ std::optional<NamedCheckpoints> namedByPart(const std::string& part, const std::
     return isAny ? std::optional(std::move(named)) : std::nullopt;
 }
 
-/// Under the name `aside` first, by which the next sweep knows what a removal that was cut off has
+/// Renames it to `aside` first, by which the next sweep knows what a removal that was cut off has
 /// left.
 Result<void> removeOne(const std::string& path, const std::string& aside) {
     if (::rename(path.c_str(), aside.c_str()) != 0)

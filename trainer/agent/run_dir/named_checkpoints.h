@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// What a run has in the folder that its spec names (checkpoint.directory), outside its own.
+/// A run's checkpoints in the folder that its spec names (checkpoint.directory), outside its own.
 struct NamedCheckpoints {
     std::string runId;
     std::string folder;             ///< as its ranks name it
@@ -17,13 +17,13 @@ struct NamedCheckpoints {
     std::string whyStays;
 };
 
-/// Those of all parts of the run here, each folder once, where anything of it lies. They go with
-/// the run only where that cannot hit anybody else: its OWNER.json names this run and no attempt
-/// that began elsewhere, node 0 of the run was here, which writes it, and the folder is this
-/// user's and no link. What cannot be read is left out.
+/// The named folders of all parts of the run here, each once, where anything of it lies. They go
+/// with the run only where that cannot hit anybody else: its OWNER.json names this run and no
+/// attempt that began elsewhere, node 0 of the run was here, which writes it, and the folder is
+/// this user's and no link. What cannot be read is left out.
 std::vector<NamedCheckpoints> namedCheckpoints(const Folders& folders, const std::string& runId);
 
-/// Removes of them what goes with the run, and the folder if nothing else lies in it. What is gone
+/// Removes those that go with the run, and the folder if nothing else lies in it. What is gone
 /// already is fine. The caller has made sure that nothing of the run runs.
 Result<void> removeNamedCheckpoints(const NamedCheckpoints& named);
 

@@ -14,14 +14,14 @@ struct RunCheckpoints {
     CheckpointLine line;
 
     bool isRetired(const CheckpointEntry& entry) const { return !line.has(entry.manifest); }
-    /// Of the line, by step. nullptr: it has none.
+    /// The newest of the line, by step. nullptr: it has none.
     const CheckpointEntry* newest() const;
 };
 
 /// Where the run of that run directory keeps its checkpoints.
 Result<std::string> checkpointFolder(const std::string& runDir);
 
-/// By spec.toml and plan.toml of the run directory.
+/// Reads them by spec.toml and plan.toml of the run directory.
 Result<RunCheckpoints> readCheckpoints(const std::string& runDir);
 
 } // namespace rm

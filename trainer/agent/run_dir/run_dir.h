@@ -11,7 +11,7 @@
 
 namespace rm {
 
-/// In a run directory: what the supervisor complains of. It stays on the node.
+/// The file in a run directory with the supervisor's complaints. It stays on the node.
 inline constexpr const char* kAgentLog = "log/agent.log";
 
 /// Bytes on the disk of a run's folder without which no attempt is begun.
@@ -41,7 +41,7 @@ struct AgentState {
 
     /// The ranks whose processes run at this moment.
     std::vector<Rank> living() const;
-    /// Another machine's, of whose processes nothing can be known here.
+    /// Whether it is another machine's, of whose processes nothing can be known here.
     bool isElsewhere() const;
 };
 

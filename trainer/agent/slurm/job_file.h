@@ -13,9 +13,9 @@ namespace rm {
 /// that login node and compute nodes share, so that they are served by files alone (part_files.h).
 struct JobFile {
     std::string id; ///< empty: sbatch was asked, and its answer was not noted
-    /// That the job was handed in for; those that follow by requeues are later.
+    /// The attempt that the job was handed in for; those that follow by requeues are later.
     int64_t attempt = 0;
-    int64_t askedNs = 0; ///< when sbatch was asked, by the clock of who asked
+    int64_t askedNs = 0; ///< when sbatch was asked, by the clock of the machine that asked
     bool operator==(const JobFile&) const = default;
 };
 
@@ -23,10 +23,10 @@ Result<void> saveJobFile(const std::string& runFolder, const JobFile& job);
 /// nullopt: the run has no job. kCorrupt names the file.
 Result<std::optional<JobFile>> loadJobFile(const std::string& runFolder);
 
-/// As sbatch is told to call the job that an attempt is handed in for. No other job has this name.
+/// The name that sbatch gives the job that an attempt is handed in for. No other job has it.
 std::string jobName(const std::string& runFolder, int64_t attempt);
 
-/// The run's folder, of one of its parts.
+/// The folder of the run that the part belongs to.
 std::string runFolderOf(const std::string& partDir);
 
 } // namespace rm

@@ -52,7 +52,7 @@ std::optional<Message> readMessage(const std::string& path) {
     return message ? std::optional(*message) : std::nullopt;
 }
 
-/// In the order of their names; what is no such message is removed as well.
+/// Takes the messages in the order of their names; a file that is none is removed as well.
 template <class T>
 std::vector<T> takeAll(const std::string& folder, const std::string& prefix) {
     std::vector<std::string> paths;
@@ -73,7 +73,7 @@ std::vector<T> takeAll(const std::string& folder, const std::string& prefix) {
     return taken;
 }
 
-/// An id is any text.
+/// The name of a file for an id, which may be any text.
 std::string nameOf(const std::string& id) {
     return sha256Hex(std::as_bytes(std::span(id))).substr(0, 32);
 }

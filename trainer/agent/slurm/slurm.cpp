@@ -122,7 +122,7 @@ std::string placeOf(const SlurmJob& job) {
            std::to_string(waiting.size()) + " in " + job.partition;
 }
 
-/// What is kept of a job that squeue shows no more, where the cluster keeps accounts.
+/// The job by sacct, if squeue shows it no more and the cluster keeps accounts.
 std::optional<SlurmJob> accountOf(const std::string& id) {
     const auto text =
         runTool({"sacct", "--noheader", "--parsable2", "--allocations", "--jobs=" + id,

@@ -10,9 +10,9 @@
 namespace rm {
 
 /// Slurm's programs as calls, on a machine that has them. Each blocks for one exchange with
-/// slurmctld. kNotFound: they are not installed here; kUnavailable: what they complained of.
+/// slurmctld. kNotFound: they are not installed here; kUnavailable: with their complaint.
 
-/// What that program prints. After 30 s it is killed.
+/// Runs that program and returns what it prints. After 30 s it is killed.
 Result<std::string> runTool(std::vector<std::string> words);
 
 /// `slurm-info`: see parseSlurmReport().
@@ -25,7 +25,7 @@ Result<std::optional<SlurmJob>> findJob(const std::string& id);
 /// The newest job of this user with that name, over or not; nullopt: Slurm knows none.
 Result<std::optional<SlurmJob>> findJobNamed(const std::string& name);
 
-/// Of one that waits, in words: its place in the queue, why, and when it is expected to start.
+/// Words on a job that waits: its place in the queue, why, and when it is expected to start.
 std::string whyItWaits(const SlurmJob& job);
 
 /// Hands in a script under that name: the job's id. kInvalid: sbatch has refused it, with what it

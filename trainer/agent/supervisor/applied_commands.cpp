@@ -15,9 +15,8 @@ namespace {
 constexpr uint64_t kBlock = 1 << 20;
 
 bool isAboutHolding(const CommandApplied& applied) {
-    const auto is = [&applied](CommandKind kind) { return applied.kind == commandKindName(kind); };
-    return applied.ok &&
-           (is(CommandKind::kHold) || is(CommandKind::kStep) || is(CommandKind::kContinue));
+    const auto kind = commandKindNamed(applied.kind);
+    return applied.ok && kind && rowOf(*kind).isAboutHolding;
 }
 
 } // namespace

@@ -24,7 +24,7 @@ public:
 
     /// Whether what was applied behind the first `since` bytes of the journal leaves ranks held.
     bool areHeld(uint64_t since);
-    /// Of what is known of the journal; catches up with the file first.
+    /// Bytes of the journal that are known; catches up with the file first.
     uint64_t size();
 
 private:
@@ -36,7 +36,7 @@ private:
     uint64_t m_offset = 0;
     JournalScanner m_scanner;
     std::map<std::string, CommandState> m_applied;
-    /// The last that began or ended a hold, and where it ends in the journal.
+    /// The last command that began or ended a hold, and where it ends in the journal.
     std::optional<std::pair<CommandApplied, uint64_t>> m_lastHold;
 };
 

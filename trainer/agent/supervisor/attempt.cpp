@@ -276,7 +276,7 @@ void Attempt::onRankReadable(int localRank) {
     m_rankEnded();
 }
 
-/// A debugger, or who reads its stack, keeps a dead rank from its parent until it lets go.
+/// A debugger, or a reader of its stack, keeps a dead rank from its parent until it lets go.
 void Attempt::lookAgain(int localRank) {
     auto timer = std::make_shared<asio::steady_timer>(m_io, kTracedPause);
     std::weak_ptr<int> alive = m_alive;
@@ -327,8 +327,8 @@ void Attempt::watchHangs(const std::vector<SeenRank>& ranks, Moment now) {
     });
 }
 
-/// As the leader is told. It ends what surely hangs at once, and a rank that is dead has no stack,
-/// so that of a rank is read first.
+/// The hang as the leader is told of it. The leader ends a sure hang at once, and a dead rank has
+/// no stack: while one is being read, no hang is sure.
 PeerStatus::Hang Attempt::hang() const {
     const std::optional<Hang>& seen = m_hangs.hang();
     if (!seen)
@@ -421,7 +421,7 @@ Result<void> Attempt::writeRest() {
         RM_RETURN_IF_ERROR(begin(m_state.appliedBefore));
     if (m_journal)
         RM_RETURN_IF_ERROR(m_journal->flush());
-    // That of an attempt which another one follows is the next one's to write.
+    // The state of an attempt that another one follows is the next one's to write.
     if (m_state.ended && !m_isStateSaved)
         RM_RETURN_IF_ERROR(saveAgentState(".", m_state));
     m_isStateSaved = true;

@@ -36,17 +36,17 @@ public:
     Result<void> begin(uint64_t appliedBefore);
     /// Starts every rank, or none. `rankEnded` may be called from now on.
     Result<void> launch();
-    /// Instead, or after launch() failed: it ends before it begins.
+    /// In place of launch(), or after it failed: the attempt ends before it begins.
     void failToStart(const Error& why);
-    /// Instead: takes over the ranks of an attempt whose supervisor is gone, the ended ones as
+    /// In place of launch(): takes over ranks whose supervisor is gone, the ended ones as
     /// well.
     void adopt(const AgentState& state);
 
     const NodePlan& plan() const { return m_plan; }
     bool hasEnded() const { return m_end.has_value(); }
     bool hasFailed() const { return m_end && m_end->outcome == Outcome::kFailed; }
-    /// Its ranks ended for a scheduler; `wasTold`: it said so to this node, where they may have
-    /// ended for those elsewhere or were killed before they had heard.
+    /// Whether its ranks ended for a scheduler. `wasTold`: it told this node; then a failure counts
+    /// too, as they may have ended with others elsewhere, or were killed before they had heard.
     bool isPreempted(bool wasTold) const {
         return m_end && (m_end->outcome == Outcome::kPreempted ||
                          (wasTold && m_end->outcome == Outcome::kFailed));
@@ -75,11 +75,11 @@ public:
     /// After all ranks have ended, the last call: none follows. `asked`: what a person asked for
     /// since, and `why` says how; else `why` is to be said beside how the ranks ended.
     void close(std::optional<Outcome> asked, const std::string& why);
-    /// Instead: another attempt is about to begin.
+    /// In place of close(): another attempt is about to begin.
     void retire();
-    /// So far the disk had room for all.
+    /// Whether the disk had room for everything so far.
     bool isWritten() const { return m_journal && !m_isJournalStuck && m_isStateSaved; }
-    /// After these two: what the disk had no room for is written. Then no file is open any more.
+    /// After these two: writes what the disk had no room for. Then no file is open any more.
     Result<void> writeRest();
 
 private:
@@ -114,7 +114,7 @@ private:
     bool m_isOver = false; ///< closed or retired
     HangWatch m_hangs;
     StackReader& m_stacks;
-    std::shared_ptr<int> m_alive = std::make_shared<int>(); ///< for what m_stacks calls back
+    std::shared_ptr<int> m_alive = std::make_shared<int>(); ///< for callbacks that come late
     RankGroup m_group;
     std::vector<RankProcess> m_processes; ///< by local rank
     std::vector<uint64_t> m_logStarts;    ///< where this attempt's lines begin

@@ -58,7 +58,7 @@ std::vector<CommandState> CommandQueue::onEnded() {
 
 std::vector<Command> CommandQueue::takeEndings() {
     const auto ends = [](const Command& command) {
-        return command.kind == CommandKind::kPause || command.kind == CommandKind::kStop;
+        return rowOf(command.kind).isForRanks && rowOf(command.kind).endsAttempt;
     };
     std::vector<Command> taken;
     for (const auto& [id, command] : m_posted)

@@ -28,7 +28,7 @@ class CommandQueue {
 public:
     CommandQueue(bool hostsRankZero, CommandTarget& target, AppliedCommands& applied);
 
-    /// What to answer at once; empty while the command waits for the slot.
+    /// Takes a command. Returns the answers for now; empty while it waits for the slot.
     std::vector<CommandState> onCommand(const Command& command);
     /// Tries again to post waiting commands; returns the states that changed.
     std::vector<CommandState> tick();

@@ -108,7 +108,7 @@ Result<void> CommandServer::listen(const std::string& path) {
     ::unlink(path.c_str());
     asio::error_code error;
     m_acceptor.open(Local(), error);
-    // Else the ranks would keep it open when this process is gone, and who connects would wait.
+    // Else the ranks would keep it open when this process is gone, and a peer would wait.
     if (!error && ::fcntl(m_acceptor.native_handle(), F_SETFD, FD_CLOEXEC) != 0)
         error = asio::error_code(errno, asio::error::get_system_category());
     if (!error)
@@ -146,8 +146,8 @@ void CommandServer::accept() {
     });
 }
 
-/// Who waits stays in the queue of the socket while there is no descriptor for it, and each try
-/// would fail at once.
+/// A peer that waits stays in the queue of the socket while there is no descriptor for it, and each
+/// try would fail at once.
 void CommandServer::acceptLater() {
     m_pause.expires_after(kAcceptPause);
     m_pause.async_wait([this](asio::error_code error) {

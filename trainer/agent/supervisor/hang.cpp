@@ -19,7 +19,7 @@ std::string namesOf(const std::vector<SeenRank>& ranks) {
     return names;
 }
 
-/// "all-reduce 412 (25.0 MiB)": in which a rank is, or was last.
+/// The collective in which a rank is, or was last: "all-reduce 412 (25.0 MiB)".
 std::string collectiveOf(const SeenRank& rank) {
     const bool isAside = rank.side.begun > rank.side.ended && rank.main.begun == rank.main.ended;
     const Board::Collectives& in = isAside ? rank.side : rank.main;

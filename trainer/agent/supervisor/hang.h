@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What is seen of a rank from outside, by its board and its process.
+/// A rank as seen from outside, by its board and its process.
 struct SeenRank {
     int32_t rank = 0;
     int64_t step = 0;
@@ -18,14 +18,14 @@ struct SeenRank {
     bool isStopped = false; ///< by SIGSTOP or a debugger
     Board::Collectives main = {}, side = {};
 
-    /// Collectives, of both groups. All ranks begin the same ones in the same order.
+    /// Collectives begun, in both groups. All ranks begin the same ones in the same order.
     uint64_t begun() const { return main.begun + side.begun; }
     /// Whether one that it began has not ended; nullopt: that is not known here.
     std::optional<bool> isWaiting() const;
 };
 
-/// Whether it does what takes as long as it takes: it starts, is held, or is in a validation or a
-/// checkpoint, unless it waits there for other ranks.
+/// Whether its work may take any time: it starts, is held, or is in a validation or a checkpoint,
+/// unless it waits there for other ranks.
 bool mayTakeLong(const SeenRank& rank);
 
 SeenRank seenRank(int32_t rank, const Board::Status& status, bool isStopped);
@@ -41,17 +41,17 @@ struct Hang {
         kElsewhere ///< none of these ranks is to blame, as far as is known
     };
     Cause cause = Cause::kElsewhere;
-    std::vector<SeenRank> named;   ///< who is to blame; a rank that waits is never among them
+    std::vector<SeenRank> named;   ///< the ranks to blame; one that waits is never among them
     std::optional<SeenRank> ahead; ///< one that has come farthest, if others have not
     int64_t step = 0;              ///< the last that all have done
     int64_t sinceNs = 0;           ///< CLOCK_MONOTONIC; when the last step ended
 };
 
-/// Who is to blame if these ranks, which may not be none, do not get on.
+/// Names the ranks to blame if these ranks, at least one, do not get on.
 Hang judgeHang(const std::vector<SeenRank>& ranks);
 
-/// One sentence for a person: who, in what phase, and what the others wait for. `node`: whose ranks
-/// these are.
+/// One sentence for a person: who, in what phase, and what the others wait for. `node`: the name of
+/// the ranks' node.
 std::string describeHang(const Hang& hang, const std::string& node, int64_t nowNs);
 
 } // namespace rm

@@ -23,7 +23,7 @@ Kind kindOf(Phase phase, bool isBeforeFirstStep) {
     case Phase::kHeld:
     case Phase::kEnding:
         return Kind::kOpen;
-    case Phase::kData: // also of texts that are prepared
+    case Phase::kData: // also while texts are prepared
         return isBeforeFirstStep ? Kind::kSection : Kind::kStep;
     case Phase::kStarting:
     case Phase::kRendezvous:
@@ -35,7 +35,7 @@ Kind kindOf(Phase phase, bool isBeforeFirstStep) {
     }
 }
 
-/// At one of the ranks, or at all.
+/// The event at one of the ranks, or at all of them.
 Event hangEvent(const Hang& hang, const std::string& node, Moment now) {
     const int32_t rank = hang.named.empty() ? -1 : hang.named.front().rank;
     return {rank,

@@ -14,8 +14,8 @@
 
 namespace rm {
 
-/// Notices that a node's ranks do not get on, and who is to blame as far as can be seen here (see
-/// judgeHang()). Passive; to be told of all ranks about once a second.
+/// Notices that a node's ranks do not get on, and which are to blame as far as can be seen here
+/// (see judgeHang()). Passive; to be told of all ranks about once a second.
 ///
 /// Ranks hang
 /// - when none has finished a step for max(kLeastNs, 8 x the 99th percentile of the last steps'
@@ -31,7 +31,7 @@ public:
     static constexpr int kTimes = 8;
     static constexpr int64_t kSectionNs = 600'000'000'000;
 
-    /// `node`: what people call the one of these ranks.
+    /// `node`: the name of the ranks' node, for people.
     explicit HangWatch(std::string node)
         : m_node(std::move(node)) {}
 
@@ -46,7 +46,7 @@ public:
     int64_t limitNs() const;
 
 private:
-    using Place = std::pair<Phase, uint64_t>; ///< of a rank, with its collectives
+    using Place = std::pair<Phase, uint64_t>; ///< a rank's phase, and its number of collectives
 
     void noteTime(const std::vector<SeenRank>& ranks, int64_t gapNs, Moment now);
     void noteStep(int64_t step, bool counts, Moment now);

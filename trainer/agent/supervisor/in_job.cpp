@@ -4,6 +4,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "shared/io/random_hex.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
 #include "trainer/agent/net/free_port.h"
@@ -42,7 +43,7 @@ constexpr int64_t kMeetingNs = 300'000'000'000; ///< for a slow network file sys
 constexpr auto kMeetingPause = std::chrono::milliseconds(200);
 constexpr int64_t kMostStartsInVain = 3;
 
-/// What Slurm sends before a supervisor listens to it waits until then, and ends nobody.
+/// Holds Slurm's signals until a supervisor listens to them, so that they end nobody before.
 class HeldSignals {
 public:
     HeldSignals() {
@@ -58,10 +59,10 @@ private:
     sigset_t m_before;
 };
 
-/// What Slurm says to a task of a job.
+/// A task's place in a job, as Slurm tells it.
 struct JobPlace {
     std::string job;
-    int64_t starts = 0; ///< of the job before this one
+    int64_t starts = 0; ///< starts of the job before this one
     int64_t node = 0;
     int64_t nodes = 1;
 };
@@ -89,7 +90,7 @@ Result<JobPlace> placeInJob() {
     return place;
 }
 
-/// What node 0 decides for all when the job starts, and leaves in the run's folder.
+/// The decisions of node 0 for all nodes at a start of the job, left in the run's folder.
 struct Meeting {
     std::string address;
     int64_t masterPort = 0, agentPort = 0;
@@ -185,7 +186,7 @@ std::string variable(const char* name) {
     return value ? value : "";
 }
 
-/// By which the other nodes of the job reach this one.
+/// The address by which the other nodes of the job reach this one.
 std::string addressInJob(const JobPlace& place, const std::string& interface) {
     if (place.nodes == 1)
         return "127.0.0.1";
@@ -204,20 +205,6 @@ std::string interfaceTo(const std::string& address) {
         if (each.address.hasSameHost(*own))
             return each.interface;
     return {};
-}
-
-std::string newNonce() {
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string nonce;
-    const int fd = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    const Descriptor file(fd);
-    std::array<std::byte, 16> bytes{};
-    (void)readSome(fd, bytes, "/dev/urandom");
-    for (const std::byte byte : bytes) {
-        nonce += kDigits[static_cast<int>(byte) >> 4];
-        nonce += kDigits[static_cast<int>(byte) & 15];
-    }
-    return nonce;
 }
 
 /// The newest attempt of which ranks were started on any node; 0: none.
@@ -248,7 +235,7 @@ Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFold
     if (place.nodes > 1)
         meeting.agentPort = freePortOn(meeting.address, meeting.masterPort + 1);
     meeting.attempt = std::max(plan.attempt, begun + 1);
-    meeting.nonce = newNonce();
+    meeting.nonce = randomHex(32);
     meeting.startFrom = plan.startFrom;
     meeting.startFromIsExact = plan.startFromIsExact;
     if (const auto before = readMeeting(runFolder, place.job))
@@ -261,7 +248,7 @@ Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFold
     return meeting;
 }
 
-/// Of an attempt that this job's agents begin by themselves, as a leader does.
+/// The record of an attempt that this job's agents begin by themselves, as a leader does.
 std::optional<AttemptPlanned> plannedBy(const Folders& folders, const NodePlan& before,
                                         const Meeting& meeting) {
     if (before.nodeIndex != 0 || meeting.attempt == before.attempt)
@@ -279,7 +266,7 @@ std::optional<AttemptPlanned> plannedBy(const Folders& folders, const NodePlan& 
     return planned;
 }
 
-/// Of node 0, when the job's time is over: for the job's next start.
+/// Notes on node 0 that the job's time is over, for the job's next start.
 void noteTimeOver(const std::string& runFolder, const std::string& partDir, const JobPlace& place,
                   Meeting meeting) {
     const auto newest = newestCheckpoint(partDir);
@@ -319,6 +306,8 @@ std::string whyNoRanks(const JobPlace& place, const Meeting& meeting, const Node
 
 } // namespace
 
+/// Slurm may end the job at any moment, so its signals are held until a supervisor can obey them.
+/// The end of the attempt before is recorded before plan.toml names the new one.
 Result<int> runInJob(const Folders& folders, const std::string& runId) {
     HeldSignals held;
     const std::string attempt = "in-job " + runId;

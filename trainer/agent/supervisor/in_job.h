@@ -7,7 +7,7 @@
 
 namespace rm {
 
-/// With which `in-job` ends when the job's time is over and the run is to go on, so that the job's
+/// The exit code of `in-job` when the job's time is over and the run is to go on, so that the job's
 /// script has Slurm start it again (sysexits' EX_TEMPFAIL).
 inline constexpr int kGoesOnInJob = 75;
 

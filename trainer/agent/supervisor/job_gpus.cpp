@@ -40,7 +40,7 @@ std::string whyUnfit(const NodePlan& plan, const RunSpec& spec, const Gpus& gpus
             return "the runtime " + chosen->name + " does not run on the GPUs that Slurm gave (" +
                    seen.gpus.front().name + ", driver " + seen.driver + "), as " + obstacle + "; " +
                    whatToSet(seen);
-    // What resumes keeps its precision, which it has got by with before.
+    // A run that resumes keeps its precision, with which it has trained before.
     return plan.startFrom.empty() ? obstacleToPrecision(spec.train.precision, seen) : std::string();
 }
 

@@ -19,7 +19,7 @@ ChildStatus lastWordOf(const std::string& runDir, int rank, int attempt);
 Result<JournalWriter> beginNodeJournal(const std::string& runDir, int64_t nodeIndex,
                                        int64_t attempt);
 
-/// What is known of the end of an attempt beside how its ranks ended.
+/// Facts about the end of an attempt beside how its ranks ended.
 struct LostEnd {
     bool asked = false;   ///< a person ended it: kStopped, else by the last words of its ranks
     bool goesOn = false;  ///< another attempt follows by itself, which is why it stays open here

@@ -36,7 +36,7 @@ void addTorchrun(Environment& environment, const NodePlan& plan, int localRank) 
     environment["RINGMASTER_ADDRESS"] = plan.address;        // likewise
 }
 
-/// Of what tells NCCL and Gloo the interface. Both take the first address of it that they find,
+/// Adds what tells NCCL and Gloo the interface. Both take the first address of it that they find,
 /// NCCL the first of the family of NodePlan::address; Gloo is given the address itself.
 void addInterface(Environment& environment, const NodePlan& plan) {
     if (plan.interface.empty())

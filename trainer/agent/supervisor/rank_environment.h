@@ -12,10 +12,10 @@ namespace rm {
 
 using Environment = std::map<std::string, std::string>;
 
-/// This process's own.
+/// The environment of this process.
 Environment currentEnvironment();
 
-/// What the trainer has on this node whether or not it is a rank: the plan's variables, and from
+/// The environment of the trainer on this node, as a rank or not: the plan's variables, and from
 /// `inherited` only what a login may decide: user, locale, time zone, temporary folder, visible
 /// devices, and the variables of XDG, Slurm, NVIDIA, NCCL, Ringmaster and the sanitizers. Search
 /// paths for programs and libraries are never taken from the login.

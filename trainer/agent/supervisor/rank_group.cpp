@@ -72,7 +72,7 @@ void RankGroup::onEarlierExit(int localRank, const ChildStatus& status, Moment n
 
 void RankGroup::noteExit(int localRank, const ChildStatus& status) {
     Rank& rank = m_ranks[localRank];
-    // Of one that is no child of ours nobody says how it ended; but it was we who killed it.
+    // Nobody says how a process ended that is no child of ours; but it was we who killed it.
     rank.exit = !status.isKnown && rank.killed ? ChildStatus{0, SIGKILL} : status;
     rank.order = m_exits++;
 }

@@ -52,24 +52,24 @@ public:
 
     RankGroup(const Config& config, RankControl& control);
 
-    /// `tail`: the last lines of the rank's log. Returns what is recorded: of a rank that was
-    /// killed here, that, if nothing else is known.
+    /// `tail`: the last lines of the rank's log. Returns what is recorded: for a rank that was
+    /// killed here, SIGKILL if nothing else is known.
     ChildStatus onChildExit(int localRank, const ChildStatus& status, std::string tail, Moment now);
     /// The same for one whose RankExited an earlier agent has written.
     void onEarlierExit(int localRank, const ChildStatus& status, Moment now);
     void stop(Moment now); ///< asked to end: SIGTERM, grace, SIGKILL
     void kill(Moment now); ///< asked to end at once
-    /// As the run cannot go on like this, which counts as a failure, `why`. With `kill` the reason
-    /// is that of all nodes, else it is another node's.
+    /// Ends it because the run cannot go on like this: a failure, with the reason `why`. With
+    /// `kill` the reason is that of all nodes, else it is another node's.
     void end(bool kill, const std::string& why, Moment now);
     void tick(Moment now);
 
     /// CLOCK_MONOTONIC, when tick() has something to do.
     std::optional<int64_t> nextDeadline() const { return m_deadlineNs; }
     State state() const { return m_state; }
-    /// A rank has failed, and the others are being ended.
+    /// Whether a rank has failed, and the others are being ended.
     bool isFailing() const { return m_state == State::kEnding && m_asked == Asked::kNothing; }
-    /// A rank ended as it was asked to, not by us: paused, stopped or preempted.
+    /// Whether it was asked to end, or a rank ended as asked by others: paused, stopped, preempted.
     bool hasObeyed() const;
     bool hasExited(int localRank) const { return m_ranks[localRank].exit.has_value(); }
     /// Only valid once the group has ended.
@@ -83,7 +83,7 @@ private:
         std::optional<ChildStatus> exit;
         bool terminated = false; ///< by us
         bool killed = false;     ///< by us
-        int order = 0;           ///< of exits
+        int order = 0;           ///< among the exits
     };
 
     void noteExit(int localRank, const ChildStatus& status);

@@ -7,8 +7,8 @@
 
 namespace rm {
 
-/// What can be seen of a run from its files, its boards and its lock right now; works with and
-/// without a supervisor.
+/// The state of a run right now, by its files, its boards and its lock; works with and without a
+/// supervisor.
 RunState readRunState(const std::string& runDir);
 
 /// Whether a person would see a difference: steps and the phases within a step do not count.

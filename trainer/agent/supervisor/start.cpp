@@ -236,6 +236,8 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     return detach(runId, *runDir, request, *lock);
 }
 
+/// Without a job the lock comes first, so that no other agent changes the state that decides. A run
+/// that may go on gets a supervisor even without living ranks: other nodes may still wait for this.
 Result<std::string> adoptRun(const Folders& folders, const std::string& runId, int64_t nodeIndex) {
     const std::string attempt = "adopt " + runId;
     RM_ASSIGN_OR_RETURN(const std::string runDir, folders.existingPartDir(runId, nodeIndex));

@@ -82,7 +82,7 @@ Result<std::vector<std::string>> partsHere(const Folders& folders, const std::st
     return parts;
 }
 
-/// What was ended on this machine.
+/// The processes that were ended on this machine.
 struct Ended {
     bool any = false;
     int64_t supervisor = 0; ///< pid of the last
@@ -187,11 +187,11 @@ Result<void> addTo(Holding& holding, const std::string& folder) {
     return walk(folder, count);
 }
 
-/// What a run has on this machine.
+/// The folders of a run on this machine, and what they hold.
 struct RunHolding {
     Holding own;
     std::vector<NamedCheckpoints> named;
-    std::vector<Holding> inNamed; ///< of each of these
+    std::vector<Holding> inNamed; ///< one for each of these
 };
 
 Result<RunHolding> holdingOf(const Folders& folders, const std::string& runId) {
@@ -219,8 +219,8 @@ Result<void> checkNoRankRuns(const std::string& part) {
     return {};
 }
 
-/// An agent whose ranks have ended still writes that down: who removes
-/// the run as soon as it hears of the end waits a moment.
+/// An agent whose ranks have ended still writes that down: a removal of the run right after its end
+/// waits a moment for that.
 void awaitLastWords(const std::string& part) {
     constexpr int64_t kLongMs = 5000;
     const Result<AgentState> state = loadAgentState(part);
@@ -241,7 +241,7 @@ Result<std::vector<std::string>> partsWithoutJob(const Folders& folders, const s
     return parts;
 }
 
-/// So that none of the run's parts begins to run here. kUnavailable when one does.
+/// Locks the run's parts, so that none begins to run here. kUnavailable when one does.
 Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& runId) {
     RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
     std::vector<RunLock> locks;
@@ -301,7 +301,7 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
                     attempt + ": " + *runDir +
                         " is a link, or has nothing of a run: Ringmaster did not put it there, and "
                         "leaves it");
-    // Who only looks takes no lock: others may look at the same folder, which nodes share.
+    // A preview takes no lock: others may look at the same folder, which nodes share.
     if (const auto over = checkIsOver(folders, runId, preview); !over)
         return failAs(attempt, over.error());
     const auto locks = preview ? Result<std::vector<RunLock>>() : lockAll(folders, runId);
@@ -310,11 +310,11 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     Result<RunHolding> holding = holdingOf(folders, runId);
     if (!holding)
         return failAs(attempt, holding.error());
-    // First what only the run's folder tells of: a removal that was cut off is taken up again.
+    // First those that only the run's folder tells of: a cut-off removal is taken up again.
     for (const NamedCheckpoints& each : holding->named)
         if (const auto gone = preview ? Result<void>() : removeNamedCheckpoints(each); !gone)
             return failAs(attempt, gone.error());
-    // Out of the way first: who starts the run meanwhile begins with a folder of its own.
+    // Out of the way first: a start of the run meanwhile begins with a folder of its own.
     if (!preview)
         std::filesystem::rename(*runDir, aside, error);
     if (!preview && !error)

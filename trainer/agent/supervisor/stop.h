@@ -20,9 +20,9 @@ struct StopPatience {
 Result<std::string> stopRun(const Folders& folders, const std::string& runId, bool kill,
                             const StopPatience& patience = {});
 
-/// Kills what lives of earlier attempts than that one on this machine, whichever node of the run it
-/// was then: it was given up when it could not be reached. A copy of the last checkpoint, for which
-/// agents stay, ends as well.
+/// Kills what lives on this machine of attempts before that one, whichever node of the run it was
+/// then: the machine was given up when it could not be reached. A copy of the last checkpoint, for
+/// which agents stay, ends as well.
 Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt);
 
 /// `state RUN_ID`: {"attempt": newest that began on this machine, "alive": bool}. kNotFound: there

@@ -65,7 +65,7 @@ Result<Submission> parseSubmission(const std::string& runId, const std::string& 
     return submission;
 }
 
-/// With an agent.json without ranks: the attempt has begun, and whoever attaches waits for it.
+/// Writes agent.json without ranks, too: the attempt has begun, and who attaches waits for it.
 Result<void> writePart(const std::string& partDir, const Part& part) {
     for (const char* folder : {"", "/journal", "/log", "/board"})
         RM_RETURN_IF_ERROR(makeFolders(partDir + folder));
@@ -77,7 +77,7 @@ Result<void> writePart(const std::string& partDir, const Part& part) {
     return writeFileAtomically(partDir + "/plan.toml", part.plan);
 }
 
-/// As people and sacct name it.
+/// How the job ended, in words.
 std::string howItEnded(const JobFile& file, const std::optional<SlurmJob>& job) {
     if (file.id.empty())
         return "it was not handed in to Slurm, as the agent on the login node ended meanwhile";
@@ -117,7 +117,7 @@ struct KnownJob {
     }
 };
 
-/// Of which sbatch's answer was not noted: it is found by its name, and noted.
+/// Finds a job of which sbatch's answer was not noted by its name, and notes its id.
 Result<KnownJob> findUnnoted(const std::string& runFolder, JobFile file) {
     RM_ASSIGN_OR_RETURN(auto job, findJobNamed(jobName(runFolder, file.attempt)));
     if (job) {

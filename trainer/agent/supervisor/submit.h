@@ -26,8 +26,8 @@ Result<bool> endJob(const std::string& runFolder, bool kill);
 /// Whether the run has a job that waits or runs. An error: Slurm does not say.
 Result<bool> isJobAlive(const std::string& runFolder);
 
-/// Records the end of the attempt of this part, of whose job Slurm says that it is over. False: it
-/// is not.
+/// Records the end of this part's attempt if Slurm says that its job is over. False: it is not
+/// over.
 Result<bool> closeAfterJob(const std::string& partDir);
 
 } // namespace rm

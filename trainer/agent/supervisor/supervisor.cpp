@@ -61,7 +61,7 @@ NodePlan planOf(const StartOrder& order, NodePlan plan) {
     return plan;
 }
 
-/// What a person wants who sends this while no rank lives; nullopt: it waits for the next attempt.
+/// The outcome that this asks for while no rank lives; nullopt: it waits for the next attempt.
 std::optional<Outcome> outcomeAskedFor(CommandKind kind) {
     switch (kind) {
     case CommandKind::kStop:
@@ -320,7 +320,7 @@ void Supervisor::lookForFolder(Moment now) {
     m_attempt->end({static_cast<int32_t>(plan.attempt), true, whyFolderGone(plan)}, now);
 }
 
-/// What a person asked of ranks that failed instead: there must be no other attempt.
+/// Obeys pauses and stops that ranks did not live to obey: there must be no other attempt.
 void Supervisor::obeyEndings() {
     for (const Command& command : m_queue.takeEndings()) {
         if (command.id.starts_with(kRegroup))
@@ -357,8 +357,8 @@ void Supervisor::beginNext(const StartOrder& order) {
         m_attempt->failToStart(launched.error());
 }
 
-/// A full disk is given back more often than a run is worth losing. An error of the disk is not
-/// waited for, nor is anything when it is known that the attempt cannot begin.
+/// A full disk often gets room again, so the run waits for that. An error of the disk is not waited
+/// for, nor is anything when it is known that the attempt cannot begin.
 bool Supervisor::mustWaitForRoom() {
     const int why = whyNotWritten(".", kNeededRoom);
     const int64_t nowNs = monotonicNowNs();
@@ -374,8 +374,8 @@ bool Supervisor::mustWaitForRoom() {
     return true;
 }
 
-/// Who copies a journal takes it for whole once there is one of a later attempt. plan.toml is that
-/// of the new attempt before any of its ranks lives.
+/// Followers take a journal for whole once there is one of a later attempt, so the rest is written
+/// first. plan.toml is the new attempt's before any of its ranks lives.
 Result<void> Supervisor::begin(const NodePlan& plan) {
     RM_RETURN_IF_ERROR(writeRest());
     RM_RETURN_IF_ERROR(writeFileAtomically("plan.toml", toToml(plan)));

@@ -27,24 +27,24 @@ namespace rm {
 /// the run directory.
 ///
 /// SIGTERM and SIGINT end the ranks with a grace, SIGQUIT at once. Once the run is over it stays
-/// while the newest checkpoint gets a copy on another node: each of these ends that, and SIGURG,
-/// which agents that know nothing of it ignore, nothing else.
+/// while the newest checkpoint gets a copy on another node: each of these signals ends that. SIGURG
+/// ends nothing else: agents without it ignore it.
 ///
 /// A run whose folder was removed meanwhile is ended: its ranks are killed.
 ///
 /// In a job of Slurm (inJob()), SIGTERM and SIGUSR1 mean that the job is about to end: the ranks
-/// write a checkpoint and end, and the attempt is left open for the job's next start. Those who
-/// attach elsewhere are served by PartFiles.
+/// write a checkpoint and end, and the attempt is left open for the job's next start. Processes
+/// that attach elsewhere are served by PartFiles.
 class Supervisor : private CommandTarget, private CrewTarget {
 public:
     Supervisor(std::string runDir, NodePlan plan, RunSpec spec);
     ~Supervisor() override;
 
-    /// Before launch(). `planned`: of an attempt that follows an earlier one, on node 0.
+    /// Call before launch(). `planned`: on node 0, for an attempt that follows an earlier one.
     void inJob(std::optional<AttemptPlanned> planned);
     /// Starts every rank, or none.
     Result<void> launch();
-    /// Instead: takes over the ranks of an attempt whose supervisor is gone, the ended ones as
+    /// In place of launch(): takes over ranks whose supervisor is gone, the ended ones as
     /// well.
     Result<void> adopt(const AgentState& state);
     /// Returns when all ranks have ended, no attempt will follow, and everything is written, or the
@@ -102,7 +102,7 @@ private:
     std::deque<std::unique_ptr<Attempt>> m_unwritten;
     std::unique_ptr<Crew> m_crew;
     std::optional<StartOrder> m_next; ///< what is to be started once the stack is unwound
-    std::optional<Error> m_whyNot;    ///< it cannot be
+    std::optional<Error> m_whyNot;    ///< why it cannot be started
     int64_t m_roomByNs = 0; ///< until when a full disk is waited for to begin it; 0: it is not
     uint64_t m_appliedBefore = 0; ///< see AgentState
     bool m_isOver = false;
@@ -114,7 +114,7 @@ private:
     bool m_goesOnInJob = false;
     int64_t m_nextFilesNs = 0;
     int64_t m_nextSampleNs = 0;
-    int64_t m_flushDeadlineNs = 0; ///< when it is over: how long answers may take
+    int64_t m_flushDeadlineNs = 0; ///< once it is over: until when answers may take
 };
 
 } // namespace rm

@@ -39,27 +39,16 @@ Result<Order> parseStep(const Command& command) {
 } // namespace
 
 Result<Order> parseOrder(const Command& command) {
-    switch (command.kind) {
-    case CommandKind::kSet:
+    if (!isKnown(command.kind) || !rowOf(command.kind).isForRanks)
+        return fail(ErrorCode::kInvalid,
+                    std::string(commandKindName(command.kind)) + ": not a command for ranks");
+    if (command.kind == CommandKind::kSet)
         return parseSet(command);
-    case CommandKind::kStep:
+    if (command.kind == CommandKind::kStep)
         return parseStep(command);
-    case CommandKind::kHold:
-    case CommandKind::kContinue:
-    case CommandKind::kPause:
-    case CommandKind::kCheckpoint:
-    case CommandKind::kValidate:
-    case CommandKind::kSample:
-    case CommandKind::kStop: {
-        Order order;
-        order.kind = command.kind;
-        return order;
-    }
-    case CommandKind::kKill:
-        break; // done by the agents
-    }
-    return fail(ErrorCode::kInvalid,
-                std::string(commandKindName(command.kind)) + ": not a command for ranks");
+    Order order;
+    order.kind = command.kind;
+    return order;
 }
 
 } // namespace rm

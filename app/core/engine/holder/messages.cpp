@@ -25,23 +25,6 @@ constexpr bool isKnown(ErrorCode code) {
     return false;
 }
 
-constexpr bool isKnown(CommandKind kind) {
-    switch (kind) {
-    case CommandKind::kHold:
-    case CommandKind::kContinue:
-    case CommandKind::kStep:
-    case CommandKind::kPause:
-    case CommandKind::kCheckpoint:
-    case CommandKind::kValidate:
-    case CommandKind::kSample:
-    case CommandKind::kSet:
-    case CommandKind::kStop:
-    case CommandKind::kKill:
-        return true;
-    }
-    return false;
-}
-
 constexpr bool isKnown(AskedFrom from) {
     switch (from) {
     case AskedFrom::kWindow:
