@@ -9,13 +9,13 @@
 
 namespace rm {
 
-/// Copies batches to the device on a stream of its own, from pinned memory, beside what the device
+/// Copies batches from pinned memory to the device, on a stream of its own, while the device
 /// computes.
 class BatchCopies {
 public:
     explicit BatchCopies(at::Device device);
 
-    /// What is queued on the current stream afterwards waits for the copies; the host does not.
+    /// Returns the copies. Later work on the current stream waits for them; the host does not.
     std::vector<at::Tensor> start(const std::vector<at::Tensor>& host);
 
 private:

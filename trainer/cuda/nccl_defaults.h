@@ -13,7 +13,7 @@ namespace rm {
 /// is written when `traceFolder` is empty.
 std::vector<std::pair<std::string, std::string>> ncclDefaults(const std::string& traceFolder);
 
-/// Sets those that are not set yet, so that the user's values stay.
+/// Sets those of ncclDefaults() that are not set yet, so that the user's values stay.
 void applyNcclDefaults(const std::string& traceFolder);
 
 } // namespace rm

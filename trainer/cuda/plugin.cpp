@@ -105,7 +105,7 @@ public:
 
     std::string deviceName() override { return at::cuda::getCurrentDeviceProperties()->name; }
 
-    // GPUs before Ampere compute bfloat16 not at all or by detours; the app asks for it nowhere
+    // GPUs before Ampere cannot compute bfloat16, or only by detours; the app never asks for it
     // there.
     bool isTrusted(at::ScalarType type) override {
         return type != at::kBFloat16 || at::cuda::getCurrentDeviceProperties()->major >= 8;

@@ -55,7 +55,7 @@ void CudaGraph::abandon(at::cuda::MempoolId_t pool) {
     if (!capture_ended_)
         attempt([&] { capture_end(); }); // throws again: the capture failed
     (void)cudaGetLastError();            // or torch's next CUDA call would report it
-    if (!capture_ended_) {               // else the destructor releases the pool the pool
+    if (!capture_ended_) {               // else the destructor releases the pool
         const c10::DeviceIndex device = c10::cuda::current_device();
         attempt([&] {
             c10::cuda::CUDACachingAllocator::endAllocateToPool(device, pool);

@@ -19,12 +19,12 @@ private:
     void abandon(at::cuda::MempoolId_t pool);
 };
 
-/// What the graphs of a set share. One stream, since torch's allocator reuses memory only on the
-/// stream that it was allocated on. One private memory pool, where a capture reuses everything that
-/// earlier captures have freed, so that it grows to the need of the largest step and not to the
-/// sum. torch allows that for graphs that never run at the same time, as long as the outputs of one
-/// are not read after another ran. The pool is freed with its last graph, so a small one keeps it
-/// alive.
+/// The stream and the memory pool that the graphs of a set share. One stream, since torch's
+/// allocator reuses memory only on the stream that it was allocated on. One private memory pool,
+/// where a capture reuses everything that earlier captures have freed, so that it grows to the need
+/// of the largest step and not to the sum. torch allows that for graphs that never run at the same
+/// time, as long as the outputs of one are not read after another ran. The pool is freed with its
+/// last graph, so a small one keeps it alive.
 class CudaGraphHome {
 public:
     CudaGraphHome();

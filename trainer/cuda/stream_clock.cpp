@@ -13,7 +13,7 @@ namespace {
 #if defined(RINGMASTER_STEP_GRAPHS)
 constexpr unsigned int kRecorded = cudaEventDefault | cudaEventExternal;
 #else
-constexpr unsigned int kRecorded = cudaEventDefault; // nothing is recorded
+constexpr unsigned int kRecorded = cudaEventDefault; // no graph is recorded
 #endif
 
 } // namespace
@@ -21,7 +21,7 @@ constexpr unsigned int kRecorded = cudaEventDefault; // nothing is recorded
 CudaStreamClock::Event CudaStreamClock::mark() {
     Event event;
     if (m_spare.empty()) {
-        event = std::make_shared<at::cuda::CUDAEvent>(cudaEventDefault); // the default times
+        event = std::make_shared<at::cuda::CUDAEvent>(cudaEventDefault); // it measures time
     } else {
         event = std::move(m_spare.back());
         m_spare.pop_back();

@@ -28,7 +28,7 @@ private:
     struct Lap {
         int phase = 0;
         Event end;
-        RecordedLaps graph; ///< set: a run of this graph, of several phases
+        RecordedLaps graph; ///< set: a run of this graph, which has several phases
     };
     struct OpenStep {
         int64_t step = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precompiled: what most of the trainer's files need of LibTorch. <torch/torch.h> is in none.
+// Precompiled headers for most of the trainer's files. No file includes <torch/torch.h>.
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -13,9 +13,9 @@ struct AddLayerNorm {
     int64_t rows = 0;
     int64_t columns = 0; ///< at most kLongestRow
     double eps = 0;
-    Number wide = Number::kFloat;     ///< of all arrays but the next two
-    Number narrow = Number::kFloat;   ///< of delta
-    Number normedAs = Number::kFloat; ///< `wide`, or the same as `narrow`
+    Number wide = Number::kFloat;     ///< type of all arrays but delta and normed
+    Number narrow = Number::kFloat;   ///< type of delta
+    Number normedAs = Number::kFloat; ///< type of normed: that of `wide` or of `narrow`
     const void* residual = nullptr;   ///< (rows, columns)
     const void* delta = nullptr;      ///< (rows, columns)
     const void* weight = nullptr;     ///< (columns)
@@ -48,7 +48,7 @@ struct AddLayerNormBackward {
 struct BiasGelu {
     int64_t rows = 0;
     int64_t columns = 0;
-    Number number = Number::kFloat;     ///< of x, y
+    Number number = Number::kFloat;     ///< type of x and y
     Number biasNumber = Number::kFloat; ///< float, or double with double
     const void* x = nullptr;            ///< (rows, columns)
     const void* bias = nullptr;         ///< (columns)
@@ -79,15 +79,15 @@ struct ColumnSum {
 struct CrossEntropy {
     int64_t rows = 0;
     int64_t classes = 0;
-    int64_t rowLength = 0; ///< of a row of logits, in elements: a multiple of 16
+    int64_t rowLength = 0; ///< elements from one row of logits to the next: a multiple of 16
     int64_t ignoreIndex = -100;
     double labelSmoothing = 0;
-    Number number = Number::kFloat;   ///< of logits
+    Number number = Number::kFloat;   ///< type of logits
     void* logits = nullptr;           ///< (rows, rowLength); becomes the gradient if `scale`
     const void* bias = nullptr;       ///< (classes), float or double: added to each row; or null
     const int64_t* targets = nullptr; ///< (rows)
     void* losses = nullptr;           ///< (rows), float or double
-    const void* scale = nullptr;      ///< (1), float or double: of the gradient; null: no gradient
+    const void* scale = nullptr;      ///< (1), float or double: the gradient's factor; null: none
 };
 
 } // namespace rm::fused

@@ -22,7 +22,7 @@ template <class Kernels>
 class ChunkedLoss {
 public:
     struct Wanted {
-        bool hidden = false; ///< gradients of
+        bool hidden = false; ///< each: whether that tensor's gradient is wanted
         bool weight = false;
     };
 

@@ -10,9 +10,9 @@
 /// cudaErrorInvalidValue: a combination of types that no model uses.
 namespace rm::fused {
 
-/// Partial sums that addLayerNormBackward() writes: AddLayerNormBackward::teams.
+/// The number of partial sums that addLayerNormBackward() writes: AddLayerNormBackward::teams.
 int64_t normTeams(int64_t rows, int64_t columns, int multiprocessors);
-/// ... and BiasGeluBackward::groups.
+/// The number that biasGeluBackward() writes: BiasGeluBackward::groups.
 int64_t geluGroups(int64_t rows, int64_t columns, int multiprocessors);
 
 cudaError_t addLayerNorm(const AddLayerNorm& a, cudaStream_t stream);

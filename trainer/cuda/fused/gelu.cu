@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLanes = 256;
 constexpr int kBlocksPerProcessor = 8;
-constexpr int kSumColumns = 32; ///< that a block of columnSum() adds up
+constexpr int kSumColumns = 32; ///< columns that a block of columnSum() adds up
 
 template <int kWidth>
 __device__ __forceinline__ int64_t myColumn() {
@@ -90,7 +90,7 @@ int64_t geluGroups(int64_t rows, int64_t columns, int multiprocessors) {
 }
 
 cudaError_t biasGelu(const BiasGelu& a, cudaStream_t stream) {
-    constexpr int64_t kMostBlocks = 65535; // of a grid's second dimension
+    constexpr int64_t kMostBlocks = 65535; // the limit of a grid's second dimension
     return dispatch(a, std::min(a.rows, kMostBlocks), stream);
 }
 

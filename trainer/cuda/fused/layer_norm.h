@@ -62,7 +62,7 @@ RM_HD void addLayerNormRow(const Team& team, const AddLayerNorm& a, int64_t row)
     }
 }
 
-/// What one lane keeps while its team goes through rows.
+/// The sums that one lane keeps while its team goes through rows.
 template <int kItems, class Wide>
 struct NormGradients {
     Wide weight[kItems] = {};

@@ -37,7 +37,7 @@ inline at::ScalarType computeTypeOf(const at::Tensor& tensor) {
     return tensor.scalar_type();
 }
 
-/// Null for a tensor that is not there.
+/// The tensor's data; null if the tensor is undefined.
 inline const void* dataOf(const at::Tensor& tensor) {
     return tensor.defined() ? tensor.const_data_ptr() : nullptr;
 }

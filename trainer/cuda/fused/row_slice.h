@@ -10,7 +10,7 @@ namespace rm::fused {
 struct RowPlan {
     int lanes = 0; ///< 32: a warp, else a whole block
     int items = 0; ///< per lane; 0: the row is too long
-    int width = 0; ///< of a pack; divides the number of columns
+    int width = 0; ///< columns in a pack; divides the number of columns
 };
 
 inline constexpr int kWarpLanes = 32;

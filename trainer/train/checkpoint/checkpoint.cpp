@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kStateFile = "state.json";
 
-/// What a tensor is stored as.
+/// The type in which a tensor is stored.
 at::ScalarType storedType(const at::Tensor& tensor) {
     return tensor.is_floating_point() ? at::kFloat : at::kLong;
 }
@@ -25,11 +25,11 @@ std::string typeName(at::ScalarType type) {
     return type == at::kLong ? "I64" : "F32";
 }
 
-/// Where `hash` is not null, it becomes the file's SHA-256, which a thread of its own takes
-/// meanwhile.
+/// Writes the tensors to a file. If `hash` is not null, a second thread computes the file's SHA-256
+/// meanwhile and stores it there.
 Result<void> writeTensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                           std::string* hash) {
-    std::vector<at::Tensor> stored; // keeps the bytes alive that the views show
+    std::vector<at::Tensor> stored; // keeps the bytes of the views alive
     std::vector<TensorView> views;
     for (const NamedTensor& one : tensors) {
         stored.push_back(one.tensor.to(storedType(one.tensor)).contiguous());

@@ -16,7 +16,7 @@ inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
 inline constexpr const char* kAverageFile = "ema.safetensors";
 
-/// All that goes into a checkpoint beside its manifest (FORMAT.md beside this).
+/// The content of a checkpoint (FORMAT.md beside this).
 struct CheckpointContent {
     struct TensorFile {
         std::string name;
@@ -44,10 +44,10 @@ Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointCo
 
 /// Reads state.json of a checkpoint after checking all its bytes against the manifest.
 Result<TrainState> openCheckpoint(const std::string& dir);
-/// The same of one that was checked already.
+/// Reads state.json of a checkpoint that was checked already.
 Result<TrainState> readState(const std::string& dir);
 
-/// Content of one of its files; empty when there is none.
+/// The content of the checkpoint's file `name`; empty when there is none.
 std::string checkpointText(const std::string& dir, const std::string& name);
 
 /// A file that has all the tensors that are needed.
@@ -67,7 +67,7 @@ private:
     SafetensorsFile m_file;
 };
 
-/// Copies what modelShapes() names into the model.
+/// Copies the tensors that modelShapes() names into the model.
 void loadModel(const LoadedTensors& from, const Model& model);
 
 } // namespace rm

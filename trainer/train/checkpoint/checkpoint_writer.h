@@ -11,11 +11,11 @@ namespace rm {
 /// Writes checkpoints beside training, one at a time. Called from the training thread.
 class CheckpointWriter {
 public:
-    /// Called with the content once it is on the host, on the writer's thread.
+    /// The function that gets the content once it is on the host, on the writer's thread.
     using Publish = std::function<Result<void>(const CheckpointContent&)>;
 
     explicit CheckpointWriter(at::Device device);
-    ~CheckpointWriter(); ///< waits for what is under way
+    ~CheckpointWriter(); ///< waits for the checkpoint that is being written
 
     /// Waits for the previous checkpoint and starts this one. Tensors that are `isLive` must not
     /// change until release().

@@ -63,7 +63,7 @@ ordered_json settingsToJson(const LiveSettings& settings) {
     return out;
 }
 
-/// A checkpoint of an older release has fewer of them.
+/// Reads the live settings; a checkpoint of an older release has fewer of them.
 LiveSettings readSettings(const json& from) {
     LiveSettings settings;
     const std::vector<std::string_view> known = liveKeys();

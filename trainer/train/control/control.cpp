@@ -18,7 +18,7 @@ namespace {
 
 enum Flag : size_t { kPreempts, kShut, kSize, kLoss, kLosses, kFlagCount };
 
-/// The sum of losses is exact in whole numbers of this, and so the same in any order.
+/// The unit in which losses are summed: whole multiples of it add up exactly, in any order.
 constexpr double kLossUnit = 1.0 / (1 << 20);
 constexpr double kMostLoss = 1e6;
 
@@ -32,7 +32,7 @@ bool isPreempted() {
         kPreemptionSignals, [&pending](int signal) { return sigismember(&pending, signal) == 1; });
 }
 
-/// Rank 0 has parsed the same before it sent it.
+/// Parses the command of a message. Rank 0 has parsed the same command before sending it.
 Order orderIn(const std::string& encoded) {
     const auto message = decodeMessage(std::as_bytes(std::span(encoded)));
     const auto* command = message ? std::get_if<Command>(&*message) : nullptr;
@@ -60,7 +60,7 @@ Control::Control(const World& world, Board& board, Telemetry& telemetry)
     , m_telemetry(telemetry)
     , m_flags(at::zeros({kFlagCount}, at::kLong)) {}
 
-/// Rank 0: the next valid command. Invalid ones are refused.
+/// Rank 0: takes the next command; an invalid one is refused.
 void Control::takeCommand() {
     m_encoded.clear();
     if (!m_current)

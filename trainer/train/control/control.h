@@ -44,16 +44,16 @@ public:
     /// A command of the run itself. It is taken when no person's command waits, and goes the same
     /// way; `by` is added to its result.
     struct Own {
-        std::function<Command()> make; ///< asked when it is taken
+        std::function<Command()> make; ///< called when the command is taken
         std::string by;
-        double lrFactor = 1; ///< what it is about to multiply the learning rate by
+        double lrFactor = 1; ///< the factor by which it will multiply the learning rate
     };
     void add(Own own) { m_own.push_back(std::move(own)); }
-    /// Those that have no effect yet, the one under way included.
+    /// The run's own commands that have no effect yet, including the one under way.
     std::vector<Own> own() const;
     bool isOwn() const { return m_currentOwn.has_value(); } ///< the last order's command
 
-    /// Refusals are journaled with it.
+    /// Sets the step with which refusals are journaled.
     void setStep(int64_t step) { m_step = step; }
 
 private:
@@ -66,12 +66,12 @@ private:
     Board& m_board;
     Telemetry& m_telemetry;
     int64_t m_step = 0;
-    at::Tensor m_flags; ///< preempt, shut, the size of what m_current is as a message, losses
+    at::Tensor m_flags; ///< preempt, shut, the size of m_current as a message, losses
     c10::intrusive_ptr<c10d::Work> m_work;
     std::optional<Command> m_current; ///< rank 0: the command under way
-    std::optional<Own> m_currentOwn;  ///< if it is one of the run itself
-    std::deque<Own> m_own;            ///< rank 0: those that wait
-    std::string m_encoded;            ///< rank 0: the same as a message, checked
+    std::optional<Own> m_currentOwn;  ///< set: m_current is a command of the run itself
+    std::deque<Own> m_own;            ///< rank 0: the run's own commands that wait
+    std::string m_encoded;            ///< rank 0: m_current as a message, checked
     std::set<std::string> m_done;     ///< ids: the same id twice is one command
 };
 

@@ -10,11 +10,11 @@
 
 namespace rm {
 
-/// What all ranks do at a step boundary: rank 0's command, and what any rank has noticed.
+/// The order for all ranks at a step boundary: rank 0's command, and what any rank noticed.
 struct Order {
     std::optional<CommandKind> kind;
-    int64_t steps = 0;              ///< of kStep
-    LiveSettings set;               ///< of kSet
+    int64_t steps = 0;              ///< argument of kStep
+    LiveSettings set;               ///< argument of kSet
     bool preempt = false;           ///< some rank was asked by signal to end
     bool shut = false;              ///< some rank saw that updates are held back
     std::optional<double> meanLoss; ///< of all ranks' losses; nullopt: not all gave a finite one

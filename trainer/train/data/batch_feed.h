@@ -45,7 +45,7 @@ public:
 private:
     static constexpr int64_t kReady = 2; ///< beside those being read
 
-    /// One batch read ahead: what came of it, once it is there.
+    /// A batch that is read ahead: the result or the exception, once there is one.
     struct Slot {
         std::optional<Result<Batch>> batch;
         std::exception_ptr exception;

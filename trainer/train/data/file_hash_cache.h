@@ -12,9 +12,9 @@
 
 namespace rm {
 
-/// Keeps, between starts of the trainer, what was found by reading whole files, as long as a file's
-/// device, inode, size, mtime and ctime stay the same. A file that was changed within seconds
-/// before it was read is not kept, as its times might not show another change. One thread.
+/// Keeps results of reading whole files, between starts of the trainer, as long as a file's device,
+/// inode, size, mtime and ctime stay the same. A file that was changed within seconds before it was
+/// read is not kept, as its times might not show another change. One thread.
 class FileHashCache {
 public:
     /// Opens the cache file at `path`. A missing or unreadable one counts as empty.
@@ -31,7 +31,7 @@ public:
     /// the next start takes longer.
     void save() const;
 
-    int64_t filesRead() const { return m_filesRead; } ///< whole, since it was opened
+    int64_t filesRead() const { return m_filesRead; } ///< read as a whole, since it was opened
 
 private:
     struct Identity {

@@ -43,7 +43,7 @@ public:
     void replayed(const RecordedLaps&) override {}
 
 private:
-    static constexpr size_t kUsualLaps = 8; ///< of a rank alone: five phases
+    static constexpr size_t kUsualLaps = 8; ///< one rank alone has five phases
 
     StepLaps m_open;
     std::vector<StepLaps> m_finished;

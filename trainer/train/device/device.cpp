@@ -40,7 +40,7 @@ Result<DevicePlugin*> loadPlugin(const std::string& file) {
     return make();
 }
 
-/// Avoids loading gigabytes of torch_cuda on a node without a driver.
+/// Whether there is a driver. Without one, gigabytes of torch_cuda need not be loaded.
 bool hasDriver() {
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!driver)

@@ -8,8 +8,8 @@
 namespace rm {
 namespace {
 
-/// Of what allowFP16ReductionCuBLAS() and its like answer: a bool in torch 2.7, later an
-/// enumeration of which the first value allows it.
+/// Whether allowFP16ReductionCuBLAS() or its like answers yes: with a bool in torch 2.7, later with
+/// the first value of an enumeration.
 template <class Option>
 bool isNarrow(Option option) {
     if constexpr (std::is_same_v<Option, bool>)

@@ -92,7 +92,7 @@ public:
     virtual std::unique_ptr<StepGraph> make(std::function<void()> step) = 0;
 };
 
-/// Which device it is, and with what it is driven: what holds for one need not for another.
+/// A device, its driver and its libraries: what holds for one combination need not for another.
 struct DeviceIdentity {
     std::string uuid;    ///< "GPU-...", the same after a restart; empty: it has none
     std::string driver;  ///< "580.65.06"; empty: unknown
@@ -162,7 +162,7 @@ public:
 /// To be raised with every change above; a plugin of another version is refused.
 inline constexpr int kDevicePluginVersion = 5;
 
-/// What a plugin exports, as C names: `int ringmaster_plugin_version()` and
+/// The C names that a plugin exports: `int ringmaster_plugin_version()` and
 /// `rm::DevicePlugin* ringmaster_plugin()`, an object that lives as long as the process.
 inline constexpr const char* kPluginVersionSymbol = "ringmaster_plugin_version";
 inline constexpr const char* kPluginSymbol = "ringmaster_plugin";

@@ -25,7 +25,7 @@ using torch::jit::Stack;
 // tensors).
 constexpr auto kKey = c10::DispatchKey::Fake;
 
-/// What an operation returns, made of its arguments.
+/// Allocates the results of an operation from its arguments.
 using Rule = std::vector<at::Tensor> (*)(at::ArrayRef<at::IValue> arguments);
 
 bool isWanted(const at::IValue& mask, size_t index) {
@@ -73,14 +73,14 @@ std::vector<at::Tensor> batchNormBackward(at::ArrayRef<at::IValue> in) {
             isWanted(mask, 2) ? vectorOf(x, x.size(1)) : at::Tensor()};
 }
 
-/// Of height and width: one number stands for both.
+/// The values for height and width; a single number stands for both.
 std::vector<int64_t> forBoth(const at::IValue& argument) {
     std::vector<int64_t> values = argument.toIntVector();
     values.resize(2, values.front());
     return values;
 }
 
-/// For oneDNN, which has a layout of its own.
+/// Allocates a copy of a weight, as oneDNN has a layout of its own.
 void reorder(const at::Tensor& weight) {
     const at::Tensor reordered = at::empty_like(weight);
 }
@@ -154,7 +154,7 @@ std::vector<at::Tensor> dropout(at::ArrayRef<at::IValue> in) {
     return {at::empty_like(x), at::empty_like(x, x.options().dtype(at::kBool))};
 }
 
-/// Operations whose results ATen cannot tell from shapes alone.
+/// Rules for operations whose results ATen cannot tell from shapes alone.
 const std::unordered_map<std::string_view, Rule>& rules() {
     static const std::unordered_map<std::string_view, Rule> all = {
         {"aten::native_layer_norm", layerNorm},
@@ -243,7 +243,7 @@ at::IValue shapesOf(const at::IValue& argument) {
     return argument;
 }
 
-/// Results as ATen tells them from shapes; nullopt: it does not.
+/// The results as ATen derives them from shapes; nullopt: it cannot.
 std::optional<std::vector<at::Tensor>> fromShapes(const c10::OperatorHandle& op,
                                                   at::ArrayRef<at::IValue> arguments) {
     if (!op.hasKernelForDispatchKey(c10::DispatchKey::Meta))

@@ -39,7 +39,7 @@ private:
         }
         const size_t past = reinterpret_cast<uintptr_t>(block) % c10::gAlignment;
         char* const at = static_cast<char*>(block) + c10::gAlignment - past;
-        static_assert(alignof(std::max_align_t) >= sizeof block); // so much room there is
+        static_assert(alignof(std::max_align_t) >= sizeof block); // so there is room for it
         std::memcpy(at - sizeof block, &block, sizeof block);
         c10::profiledCPUMemoryReporter().New(at, size);
         return at;

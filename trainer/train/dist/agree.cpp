@@ -8,7 +8,7 @@ constexpr std::string_view kOk = "ok:";
 constexpr size_t kVerdictHead = 3;
 constexpr std::string_view kElsewhere = "another rank failed: ";
 
-/// What is sent to all ranks: a text, or why rank `of` failed.
+/// The message to all ranks: a text, or why rank `of` failed.
 struct Verdict {
     Result<std::string> result;
     int of = 0;

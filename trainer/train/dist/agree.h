@@ -10,7 +10,7 @@ namespace rm {
 
 // When one rank fails, all end; the errors of the others begin with "another rank failed:".
 
-/// Whether it is such an error, whose cause is on another rank and perhaps another node.
+/// Whether the error's cause is on another rank and perhaps another node.
 bool isOfAnotherRank(const Error& error);
 
 /// Returns rank 0's result or error on every rank, so that all continue or all end. All ranks call

@@ -47,7 +47,7 @@ std::string interfaceOf(const std::string& address) {
     return {};
 }
 
-/// Several, as PyTorch's init_process_group() takes them.
+/// The interfaces in GLOO_SOCKET_IFNAME, separated by commas as PyTorch takes them.
 std::vector<std::string> namedInterfaces() {
     const char* names = std::getenv("GLOO_SOCKET_IFNAME");
     std::istringstream list(names ? names : "");
@@ -97,7 +97,7 @@ c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>
                ProcessGroupGloo::createDeviceForHostname(address));
     };
     for (const std::string& name : names)
-        if (name == own) // of which Gloo would take the first address
+        if (name == own) // Gloo would take the interface's first address
             listenAtAddress();
         else
             listen(name, ProcessGroupGloo::createDeviceForInterface(name));
@@ -108,10 +108,10 @@ c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>
     options->threads = kThreads;
     try {
         return c10::make_intrusive<ProcessGroupGloo>(store, rank, worldSize, options);
-    } catch (const c10::Error&) { // the store's: what kept another rank from coming
+    } catch (const c10::Error&) { // the store's: why another rank did not come
         throw;
     } catch (const std::exception& error) {
-        // By this machine's own routes; any other failure may come of a rank that went away.
+        // Only this text tells of a missing route; others may come from a rank that ended.
         if (std::string_view(error.what()).find("Network is unreachable") == std::string_view::npos)
             throw;
         throw NoWayToRank("Gloo, which listens at " + places + " here: " + error.what());

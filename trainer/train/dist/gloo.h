@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// No route of this machine leads to where another rank listens. Says where this one does.
+/// The error that no route leads to another rank. Names the addresses where this rank listens.
 class NoWayToRank : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };

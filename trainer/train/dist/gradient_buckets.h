@@ -18,7 +18,7 @@ std::vector<std::vector<size_t>> gradientBuckets(const std::vector<at::Tensor>& 
 
 /// Gradients that are reduced together.
 struct GradientBucket {
-    std::vector<size_t> parameters; ///< indices into the model's, as they lie in `sum`
+    std::vector<size_t> parameters; ///< indices into the model's parameters, in the order of `sum`
     bool comesWhole = false; ///< reduced whole in the backward pass; of others only `mine` is valid
     at::Tensor sum;          ///< over all ranks: c10d::Reducer's bucket of this step, flat
     at::Tensor mine;         ///< this rank's part of `sum`, which may be empty

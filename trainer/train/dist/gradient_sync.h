@@ -60,7 +60,7 @@ private:
     std::unique_ptr<ParameterShards> m_shards;
     std::unique_ptr<PendingBuckets> m_pending;
     std::shared_ptr<c10d::Reducer> m_reducer;
-    BucketHook* m_hook = nullptr; ///< the Reducer's
+    BucketHook* m_hook = nullptr; ///< owned by m_reducer
     bool m_settled = false;
 };
 

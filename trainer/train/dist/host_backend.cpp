@@ -33,7 +33,7 @@ private:
     HostTensors m_result;
 };
 
-/// Always a copy, so that what a collective leaves in its inputs stays on the host.
+/// Always a copy, so that what a collective writes to its inputs stays on the host.
 at::Tensor onHost(const at::Tensor& tensor) {
     return tensor.to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
         .contiguous();
@@ -52,7 +52,7 @@ HostWorkPtr finish(const HostTensors& from, HostTensors to) {
     return c10::make_intrusive<FinishedWork>(std::move(to));
 }
 
-/// What each rank has, in `all` as far as `collective` fills it there.
+/// Gathers every rank's tensors into `all`, as far as `collective` fills it on this rank.
 template <class Collective>
 void collect(std::vector<HostTensors>& all, const HostTensors& mine, Collective collective) {
     std::vector<HostTensors> copies;
@@ -102,7 +102,7 @@ public:
         m_backend->_allgather_base(copy, sent, options)->wait();
         return finish({copy}, {all});
     }
-    /// As a sum of which every rank keeps its part: Gloo's own sends no less.
+    /// By an all-reduce of which each rank keeps its part: Gloo's reduce-scatter sends no less.
     HostWorkPtr _reduce_scatter_base(at::Tensor& mine, at::Tensor& all,
                                      const c10d::ReduceScatterOptions& options) override {
         HostTensors copies = onHost(HostTensors{all});

@@ -22,11 +22,11 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kPause{5};
-constexpr int kAnswerMs = 200; ///< wait for an answer, then try again
+constexpr int kAnswerMs = 200; ///< time to wait for an answer before the next try
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// Those of `host`; null, and why in `error` (of getaddrinfo), when there is none.
+/// The addresses of `host`; null when there is none, and then getaddrinfo()'s reason in `error`.
 Addresses addressesOf(const std::string& host, int port, int flags, int& error) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -51,7 +51,7 @@ bool isUnmistakable(const std::string& host) {
     return host == "localhost" || addressesOf(host, 0, AI_NUMERICHOST, error) != nullptr;
 }
 
-/// 0 and a listening socket, else errno.
+/// Makes `socket` listen at the address. Returns 0, else errno.
 int listenOn(const addrinfo& address, Descriptor& socket) {
     socket = Descriptor(
         ::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC, address.ai_protocol));

@@ -15,11 +15,11 @@ namespace rm {
 void awaitListener(const std::string& host, int port, std::chrono::milliseconds patience);
 
 /// Listens at this port of the one address of this machine that `host`, a name or an IPv4 or IPv6
-/// address, stands for, so that no other network reaches the port. `isOneMachine`: nobody comes
-/// from elsewhere, so an address of loopback will do, whatever name led to it.
+/// address, stands for, so that no other network reaches the port. `isOneMachine`: all ranks are on
+/// this machine, so a loopback address will do, whatever name led to it.
 ///
-/// kNotFound: `host` stands for no address of this machine (behind NAT), or others may understand
-/// another one by it. kUnavailable: the port is taken there.
+/// kNotFound: `host` stands for no address of this machine (behind NAT), or other machines may
+/// resolve it to another address. kUnavailable: the port is taken there.
 Result<Descriptor> listenAt(const std::string& host, int port, bool isOneMachine);
 
 /// "10.0.0.1:29500", "[fd00::1]:29500"

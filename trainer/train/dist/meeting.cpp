@@ -24,8 +24,8 @@ constexpr std::chrono::minutes kMeetTimeout{5};
 constexpr std::chrono::minutes kOwnerTimeout{1};
 constexpr std::chrono::milliseconds kAskAgain{5};
 constexpr std::chrono::seconds kStartsTogether{2}; ///< else rank 0 starts much later
-/// Where rank 0 says, before anything else, whose store this is. Without a prefix, as whoever comes
-/// here by mistake has another.
+/// The key under which rank 0 first says whose store this is. It has no prefix, as a process that
+/// comes here by mistake has another prefix.
 constexpr const char* kOwnerKey = "ringmaster/run";
 
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
@@ -48,7 +48,7 @@ std::string placeOf(const TorchrunEnvironment& environment) {
     return placeName(environment.masterAddr, environment.masterPort);
 }
 
-/// How an error of the meeting begins.
+/// The beginning of an error of the meeting.
 std::string meetingOf(const TorchrunEnvironment& environment) {
     return "meet the other ranks of " + runOf(environment) + " at " + placeOf(environment) + ": ";
 }
@@ -57,8 +57,8 @@ std::string meetingOf(const TorchrunEnvironment& environment) {
 /// a name of loopback), at every address, with a warning.
 Result<Descriptor> listenForRanks(const TorchrunEnvironment& environment, const Warn& warn) {
     const int port = environment.masterPort;
-    auto listening = listenAt(environment.masterAddr, port,
-                              environment.localWorldSize == environment.worldSize);
+    auto listening =
+        listenAt(environment.masterAddr, port, environment.localWorldSize == environment.worldSize);
     if (listening || listening.error().code != ErrorCode::kNotFound)
         return listening;
     if (warn)
@@ -97,7 +97,7 @@ Result<StorePtr> openStore(const TorchrunEnvironment& environment, const Warn& w
     return c10::make_intrusive<c10d::TCPStore>(environment.masterAddr, options);
 }
 
-/// nullopt: nobody has said it in time. Asks again and again, as a wait that ends throws.
+/// The value of kOwnerKey; nullopt: not set in time. Polls, as a wait that times out throws.
 std::optional<std::string> ownerAt(c10d::Store& store) {
     const auto end = std::chrono::steady_clock::now() + kOwnerTimeout;
     for (; !store.check({kOwnerKey}); std::this_thread::sleep_for(kAskAgain))
@@ -133,7 +133,7 @@ Result<void> checkOwner(const TorchrunEnvironment& environment, c10d::Store& sto
                     "one; without Ringmaster MASTER_PORT)");
 }
 
-/// Two processes of one rank would overwrite each other's addresses.
+/// Claims this rank: two processes of one rank would overwrite each other's addresses.
 Result<void> takeRank(const TorchrunEnvironment& environment, c10d::Store& store) {
     const std::string rank = std::to_string(environment.rank);
     if (store.add("rank/" + rank, 1) == 1)

@@ -12,7 +12,7 @@ namespace rm {
 
 struct TorchrunEnvironment;
 
-/// Hears what is not as it should be and yet no failure.
+/// A function that gets warnings: texts about things that are wrong, but no failure.
 using Warn = std::function<void(const std::string&)>;
 
 /// The store where the ranks of one attempt leave each other their addresses. Unless the launcher
@@ -20,8 +20,8 @@ using Warn = std::function<void(const std::string&)>;
 /// every address, with a warning. The store has no password: whoever reaches its port can read and
 /// change it. Keys are kept apart by run, attempt and nonce.
 ///
-/// kUnavailable: the port is taken, or what serves it is another run's, or another process has this
-/// rank already. LibTorch throws when nothing serves it within five minutes.
+/// kUnavailable: the port is taken, or it serves another run's store, or another process has this
+/// rank already. LibTorch throws when nothing serves the port within five minutes.
 Result<c10::intrusive_ptr<c10d::Store>> meetAtStore(const TorchrunEnvironment& environment,
                                                     const Warn& warn);
 

@@ -15,8 +15,8 @@ namespace rm {
 class ParameterShards {
 public:
     struct Bucket {
-        std::vector<size_t> parameters; ///< indices into the model's
-        std::vector<int64_t> offsets;   ///< of each of them in `values`, elements
+        std::vector<size_t> parameters; ///< indices into the model's parameters
+        std::vector<int64_t> offsets;   ///< where each of them begins in `values`, in elements
         at::Tensor values;              ///< flat; padded with zeros so that all shards are equal
         at::Tensor mine;                ///< this rank's shard of `values`
     };

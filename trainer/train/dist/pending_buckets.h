@@ -17,7 +17,7 @@ using PhaseEnd = std::function<void(MetricId)>;
 /// parameter before reading it. One thread at a time; passes on c10d's exceptions.
 class PendingBuckets {
 public:
-    /// `buckets`: indices of the parameters in each, of `parameters` in all.
+    /// `buckets`: the indices of each bucket's parameters; `parameters`: their number in all.
     PendingBuckets(size_t parameters, const std::vector<std::vector<size_t>>& buckets,
                    PhaseEnd onPhase);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRtoMaxMs = 44; ///< TCP_RTO_MAX_MS, which glibc's headers do not have yet
 constexpr int kLongestWaitMs = 1000;
-/// What net.ipv4.tcp_retries2 comes to by default. Otherwise 15 tries would be all, after 15 s.
+/// The time that net.ipv4.tcp_retries2 means by default; else 15 tries would end after 15 s.
 constexpr unsigned kGiveUpMs = 924'600;
 
 bool isTcp(int fd) {

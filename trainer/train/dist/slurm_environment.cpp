@@ -13,14 +13,14 @@ namespace {
 constexpr int64_t kFirstPort = 12'000;
 constexpr int64_t kPorts = 18'000;
 
-/// -1: no whole number.
+/// The whole number that a text is; -1: it is none.
 int64_t numberIn(const std::string& text) {
     int64_t number = -1;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
     return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? number : -1;
 }
 
-/// Two steps of one job may run side by side, and jobs often follow each other on a node.
+/// The step's port. Two steps of a job may run side by side, and jobs often follow on a node.
 int64_t portOf(const std::string& job, const std::string& step) {
     return kFirstPort + (numberIn(job) * 7 + numberIn(step)) % kPorts;
 }

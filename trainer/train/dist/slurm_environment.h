@@ -8,8 +8,8 @@ namespace rm {
 
 /// torchrun's variables as a step of srun implies them, by name: rank, world, local rank, where the
 /// ranks meet (the first node of the step, at a port that follows from job and step) and how often
-/// Slurm has started the job again. Empty outside a step of srun: what sbatch and salloc set alone
-/// says nothing of ranks. `get`: as getenv().
+/// Slurm has started the job again. Empty outside a step of srun: the variables of sbatch and
+/// salloc alone say nothing about ranks. `get`: as getenv().
 std::map<std::string, std::string> torchrunVariablesOfSlurm(const char* (*get)(const char*));
 
 /// The first host of a list as Slurm writes it: "n1" of "n[1-2,5]", "gpu07" of "gpu[07-09],login".

@@ -41,8 +41,8 @@ public:
         , m_until(std::chrono::steady_clock::now() + patience)
         , m_patience(patience) {}
 
-    /// A sum that is wrong here may be right elsewhere, so all are made whatever comes of them: a
-    /// rank that left early would be waited for.
+    /// Makes all sums even after a wrong one, which may be right on other ranks: they would wait
+    /// for a rank that left early.
     std::string run() {
         static constexpr std::array<int64_t, 3> kCounts = {1, 1000, 1 << 18};
         constexpr int kMostForBFloat16 = 256;
@@ -90,7 +90,7 @@ private:
         return compare(all, count, type, "reduce-scatter and all-gather");
     }
 
-    /// wait() of a device's backend does not wait on the host, so its work is asked.
+    /// Polls the work, as wait() of a device's backend does not wait on the host.
     std::string await(const c10::intrusive_ptr<c10d::Work>& work) {
         while (!work->isCompleted()) {
             if (std::chrono::steady_clock::now() > m_until) {
@@ -100,7 +100,7 @@ private:
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
-        work->wait(); // throws what went wrong
+        work->wait(); // throws the work's error
         return {};
     }
 
@@ -123,11 +123,11 @@ private:
     const at::Device m_device;
     const std::chrono::steady_clock::time_point m_until;
     const std::chrono::seconds m_patience;
-    std::string m_fault; ///< the first
+    std::string m_fault; ///< the first one
     bool m_isGivenUp = false;
 };
 
-/// This rank's fault or, if another rank alone has one, that; empty: none has.
+/// This rank's fault, else a text if another rank has one; empty: no rank has one.
 std::string agreedFault(c10d::Backend& host, const std::string& own) {
     std::vector<at::Tensor> faults{at::full({1}, own.empty() ? 0 : 1, at::kLong)};
     host.allreduce(faults)->wait();
@@ -135,7 +135,7 @@ std::string agreedFault(c10d::Backend& host, const std::string& own) {
     return isElsewhere ? "another rank's failed" : own;
 }
 
-/// Two ranks over Gloo, on threads of this process.
+/// The sumFault() of two ranks over Gloo, on threads of this process.
 std::string faultOfTwo() {
     const auto store = c10::make_intrusive<c10d::HashStore>();
     std::array<std::string, 2> faults;
@@ -167,7 +167,7 @@ std::string sumFault(c10d::Backend& backend, at::Device device, std::chrono::sec
 SoundBackend soundBackend(c10::intrusive_ptr<c10d::Backend> own,
                           c10::intrusive_ptr<c10d::Backend> host, at::Device device,
                           std::chrono::seconds patience) {
-    // Asked first, as a rank without would be waited for in vain.
+    // Agreed first, as the others would wait in vain for a rank that has no `own`.
     std::string fault = agreedFault(*host, own ? "" : "they are switched off");
     if (fault.empty())
         fault = agreedFault(*host, sumFault(*own, device, patience));

@@ -16,22 +16,22 @@
 namespace rm {
 
 // The trainer is built with the torch of each runtime (packaging/requirements/runtime-*.txt): 2.11
-// and 2.7. What they have otherwise is here, and no other source asks for the version; which of a
-// plugin's parts are built for which (graphs of steps are not for 2.7) is in trainer/cuda's
-// CMakeLists.txt.
+// and 2.7. Their differences are here, and no other source asks for the version. Which parts of the
+// plugin are built for each version (no graphs of steps for 2.7) is decided in the CMakeLists.txt
+// of trainer/cuda.
 
-/// DDP's Reducer of dense gradients, every one of them used, with these buckets of indices.
+/// Makes DDP's Reducer for dense gradients, all of them used, with these buckets of indices.
 std::shared_ptr<c10d::Reducer> makeDdpReducer(std::vector<at::Tensor> values,
                                               std::vector<std::vector<size_t>> buckets,
                                               c10::intrusive_ptr<c10d::ProcessGroup> group,
                                               int64_t bucketBytes);
 
-/// Whether TCPStore's server, as it is by default, takes over a socket that listens already. Where
-/// not, its older one does.
+/// Whether TCPStore's default server can take over a socket that listens already. Where it cannot,
+/// its older server can.
 inline constexpr bool kLibUvTakesSockets = RM_TORCH_AT_LEAST(2, 11);
 
-/// A backend before another one, whose options and time-outs are that one's. Torch 2.7 has neither
-/// in a Backend.
+/// A backend in front of another one; options and time-outs are those of that one. In torch 2.7 a
+/// Backend has neither.
 class BackendBefore : public c10d::Backend {
 public:
 #if RM_TORCH_AT_LEAST(2, 11)

@@ -12,7 +12,7 @@ class Reader {
 public:
     explicit Reader(const char* (*get)(const char*))
         : m_get(get) {
-        // Both tell of ranks: who started torchrun, or an agent, by srun means torchrun's.
+        // If srun started torchrun or an agent, variables of both are set; torchrun's count.
         if (!m_get("RANK") && !m_get("WORLD_SIZE"))
             m_ofSlurm = torchrunVariablesOfSlurm(get);
     }
@@ -44,7 +44,7 @@ public:
 
 private:
     const char* (*m_get)(const char*);
-    std::map<std::string, std::string> m_ofSlurm; ///< what Slurm implies; empty: torchrun's are set
+    std::map<std::string, std::string> m_ofSlurm; ///< implied by Slurm; empty: torchrun's are set
     std::string m_problem;
 };
 

@@ -63,7 +63,7 @@ at::Tensor numberTensor(int64_t number) {
     return at::empty({1}, at::kLong).fill_(number);
 }
 
-/// A test's device computes on the CPU and may have them all the same.
+/// Whether the device has its own collectives. A test's device, on the CPU, may have them, too.
 bool hasOwnCollectives(const Device& device) {
     return !device.isCpu() || !device.plugin->identity().runtime.empty();
 }
@@ -127,7 +127,7 @@ void World::connect(const Device& device, Board* board) {
     auto sound = soundBackend(
         device.plugin->makeBackend(subStore("device", m_store), m_rank, m_size, kCollectiveTimeout),
         main, device.at, kSumPatience);
-    // What Gloo carries in its place is told to the board by Gloo's own group.
+    // Collectives that Gloo carries instead are recorded on the board by Gloo's own group.
     if (sound.fault.empty())
         sound.backend = counted(std::move(sound.backend), CollectiveGroup::kMain);
     m_collectivesFault = std::move(sound.fault);

@@ -19,7 +19,7 @@ class Board;
 struct Device;
 
 /// torchrun's variables and two of Ringmaster's own, the only environment that the trainer needs.
-/// Where srun started it and torchrun's are absent, Slurm's stand for them (slurm_environment.h).
+/// Where srun started it and torchrun's are absent, Slurm's replace them (slurm_environment.h).
 struct TorchrunEnvironment {
     int rank = 0;
     int localRank = 0;
@@ -31,14 +31,14 @@ struct TorchrunEnvironment {
     std::string runId;
     bool launcherHasStore = false; ///< torchrun serves the store itself
     std::string storeNonce;        ///< RINGMASTER_STORE_NONCE; empty: not started by an agent
-    /// RINGMASTER_ADDRESS: of this machine, at which the other ranks reach it; empty: the one from
-    /// which it would talk to masterAddr.
+    /// RINGMASTER_ADDRESS: this machine's address at which the other ranks reach it; empty: the one
+    /// from which it would talk to masterAddr.
     std::string ownAddress = {};
 
     bool operator==(const TorchrunEnvironment&) const = default;
 };
 
-/// Reads them through `get` (as getenv()). None set: a world of one. kInvalid names the variable.
+/// Reads the variables with `get` (as getenv()). None set: a world of one. kInvalid names one.
 Result<TorchrunEnvironment> torchrunEnvironmentFrom(const char* (*get)(const char*));
 
 /// The ranks of this run as one of them sees them. Alone it has no network and every collective is
@@ -49,13 +49,13 @@ public:
     World() = default;
 
     /// The rendezvous: blocks until all ranks have joined, throws when they do not. Errors are
-    /// those of meetAtStore(). All collectives are told to `board`, if there is one, which must
+    /// those of meetAtStore(). All collectives are recorded on `board`, if there is one, which must
     /// outlive the world.
     static Result<World> join(const TorchrunEnvironment& environment, const Device& device,
                               const Warn& warn = {}, Board* board = nullptr);
 
-    /// Why the ranks' tensors on the device travel through the host's memory, by Gloo: how their
-    /// own collectives failed a trial as the ranks met (see soundBackend()), on this rank or
+    /// Why tensors on the device travel through the host's memory, by Gloo: how the device's own
+    /// collectives failed their test when the ranks met (see soundBackend()), on this rank or
     /// another. Empty: they do not.
     const std::string& collectivesFault() const { return m_collectivesFault; }
 
@@ -94,7 +94,7 @@ private:
     int m_rank = 0;
     int m_size = 1;
     int m_localRank = 0;
-    std::string m_address; ///< of this machine, at which Gloo listens
+    std::string m_address; ///< this machine's address at which Gloo listens
     c10::intrusive_ptr<c10d::Store> m_store;
     c10::intrusive_ptr<c10d::ProcessGroup> m_group;
     c10::intrusive_ptr<c10d::Backend> m_side;

@@ -8,10 +8,10 @@
 
 namespace rm {
 
-/// What a safetensors dtype such as "BF16" is here; nullopt: one that we do not read.
+/// ATen's type for a safetensors dtype such as "BF16"; nullopt: we do not read that dtype.
 std::optional<at::ScalarType> scalarTypeOf(const std::string& safetensorsDtype);
 
-/// The safetensors spelling; nullptr: the format, or our part of it, has none.
+/// The dtype as safetensors spells it; nullptr: the format, or our part of it, has none.
 const char* safetensorsDtype(at::ScalarType type);
 
 } // namespace rm

@@ -19,7 +19,7 @@ constexpr const char* kNames[] = {
     "target_vocab.json",
 };
 
-/// A single file belongs to its folder only by such a name.
+/// Whether a weights file has a name by which it belongs to its folder.
 bool isOfAFolder(const fs::path& path) {
     return path.filename() == "model.safetensors" || path.filename() == "pytorch_model.bin";
 }

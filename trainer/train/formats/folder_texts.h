@@ -12,12 +12,12 @@ namespace rm {
 /// files, if they exist in the folder `path`, or beside the file `path` if it has the name of a
 /// weights file of such a folder.
 TextFiles textsBeside(const std::string& path);
-/// The content of a file there, of any name.
+/// The content of the file `name` there, which may be any name.
 std::optional<std::string> textBeside(const std::string& path, const std::string& name);
 
-/// Content of one of them; empty: not there.
+/// The content of the text `name`; empty: there is none.
 std::string textOf(const TextFiles& texts, const std::string& name);
-/// Adds or replaces one.
+/// Adds or replaces a text.
 void setText(TextFiles& texts, const std::string& name, std::string content);
 
 } // namespace rm

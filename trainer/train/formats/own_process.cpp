@@ -61,7 +61,7 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, int errors,
     return child;
 }
 
-/// Reads until the other end is closed; drops what exceeds the limit.
+/// Reads until the other end is closed; drops bytes beyond the limit.
 std::string readWords(int fd) {
     std::string words;
     std::array<std::byte, 4096> buffer;

@@ -19,7 +19,7 @@ void PickleStack::wrong(const std::string& cause) {
         m_mistake = cause;
 }
 
-// What is deeper would overflow the stack of whoever walks over it, or destroys it.
+// Limits the depth, as code that walks over the value, or destroys it, may be recursive.
 void PickleStack::hold(PickleHolder& holder, const std::vector<PickleValue>& parts) {
     constexpr int kMostDeep = 200;
     int depth = holder.depth;

@@ -50,10 +50,10 @@ public:
     void push(PickleKind kind) { m_values.push_back({kind}); }
     void push(PickleValue value) { m_values.push_back(std::move(value)); }
     void pushTuple(const std::vector<PickleValue>& parts);
-    /// Pushes a new holder of these.
+    /// Pushes a new holder of `parts`.
     void pushHolder(PickleKind kind, const std::vector<PickleValue>& parts);
-    /// Puts `parts` into `holder` and pushes it. A mistake where it would hold itself, or make what
-    /// holds it deeper without being noticed there; pickles of Python do so for cycles alone.
+    /// Puts `parts` into `holder` and pushes it. A mistake if it would hold itself or get deeper
+    /// while another value holds it; in pickles of Python only cycles do so.
     void pushGrown(PickleValue holder, const std::vector<PickleValue>& parts);
     PickleValue pop();       ///< not from below a mark
     PickleValue popObject(); ///< a class is a mistake

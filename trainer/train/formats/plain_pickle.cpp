@@ -146,7 +146,7 @@ private:
         write(tupleOp);
         m_stack.pushHolder(PickleKind::kOther, parts);
     }
-    /// The value as something of which no more is known.
+    /// Pushes the value as one of unknown kind.
     void pushOpaque(PickleValue value) {
         m_stack.push({PickleKind::kOther, {}, std::move(value.holder)});
     }

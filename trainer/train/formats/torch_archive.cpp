@@ -125,7 +125,7 @@ cutStorages(std::span<const std::byte> file, const std::vector<std::string>& key
     return found;
 }
 
-/// The next pickle of several; `file` is what follows it.
+/// The first pickle in `file`; afterwards `file` is the rest behind it.
 Result<PlainPickle> nextPickle(std::span<const std::byte>& file, const std::string& source) {
     auto pickle = toPlainPickle(file, source);
     if (pickle)

@@ -20,7 +20,7 @@ using GenericDict = c10::Dict<c10::IValue, c10::IValue>;
 constexpr const char* kNests[] = {"state_dict", "model_state_dict", "model"};
 constexpr int kMaxNesting = 3;
 
-/// A dict, also one whose attributes were set aside beside it.
+/// The dict in a value, which is a dict or a tuple of a dict and its attributes.
 std::optional<GenericDict> dictIn(const c10::IValue& value) {
     if (value.isGenericDict())
         return value.toGenericDict();

@@ -13,14 +13,14 @@
 
 namespace rm {
 
-/// The bytes of one storage, and what keeps them alive.
+/// The bytes of one storage, and the owner that keeps them alive.
 struct StorageBytes {
     const std::byte* data = nullptr;
     size_t size = 0;
     std::shared_ptr<const void> owner;
 };
 
-/// Finds the storage of that key.
+/// Finds the storage of a key.
 using FindStorage = std::function<Result<StorageBytes>(const std::string& key)>;
 
 /// The content of a pickle. Its tensors have no data yet; `keys` names their storages.
@@ -32,7 +32,7 @@ struct Unpickled {
 /// Runs torch::jit::Unpickler over a plain pickle. Passes on LibTorch's exceptions.
 Unpickled unpickle(const PlainPickle& pickle);
 
-/// Bytes of an item of each storage that a tensor of `pickle` has, by key.
+/// The size in bytes of the items of each storage that a tensor of `pickle` uses, by key.
 std::map<std::string, size_t> itemSizes(const Unpickled& pickle);
 
 /// The state dict in `pickle`, its tensors filled with the bytes of their storages.

@@ -20,7 +20,7 @@ namespace rm {
 namespace fs = std::filesystem;
 namespace {
 
-/// What a folder calls its weights, and its list of files where there are several.
+/// The names of a folder's weights file, and of its index where there are several files.
 constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kIndexes[] = {"model.safetensors.index.json", "pytorch_model.bin.index.json"};
@@ -157,7 +157,7 @@ Result<Weights> readSafetensors(const std::string& path) {
 }
 
 Result<void> writeWeights(const std::string& path, const Weights& weights) {
-    std::vector<at::Tensor> whole; // keeps the bytes alive that the views show
+    std::vector<at::Tensor> whole; // keeps the bytes of the views alive
     std::vector<TensorView> views;
     for (const auto& [name, tensor] : weights) {
         const char* dtype = safetensorsDtype(tensor.scalar_type());

@@ -21,7 +21,7 @@ using Weights = std::vector<Weight>;
 /// Kinds of places that hold weights.
 enum class WeightsKind {
     kCheckpoint,  ///< a folder of ours, with a manifest
-    kFolder,      ///< of Hugging Face or torchvision, also cut into several files
+    kFolder,      ///< a folder of Hugging Face or torchvision, also with several files
     kSafetensors, ///< one file
     kTorch,       ///< one file by torch.save(): a state dict, or a dict that holds one
 };

@@ -20,17 +20,17 @@ struct TensorReport {
     double sum = 0; ///< of all items, in float64
 };
 
-/// What lies at a path, in words and figures.
+/// The content of a path, in words and figures.
 struct Inspection {
     std::string path;
     WeightsKind kind = WeightsKind::kSafetensors;
     std::vector<TensorReport> weights;
-    std::vector<TensorReport> optimizer;                ///< of a checkpoint
-    std::optional<TrainState> state;                    ///< of a checkpoint
-    int64_t attempt = 1;                                ///< that wrote the checkpoint
-    bool best = false;                                  ///< of its line, when it was saved
-    std::string spec;                                   ///< TOML, of a checkpoint
-    std::vector<std::pair<std::string, int64_t>> files; ///< of a checkpoint: bytes by name
+    std::vector<TensorReport> optimizer;                ///< checkpoints only
+    std::optional<TrainState> state;                    ///< checkpoints only
+    int64_t attempt = 1;                                ///< the one that wrote the checkpoint
+    bool best = false;                                  ///< best of its line, when it was saved
+    std::string spec;                                   ///< TOML; checkpoints only
+    std::vector<std::pair<std::string, int64_t>> files; ///< checkpoints only: bytes by name
 };
 
 /// Reads everything; a checkpoint's bytes are checked against its manifest.

@@ -42,8 +42,8 @@ Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
     return files;
 }
 
-/// Whether there is a processor that neither ranks compute on nor the thread that saves runs on. On
-/// a GPU ranks leave theirs alone.
+/// Whether there is a processor that is used neither by the ranks nor by the thread that saves.
+/// Ranks on a GPU leave processors free.
 bool hasSpareCore(const Session& session) {
     const int ranks = session.environment.localWorldSize;
     const int busy = ranks * threadsPerRank(session.spec, ranks) + 1;
@@ -58,14 +58,14 @@ uint64_t bytesOf(const CheckpointContent& content) {
     return bytes;
 }
 
-/// Whether the file system is large enough for it, were it empty.
+/// Whether the file system could hold the checkpoint if it were empty.
 bool couldHold(const std::string& folder, const CheckpointContent& content) {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
     return !error && space.capacity > bytesOf(content);
 }
 
-/// With how much room it wants where that is more than there is.
+/// The error; with the room that the checkpoint needs, if that is more than there is.
 Error withRoom(const Error& error, const std::string& folder, const CheckpointContent& content) {
     std::error_code unknown;
     const auto space = std::filesystem::space(folder, unknown);
@@ -98,9 +98,9 @@ Result<WholeCheckpoint> findWhole(const Options& options) {
     });
 }
 
-/// What was set while a run trained, or was about to be by a rule, is that run's alone: a branch
-/// trains as its spec says. Started by hand under the same id, it has a value of its own where its
-/// spec has another.
+/// Drops settings that the spec overrules. A branch trains as its spec says, without what `set` or
+/// a rule changed, or was about to change, in the other run. A run that is started by hand under
+/// the same id keeps these settings, except those whose values in the spec have changed.
 void dropOverruled(TrainState& state, const std::string& dir, const Session& session) {
     const RunSpec& spec = session.spec;
     const auto manifest = readManifest(dir);
@@ -166,7 +166,7 @@ Result<void> Checkpointer::claimFolder() {
         mine = claimed.map([] { return std::string(); });
         if (claimed) {
             sweepUnpublished(folder);
-            // What is gone on from is no mere copy any more, which newer ones would replace.
+            // A run's start is no mere copy of a checkpoint, which newer ones would replace.
             std::error_code ignored;
             std::filesystem::remove(m_session.options.startFrom + "/" + kCopyMark, ignored);
         }
@@ -263,7 +263,7 @@ std::string Checkpointer::newestHere(const std::function<bool(int64_t step)>& is
     return found ? found->path : isGoodAt(start) ? start : std::string();
 }
 
-/// Collects what is to be written; only rank 0's result is used.
+/// Collects the content of a checkpoint; only rank 0's result is used.
 CheckpointContent Checkpointer::collect(const std::string& reason) {
     const Training& t = m_training;
     m_training.sync.settle();
@@ -342,8 +342,8 @@ bool Checkpointer::noteSaving() {
     return m_validator.noteSaving(entries && std::ranges::any_of(*entries, isBest));
 }
 
-/// On the writer's thread: writes and journals the checkpoint and removes those that retention
-/// drops.
+/// On the writer's thread: writes and journals the checkpoint and removes the checkpoints that
+/// retention drops.
 Result<void> Checkpointer::publish(const CheckpointContent& content) {
     const int64_t began = monotonicNowNs();
     const std::string folder = m_session.checkpointDir();

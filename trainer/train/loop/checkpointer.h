@@ -18,13 +18,13 @@ class Validator;
 /// together.
 Result<TrainState> readTrainState(const World& world, const std::string& dir);
 
-/// What an attempt starts from.
+/// The start of an attempt.
 struct Start {
     std::optional<TrainState> state;           ///< nullopt: from scratch
     std::vector<DamagedCheckpoint> passedOver; ///< rank 0's: newer ones that cannot be used
 };
 
-/// Rank 0 checks every byte of the checkpoint that is to be gone on from; if that one is damaged
+/// Rank 0 checks every byte of the checkpoint that the attempt is to start from; if it is damaged
 /// and the options allow it, the newest whole one before it (newestWhole()) takes its place in
 /// `session.options.startFrom` of all ranks. All ranks call it together.
 Result<Start> findStart(Session& session);
@@ -38,10 +38,10 @@ public:
     /// Rank 0 finds this attempt's line among the checkpoints of the folder, makes the folder this
     /// attempt's own and cleans it up. kInvalid: it is another run's or a later attempt's.
     Result<void> claimFolder();
-    /// Weights, averages and optimizer state of a checkpoint, to all ranks.
+    /// Loads weights, averages and optimizer state of a checkpoint into all ranks.
     Result<void> load(const std::string& dir);
 
-    /// `store` adds what another part keeps in the state of every checkpoint; rank 0 alone asks.
+    /// `store` adds another part's values to the state of every checkpoint; called on rank 0 alone.
     void keepWith(std::function<void(TrainState&)> store) { m_store = std::move(store); }
 
     bool isDue() const { return !whyDue().empty(); }
@@ -51,13 +51,13 @@ public:
     void save(const std::string& reason, const std::optional<Command>& command = {});
     /// Returns on all ranks once the checkpoint is durable, or why it is not.
     Result<void> saveAndWait(const std::string& reason);
-    /// The same of the last one, for which a full disk is waited for up to five minutes: all that
-    /// was trained since the one before depends on it.
+    /// The same for the last checkpoint, with up to five minutes of patience for a full disk:
+    /// everything trained since the one before depends on it.
     Result<void> saveAtEnd();
-    /// Before anything that changes weights or optimizer state. False: nothing was being staged.
+    /// Call it before weights or optimizer state change. False: nothing was being staged.
     bool release() { return m_writer.release(); }
     /// Waits for the writer, then returns the folder of the newest complete checkpoint of the line
-    /// whose step `isGood`, which rank 0 asks; empty: none.
+    /// whose step `isGood` accepts; it is called on rank 0 alone. Empty: none.
     Result<std::string> newest(const std::function<bool(int64_t step)>& isGood);
 
 private:
@@ -79,7 +79,7 @@ private:
     CheckpointLine m_line; ///< rank 0: which of the folder's checkpoints are the run's
     std::string m_newest;  ///< rank 0's writer sets it
     bool m_isAtEnd = false;
-    CheckpointWriter m_writer; ///< last: ends before what it reads
+    CheckpointWriter m_writer; ///< the last member: ends before those that it reads
 };
 
 } // namespace rm

@@ -36,7 +36,7 @@ public:
         /// a float32 scalar on the device, to the current ones. Returns the batch's mean loss.
         std::function<at::Tensor(const Batch&, const at::Tensor& weight)> add;
         std::function<at::Tensor()> update;                ///< the gradients' norm
-        std::function<RecordedLaps()> takeLaps;            ///< of what was recorded just now
+        std::function<RecordedLaps()> takeLaps;            ///< of the work recorded last
         std::function<void(const RecordedLaps&)> onReplay; ///< a recording of add() ran
         /// Called once for each cause that prevents recording from now on.
         std::function<void(const std::string& why, int64_t step)> onObstacle;
@@ -53,7 +53,7 @@ public:
 private:
     using Key = std::vector<int64_t>;
     struct Recording {
-        Batch input; ///< what it reads
+        Batch input; ///< the tensors that it reads
         at::Tensor loss;
         std::unique_ptr<StepGraph> graph;
         RecordedLaps laps;

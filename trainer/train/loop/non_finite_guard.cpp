@@ -56,7 +56,7 @@ Result<std::optional<Ending>> NonFiniteGuard::recover() {
                               ": the loss or its gradients are not finite any more";
     m_recoveredAt = step;
     if (m_training.spec.train.onNonFinite == "rollback") {
-        // No update since then, so that the weights of this boundary are those of before.
+        // No update was made since that step, so the weights are those from before it.
         RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(step + 1, cause));
         if (done == Rollback::Outcome::kDone)
             return std::nullopt;

@@ -33,8 +33,8 @@ private:
     Rollback& m_rollback;
     int64_t m_lookedAt = 0;     ///< step after which the scaler was last looked at
     int64_t m_lookedSkips = 0;  ///< updates held back until then
-    int64_t m_skipsOnEnd = 0;   ///< consecutive ones, up to the last look
-    int64_t m_recoveredAt = -1; ///< step after which it was last dealt with
+    int64_t m_skipsOnEnd = 0;   ///< consecutive skipped updates, up to the last look
+    int64_t m_recoveredAt = -1; ///< step after which it last recovered
 };
 
 } // namespace rm

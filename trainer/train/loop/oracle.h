@@ -9,22 +9,22 @@
 
 namespace rm {
 
-/// For tests alone: what this rank computed, told past journal and telemetry, so that what is
-/// stored in the end can be compared with it. If the environment has RINGMASTER_ORACLE=FOLDER, an
-/// existing folder, every logged step appends the line `ATTEMPT STEP BITS WALL_NS` to
+/// For tests alone: tells, past journal and telemetry, what this rank computed, so that the stored
+/// values can be compared with it. If the environment has RINGMASTER_ORACLE=FOLDER, an existing
+/// folder, every logged step appends the line `ATTEMPT STEP BITS WALL_NS` to
 /// FOLDER/RUN-rank-NNNNN, where BITS are those of the loss (float64) as a hexadecimal number.
-/// Otherwise nothing is written. An agent passes the variable on as all that begin with
+/// Otherwise nothing is written. An agent passes on all variables whose names begin with
 /// RINGMASTER_.
 class Oracle {
 public:
     static Result<Oracle> open(const TorchrunEnvironment& environment);
 
-    /// Returns when the line is on the disk, before which nobody else may hear of the step. Aborts
-    /// if it cannot be written.
+    /// Returns when the line is on the disk; nobody else may learn of the step earlier. Aborts if
+    /// it cannot be written.
     void tell(int64_t step, double loss) const;
 
 private:
-    Descriptor m_file; ///< none: nobody asks
+    Descriptor m_file; ///< none: nothing is written
     std::string m_path;
     int m_attempt = 1;
 };

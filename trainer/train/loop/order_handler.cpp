@@ -138,7 +138,7 @@ void OrderHandler::apply(const Order& order) {
 }
 
 void OrderHandler::checkpoint() {
-    // A person's own are removed by a person alone.
+    // A checkpoint that a person asked for is removed by a person alone.
     const char* reason = m_control.isOwn() ? "rule" : "command";
     m_checkpointer.save(reason, m_control.defer());
 }

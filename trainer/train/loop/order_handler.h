@@ -16,7 +16,7 @@ class NonFiniteGuard;
 class SpikeGuard;
 class Validator;
 
-/// Carries out commands at a step boundary, of a person and of the spec's rules: hold, pause,
+/// Carries out the commands of people and of the spec's rules at a step boundary: hold, pause,
 /// validate, set a learning rate. All ranks call its methods together.
 class OrderHandler {
 public:
@@ -25,8 +25,8 @@ public:
 
     /// At the start of a step: exchanges the commands given so far while the step computes.
     void listen();
-    /// At the step's boundary: obeys them. Returns how the run ends, or nullopt once training
-    /// continues.
+    /// At the step's boundary: obeys the commands. Returns how the run ends, or nullopt once
+    /// training continues.
     Result<std::optional<Ending>> obey();
 
     /// A value for the rules, which may become commands of the next steps. Only rank 0's counts.
@@ -55,7 +55,7 @@ private:
     Control m_control;
     RuleBook m_rules;
     std::optional<int64_t> m_holdAt; ///< hold at the boundary after this step
-    int64_t m_fired = 0;             ///< times that a rule acted in this attempt, for ids
+    int64_t m_fired = 0;             ///< rules that acted in this attempt, for ids
 };
 
 } // namespace rm

@@ -5,9 +5,9 @@
 
 namespace rm {
 
-/// For tests alone: if the environment has RINGMASTER_STEP_MS=N, a step takes N milliseconds at
-/// least, for the rest of which the rank sleeps. So a small model's run lasts as long on any
-/// processor, and leaves it to the other tests. An agent passes the variable on as all that begin
+/// For tests alone: if the environment has RINGMASTER_STEP_MS=N, a step takes at least N
+/// milliseconds; the rank sleeps for the rest of them. So a small model's run lasts as long on any
+/// processor, and leaves it to the other tests. An agent passes on all variables whose names begin
 /// with RINGMASTER_. One thread.
 class Pace {
 public:

@@ -10,7 +10,7 @@
 namespace rm {
 namespace {
 
-constexpr int kMost = 3; ///< each within kCalmSteps after the one before
+constexpr int kMost = 3; ///< rollbacks, each within kCalmSteps after the one before
 constexpr int64_t kCalmSteps = 1000;
 
 } // namespace
@@ -51,7 +51,7 @@ Result<Rollback::Outcome> Rollback::to(int64_t firstBad, const std::string& caus
     return Outcome::kDone;
 }
 
-/// Returns what changed.
+/// Lowers the learning rate. Returns the change in words.
 std::string Rollback::lowerLr() {
     const double factor = m_training.spec.train.rollbackLrFactor;
     if (factor == 1)

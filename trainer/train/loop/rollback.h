@@ -19,7 +19,7 @@ class Rollback {
 public:
     Rollback(Training& training, Checkpointer& checkpointer);
 
-    /// `then` is called after each, with the state of the checkpoint.
+    /// `then` is called after each rollback, with the state of the checkpoint.
     void tell(std::function<void(const TrainState&)> then) { m_then = std::move(then); }
 
     enum class Outcome {
@@ -27,8 +27,8 @@ public:
         kNoCheckpoint,
         kUseless, ///< it was done several times shortly before
     };
-    /// To the newest checkpoint from before step `firstBad`, whose weights are good. `cause` is for
-    /// the event. The learning rate is then multiplied by train.rollback_lr_factor.
+    /// Goes back to the newest checkpoint from before step `firstBad`, whose weights are good.
+    /// `cause` is for the event. The learning rate is then multiplied by train.rollback_lr_factor.
     Result<Outcome> to(int64_t firstBad, const std::string& cause);
 
 private:
@@ -39,7 +39,7 @@ private:
     Checkpointer& m_checkpointer;
     std::function<void(const TrainState&)> m_then;
     int64_t m_lastAt = -1;                          ///< step after which it was last asked for
-    int m_count = 0;                                ///< one soon after the other
+    int m_count = 0;                                ///< rollbacks that followed each other soon
     std::vector<std::pair<int64_t, int64_t>> m_bad; ///< steps whose weights were taken back
 };
 

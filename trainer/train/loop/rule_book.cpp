@@ -78,8 +78,8 @@ std::vector<RuleBook::Fired> RuleBook::note(std::string_view metric, double valu
         if (entry.rule.metric != metric)
             continue;
         RuleState& state = entry.state;
-        // Of a bound that has acted those are counted that have come back: a metric that is noisy
-        // near the bound crosses it all the time.
+        // After a bound has acted, the values that have come back are counted: a metric that is
+        // noisy near the bound crosses it all the time.
         const bool counts = meets(entry, value) != state.isSpent;
         state.count = counts ? state.count + 1 : 0;
         if (state.count < entry.rule.times)

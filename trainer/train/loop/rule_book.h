@@ -21,7 +21,7 @@ public:
         const Rule* rule = nullptr; ///< as long as the book
         std::string why;            ///< "validation/loss rose 3 times, to 2.41"
     };
-    /// A new value of a metric; one that is not finite says nothing. Which rules it makes act.
+    /// Notes a new value of a metric, if it is finite. Returns the rules that act.
     std::vector<Fired> note(std::string_view metric, double value);
 
     bool isEmpty() const { return m_rules.empty(); }

@@ -66,7 +66,7 @@ Result<std::optional<Ending>> SpikeGuard::judge(std::optional<double> meanLoss) 
         what += (what.empty() ? "" : ", and ") +
                 spikeText("the gradient norm", m_norms, told->gradNorm) +
                 (isLeftOut ? "; its update was left out" : "");
-    // Those that are not finite are NonFiniteGuard's.
+    // Values that are not finite are handled by NonFiniteGuard.
     if (meanLoss)
         m_losses.note(*meanLoss);
     if (std::isfinite(told->gradNorm))
@@ -126,7 +126,7 @@ void SpikeGuard::store(TrainState& state) const {
 void SpikeGuard::restore(const TrainState& from) {
     m_losses.restore(from.spikes.losses);
     m_norms.restore(from.spikes.gradNorms);
-    m_new.reset(); // of weights that are gone
+    m_new.reset(); // figures of weights that are gone
     m_told.reset();
 }
 

@@ -21,18 +21,18 @@ class SpikeGuard {
 public:
     SpikeGuard(Training& training, Rollback& rollback);
 
-    /// A logged step's figures: this rank's loss and the gradients' norm of all.
+    /// Notes a logged step's figures: this rank's loss, and the gradient norm of all ranks.
     void onStep(double loss, double gradNorm);
-    /// As a step begins: the loss to be summed over all ranks until its end, if there is a new one.
+    /// At a step's start: the loss that the ranks sum until its end, if there is a new one.
     std::optional<double> tell();
-    /// At its end: what came of that; nullopt: not all ranks had a finite one. Returns how the run
-    /// ends, or nullopt: it goes on.
+    /// At the step's end: judges the ranks' mean loss; nullopt: not all had a finite one. Returns
+    /// how the run ends; nullopt: it goes on.
     Result<std::optional<Ending>> judge(std::optional<double> meanLoss);
 
-    /// Above it, an update is left out.
+    /// The gradient norm above which an update is left out.
     double normLimit() const;
 
-    // For checkpoints, with which a run that is resumed, or goes back, decides as it did there.
+    // For checkpoints: a run that resumes from one, or goes back to it, decides as it did there.
     void store(TrainState& state) const;
     void restore(const TrainState& from);
 
@@ -40,7 +40,7 @@ private:
     struct Figures {
         int64_t step = 0;
         double loss = 0, gradNorm = 0;
-        double normLimit = 0; ///< of its update
+        double normLimit = 0; ///< the limit for its update
     };
     bool skips() const;
     bool isOn() const;
@@ -51,7 +51,7 @@ private:
     Rollback& m_rollback;
     SpikeWatch m_losses;
     SpikeWatch m_norms;
-    std::optional<Figures> m_new;  ///< of the last logged step, to be told
+    std::optional<Figures> m_new;  ///< of the last logged step, not summed yet
     std::optional<Figures> m_told; ///< being summed
     int64_t m_warnedAt = -1;       ///< step of the last event; those soon after it are counted
     int64_t m_untold = 0;

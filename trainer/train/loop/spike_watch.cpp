@@ -8,7 +8,7 @@
 namespace rm {
 namespace {
 
-constexpr double kNormal = 1.4826; ///< standard deviations of normal noise in one deviation
+constexpr double kNormal = 1.4826; ///< standard deviation of normal noise, in median deviations
 
 } // namespace
 
@@ -44,7 +44,7 @@ double SpikeWatch::limit() const {
 }
 
 bool SpikeWatch::isSpike(double value) const {
-    // Nearly all are told by the median alone.
+    // For nearly all values the median alone suffices.
     const bool mayBe = isReady() && value > median() + m_threshold * leastSpread();
     return mayBe && value > limit();
 }

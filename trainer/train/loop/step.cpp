@@ -70,7 +70,7 @@ protected:
         return m_graph->gradients(batches, m_training.step + 1);
     }
 
-    // Padded, as few shapes need few recordings.
+    // Pads the batch, as few shapes need few recordings.
     std::function<Batch(const Batch&)> change() override {
         return [task = m_training.task.get()](const Batch& batch) { return task->padded(batch); };
     }
@@ -111,7 +111,7 @@ private:
     double m_lr = 0;
 };
 
-/// As data.max_bad says; each path becomes an event and their number data/bad_samples.
+/// Counts as data.max_bad says. Each path becomes an event, their number data/bad_samples.
 BadSamples badSamplesOf(const Session& session, int64_t epochSize) {
     constexpr int64_t kMostEvents = 1000;
     return {session.spec.data.maxBad, epochSize, [&session](const BadSample& bad, int64_t total) {

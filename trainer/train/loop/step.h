@@ -35,7 +35,7 @@ protected:
         : m_training(training) {}
 
     virtual Result<at::Tensor> computeGradients() = 0;
-    /// What becomes of a batch that was read; see BatchFeed::Settings.
+    /// The change that readers make to each batch; see BatchFeed::Settings.
     virtual std::function<Batch(const Batch&)> change() { return {}; }
 
     Result<Batch> nextBatch();
@@ -50,7 +50,7 @@ private:
 
     std::unique_ptr<BatchFeed> m_feed;
     int64_t m_targets = 0;               ///< of this rank, as far as its batches were read
-    std::optional<int64_t> m_allTargets; ///< of all ranks; nullopt: of the only batch
+    std::optional<int64_t> m_allTargets; ///< of all ranks; nullopt: the step's only batch has all
 };
 
 } // namespace rm

@@ -21,8 +21,8 @@ namespace rm {
 ///                       next forward pass waiting for those that it needs: communication that did
 ///                       not hide behind computing, waiting for slower ranks included
 ///   phase/checkpoint_ms waiting until a checkpoint's tensors are copied
-///   phase/optimizer_ms  clipping and update, also what of it a forward pass does; with train.ema
-///                       also waiting for what an update needs
+///   phase/optimizer_ms  clipping and update, also the part of it in a forward pass; with train.ema
+///                       also waiting for everything that an update needs
 ///
 /// On an accelerator these are times on its stream, measured without waiting. They may arrive a few
 /// steps later and are then a second record of their step. train/step_ms is the host's time per

@@ -54,7 +54,7 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
             return loaded;
         resumeFrom(*from);
     } else {
-        m_training->set({}); // an earlier attempt may have said otherwise
+        m_training->set({}); // an earlier attempt may have journaled other settings
     }
     RM_RETURN_IF_ERROR(m_training->planSteps());
     RM_RETURN_IF_ERROR(m_checkpointer.claimFolder());

@@ -27,7 +27,7 @@ struct Training {
     static Result<std::unique_ptr<Training>> make(const Session& session, const TaskMaker& maker,
                                                   const std::optional<TrainState>& from);
 
-    /// Applies settings to `live`, records them for checkpoints and journals all that there are.
+    /// Applies settings to `live`, keeps them for checkpoints and journals all unlike the spec's.
     void set(const LiveSettings& settings);
     /// The present learning rate times a factor; not below schedule.min_lr unless it is already.
     double scaledLr(double factor) const;
@@ -37,13 +37,13 @@ struct Training {
     /// Whether something that is done at this interval (0: never) is due now. False after the last
     /// step, when it is done anyway.
     bool isDue(int64_t every) const { return every > 0 && step % every == 0 && !isLast(); }
-    /// The same of what is done after every so many epochs (0: never). An epoch ends with the step
-    /// that takes its last sample, which may be the next epoch's first step as well.
+    /// The same for an interval in epochs (0: never). An epoch ends with the step that takes its
+    /// last sample, which may be the next epoch's first step as well.
     bool isDueByEpochs(int64_t every) const;
     /// Epochs that have ended.
     int64_t epochsDone() const { return cursor / task->training().epochSize(); }
 
-    /// Finds out `lastStep` and journals it. Once `step` and `cursor` are those of the start.
+    /// Finds out `lastStep` and journals it. `step` and `cursor` must be those of the start.
     Result<void> planSteps();
 
     void event(Severity severity, const char* code, const std::string& message) const; ///< rank 0's
@@ -68,7 +68,7 @@ struct Training {
     std::unique_ptr<WeightAverage> average; ///< null: train.ema is 0
 
     int64_t step = 0;      ///< steps done
-    int64_t lastStep = 0;  ///< with which the run ends; the same on all ranks
+    int64_t lastStep = 0;  ///< the run's last step; the same on all ranks
     int64_t cursor = 0;    ///< position at which the next step begins
     LiveSettings settings; ///< the differences between `live` and `spec`
 

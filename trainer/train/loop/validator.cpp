@@ -29,12 +29,12 @@ bool Validator::validateByCommand() {
     return true;
 }
 
-/// Returns the figure that is watched.
+/// Returns the watched figure.
 std::optional<double> Validator::measure() {
     const World& world = m_training.world;
     m_training.board.setPhase(Phase::kValidation);
     m_training.sync.settle();
-    std::vector<at::Tensor> buffers; // rank 0's are those that a checkpoint gets
+    std::vector<at::Tensor> buffers; // a checkpoint gets rank 0's
     for (const Buffer& buffer : m_training.model.buffers())
         buffers.push_back(buffer.value);
     if (!buffers.empty())

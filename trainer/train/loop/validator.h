@@ -18,7 +18,7 @@ class Validator {
 public:
     explicit Validator(Training& training);
 
-    /// `note` is told of every figure on rank 0.
+    /// Sets the function that gets every figure on rank 0.
     void tell(std::function<void(MetricId, double)> note) { m_tell = std::move(note); }
 
     bool isDue() const {
@@ -61,7 +61,7 @@ private:
     Watched m_watched;
     double m_loss = std::numeric_limits<double>::quiet_NaN();
     int64_t m_validatedAt = -1; ///< step after which the weights were last validated
-    int64_t m_watchedAt = -1;   ///< likewise, and the figure noted
+    int64_t m_watchedAt = -1;   ///< likewise, and the watched figure was noted
 };
 
 } // namespace rm

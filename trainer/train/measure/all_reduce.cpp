@@ -49,7 +49,7 @@ private:
         return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
 
-    /// That this process has had of the cores.
+    /// The processor time of this process.
     static double cpuSeconds() {
         rusage used{};
         ::getrusage(RUSAGE_SELF, &used);
@@ -59,7 +59,7 @@ private:
         return seconds(used.ru_utime) + seconds(used.ru_stime);
     }
 
-    /// What rank 0 has decided.
+    /// Rank 0's number, on all ranks.
     int64_t decided(int64_t number) const {
         at::Tensor host = at::empty({1}, at::kLong).fill_(number);
         m_world.broadcast({host});
@@ -95,7 +95,7 @@ private:
     const Device& m_device;
     const SumBudget m_budget;
     const double m_began = now();
-    const double m_slice; ///< of the budget, for one size
+    const double m_slice; ///< seconds of the budget for one size
 };
 
 /// The first rank of each node.
@@ -107,7 +107,7 @@ std::vector<int> firstRanks(const std::vector<int>& nodeOf) {
     return first;
 }
 
-/// The times of all pairs of a round at once; on rank 0, what all of them found.
+/// Measures all pairs of a round at once. Returns the times of all of them on rank 0.
 std::vector<SumGroup> measureRound(const World& world, const Device& device,
                                    const std::vector<std::pair<size_t, size_t>>& pairs,
                                    const std::vector<int>& first, const std::vector<int64_t>& nodes,
@@ -143,7 +143,7 @@ std::vector<SumTime> timeSums(const World& world, const Device& device, const Su
 
 /// The circle method: one stays, the others move on by a place each round.
 std::vector<std::vector<std::pair<size_t, size_t>>> roundsOfPairs(size_t count) {
-    const size_t places = count + count % 2; // who meets the one that is not there rests
+    const size_t places = count + count % 2; // if odd, the partner of the missing one rests
     std::vector<size_t> circle(places);
     std::iota(circle.begin(), circle.end(), size_t{0});
     std::vector<std::vector<std::pair<size_t, size_t>>> rounds;

@@ -11,15 +11,15 @@
 
 namespace rm {
 
-/// For how long a group sums.
+/// The time that a group may take for its sums.
 struct SumBudget {
     std::chrono::duration<double> whole{};
-    /// So large a sum at least, if that takes no longer in all than `least`, whatever `whole` is:
-    /// what smaller ones take is latency and tells no rate.
+    /// Sums up to this size are made even beyond `whole`, if all together take no longer than
+    /// `least`: smaller sums show latency and no rate.
     int64_t leastBytes = 0;
     std::chrono::duration<double> least{};
 };
-/// Whether a sum of `bytes` is measured, which is expected to take so long, twice at least.
+/// Whether there is time, after `passed`, for two sums of `bytes` of about `expected` each.
 bool fits(const SumBudget& budget, std::chrono::duration<double> passed, int64_t bytes,
           std::chrono::duration<double> expected);
 
@@ -28,12 +28,12 @@ bool fits(const SumBudget& budget, std::chrono::duration<double> passed, int64_t
 /// are measured. All ranks call it together; rank 0's times are given.
 std::vector<SumTime> timeSums(const World& world, const Device& device, const SumBudget& budget);
 
-/// Each pair of `count` things once, in rounds in which each is in one pair at most: as many rounds
-/// as a tournament has in which all play each other. In each pair the lower one comes first.
+/// Each pair of `count` things once, in rounds in which each thing is in one pair at most, as in a
+/// round-robin tournament. In each pair the lower one comes first.
 std::vector<std::vector<std::pair<size_t, size_t>>> roundsOfPairs(size_t count);
 
-/// timeSums() of each pair of nodes, those of a round at the same time, which takes about half of
-/// `budget`, and then of all, which has the other. Of pairs and all, in this order. `nodeOf`: by
+/// timeSums() of each pair of nodes, with the pairs of a round at the same time, in about half of
+/// `budget`, then of all ranks, in the other half. The report has the pairs, then all. `nodeOf`: by
 /// rank, ascending. All ranks call it together; the report is rank 0's.
 AllReduceReport measureLinks(const World& world, const Device& device,
                              const std::vector<int>& nodeOf, std::chrono::duration<double> budget);

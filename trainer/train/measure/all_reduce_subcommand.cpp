@@ -17,8 +17,8 @@
 namespace rm {
 namespace {
 
-/// Before any thread of torch's and before a driver is touched, this process becomes the node's
-/// ranks, itself the first of them: the local rank of each.
+/// Forks this process into the ranks of the node, itself the first. Returns each one's local rank.
+/// To be called before torch has any thread and before a driver is touched.
 Result<int> becomeRanks(int64_t count) {
     for (int local = 1; local < count; ++local) {
         const pid_t child = ::fork();
@@ -44,7 +44,7 @@ TorchrunEnvironment environmentOf(const NodePlan& plan, int localRank) {
     return environment;
 }
 
-/// By rank, as all ranks tell each other.
+/// The node of every rank, by rank, as the ranks tell each other.
 std::vector<int> nodesOfRanks(const World& world, int64_t ownNode) {
     std::string joined;
     for (const std::string& node : world.gather(std::to_string(ownNode)))
@@ -61,7 +61,7 @@ Result<AllReduceReport> measure(const NodePlan& plan, int localRank, double seco
     RM_ASSIGN_OR_RETURN(const auto world, World::join(environmentOf(plan, localRank), device));
     const auto report = measureLinks(world, device, nodesOfRanks(world, plan.nodeIndex),
                                      std::chrono::duration<double>(seconds));
-    world.barrier(); // nobody leaves while another still needs it
+    world.barrier(); // no rank leaves while another still needs it
     return report;
 }
 

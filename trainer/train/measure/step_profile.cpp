@@ -31,15 +31,15 @@ double middleOf(std::vector<double> values) {
     return *middle;
 }
 
-/// The moments of one step, in milliseconds; by parameter where a list.
+/// The moments of one step, in milliseconds; the lists are by parameter.
 struct Moments {
     double forward = 0, backward = 0, update = 0;
     std::vector<double> needed, ready;
 };
 
-/// One rank that trains alone and notes when it reads which weights and has which gradients. On an
-/// accelerator these are the moments at which that is queued, shifted by a wait at each phase's
-/// end, so that they are in proportion.
+/// One rank that trains alone and notes when it reads each weight and when it has each gradient. On
+/// an accelerator these are the moments at which the work is queued, shifted by a wait at each
+/// phase's end, so that they are in proportion.
 class ProfiledRank {
 public:
     ProfiledRank(const RunSpec& spec, const DataSizes& sizes, const Device& device)
@@ -87,7 +87,7 @@ private:
     double passed() const { return nowMs() - m_began; }
     void note(double& moment) const { moment = std::min(moment, passed()); }
 
-    /// The end of a phase: how long it took. The next one begins.
+    /// Ends a phase and begins the next. Returns how long it took.
     double finish() {
         m_device.plugin->synchronize();
         const double took = passed();

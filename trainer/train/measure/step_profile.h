@@ -9,9 +9,9 @@
 
 namespace rm {
 
-/// Runs steps of `spec` on this rank alone, with made-up data of the largest size, for about that
-/// long, and gives the middle of their times. The buckets are those that several ranks would have.
-/// Passes on LibTorch's exceptions, also when memory runs out.
+/// Runs steps of `spec` on this rank alone, with made-up data of the largest size, for about the
+/// time of `budget`, and gives the medians of their times. The buckets are those that several ranks
+/// would have. Passes on LibTorch's exceptions, also when memory runs out.
 StepProfile profileStep(const RunSpec& spec, const DataSizes& sizes, const Device& device,
                         std::chrono::duration<double> budget);
 

@@ -18,7 +18,7 @@
 namespace rm {
 namespace {
 
-/// Those that this process may use.
+/// The number of cores that this process may use.
 int64_t coresHere() {
     cpu_set_t set;
     if (::sched_getaffinity(0, sizeof set, &set) == 0)

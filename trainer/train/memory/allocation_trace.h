@@ -9,8 +9,8 @@
 
 namespace rm {
 
-/// What ATen allocates (+) and frees (-) on one kind of device, in order, in bytes as its allocator
-/// counts them.
+/// The allocations (+) and releases (-) of ATen on one kind of device, in order, in bytes as its
+/// allocator counts them.
 using MemoryTrace = std::vector<int64_t>;
 
 /// Traces ATen's allocators with the hook of torch's profiler, on CPU and GPU: what its own thread
@@ -23,7 +23,7 @@ public:
     AllocationTrace(const AllocationTrace&) = delete;
     AllocationTrace& operator=(const AllocationTrace&) = delete;
 
-    /// Bytes that are allocated now and were not when it was made.
+    /// Bytes that are allocated and were not when the trace began.
     int64_t level() const;
     /// The allocations since the last take().
     MemoryTrace take();

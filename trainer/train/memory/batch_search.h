@@ -9,9 +9,9 @@ namespace rm {
 
 /// The largest micro-batch that fits.
 struct FoundBatch {
-    std::string key; ///< of the spec
+    std::string key; ///< the key in the spec
     int64_t value = 0;
-    int64_t bytes = 0; ///< into which it fits
+    int64_t bytes = 0; ///< the memory into which it fits
     MemoryEstimate estimate;
 };
 
@@ -34,8 +34,8 @@ std::string whatWouldFit(const RunSpec& spec, const DataSizes& sizes, int ranks,
 /// The advice if no micro-batch fits. `isModel`: weights, gradients and optimizer alone need more.
 std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel = false);
 
-/// For a rank that ran out of memory and has freed it: what it needs, what is free, and what would
-/// fit. Empty when that cannot be estimated. Never throws.
+/// Advice for a rank that ran out of memory and has freed it: what it needs, what is free, and what
+/// would fit. Empty when that cannot be estimated. Never throws.
 std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const Device& device);
 
 } // namespace rm

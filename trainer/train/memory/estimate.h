@@ -36,8 +36,8 @@ struct MemoryEstimate {
 MemoryEstimate leastMemory(const RunSpec& spec, const DataSizes& sizes, int ranks,
                            const Device& device);
 
-/// What a run would need, by a rehearsal (rehearsal.h) and arithmetic: optimizer state, averages
-/// and copies for checkpoints follow from the size of the weights.
+/// The memory that a run would need, by a rehearsal (rehearsal.h) and arithmetic: optimizer state,
+/// averages and copies for checkpoints follow from the size of the weights.
 class MemoryForecast {
 public:
     /// `samples`: about how many a micro-batch will have. On a CPU the rehearsal uses that number,
@@ -65,7 +65,7 @@ private:
     int64_t m_heapGrowth = 0;   ///< by a rehearsal, without tensors
     double m_gaps = 0;          ///< for each byte of activations
     int64_t m_rest = 0;         ///< tensors between two steps
-    int64_t m_batchBytes = 0;   ///< of one sample
+    int64_t m_batchBytes = 0;   ///< bytes of one sample
     int64_t m_batchesHeld = 0;
 };
 

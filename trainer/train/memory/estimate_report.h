@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// What `ringmaster-trainer estimate` found out.
+/// The findings of `ringmaster-trainer estimate`.
 struct EstimateReport {
     std::string name, device;
     int64_t ranks = 1, localRanks = 1;
@@ -18,7 +18,7 @@ struct EstimateReport {
     MemoryEstimate estimate;
     int64_t freeBytes = 0; ///< for one rank, now; 0: unknown
     bool isLeast = false;  ///< there was no room for a rehearsal: see leastMemory()
-    std::string advice;    ///< when it does not fit and that was asked for
+    std::string advice;    ///< if it does not fit and advice was asked for
     std::optional<FoundBatch> found;
 
     bool fits() const { return !isLeast && (freeBytes == 0 || estimate.total() <= freeBytes); }

@@ -5,7 +5,7 @@
 
 namespace rm {
 
-/// `ringmaster-trainer estimate`: what one rank of a spec's run needs in memory, and with
+/// `ringmaster-trainer estimate`: the memory that one rank of a spec's run needs, and with
 /// --find-batch the largest micro-batch that there is room for.
 Result<void> estimateSubcommand(int argc, char** argv);
 

@@ -16,7 +16,7 @@ constexpr size_t kBoth = 48;
 /// Allocators round sizes up to this.
 constexpr int64_t kRounding = 512;
 
-/// Where two traces are.
+/// A place in each of two traces.
 struct Place {
     size_t few = 0;
     size_t more = 0;

@@ -19,7 +19,7 @@ public:
     PeakLine(const MemoryTrace& traceOfFew, int64_t few, const MemoryTrace& traceOfMore,
              int64_t more);
 
-    /// Bytes at the peak, above what was there before the step.
+    /// Bytes at the peak, above those before the step.
     int64_t at(int64_t samples) const;
 
 private:

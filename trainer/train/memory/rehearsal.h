@@ -41,7 +41,7 @@ public:
     const Model& model() const { return *m_model; }
     int64_t parameterBytes() const;
     int64_t weightBytes() const; ///< parameters and buffers
-    /// All that is there between two steps.
+    /// The bytes that are allocated between two steps.
     int64_t restBytes() const { return m_trace.level(); }
     /// Bytes of one optimizer state tensor for all weights that this rank updates.
     int64_t stateBytes() const;

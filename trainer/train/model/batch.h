@@ -30,7 +30,7 @@ struct Batch {
     /// for all B x T, with kIgnoredTarget for padding.
     /// resnet: pictures as uint8 (B, 3, H, W), channels-last, and classes as int64 (B).
     std::vector<at::Tensor> tensors;
-    int64_t targets = 0; ///< what the loss is a mean over: tokens without padding, or pictures
+    int64_t targets = 0; ///< how many the loss is a mean over: tokens without padding, or pictures
     std::vector<BadSample> bad{}; ///< samples that were skipped
 };
 

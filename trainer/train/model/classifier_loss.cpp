@@ -32,12 +32,12 @@ at::ScalarType computeType(const at::Tensor& x) {
                                                      : x.scalar_type();
 }
 
-/// What the chunks have in common.
+/// The tensors and settings that all chunks share.
 struct Chunks {
     at::Tensor x, weight, bias, targets; ///< in the type that is computed in; bias may be undefined
     double smoothing;
     at::Tensor loss;                      ///< () float32: sum over tokens
-    at::Tensor xGradient, weightGradient; ///< float32, undefined when not wanted; of the sum
+    at::Tensor xGradient, weightGradient; ///< float32, of the sum; undefined: not wanted
 
     at::Tensor logits(const at::Tensor& xChunk) const;
     void add(int64_t first, int64_t count);

@@ -6,7 +6,7 @@
 namespace rm {
 namespace {
 
-/// The last `count` of them; all, where there are fewer.
+/// The last `count` ids; all, if there are fewer.
 std::vector<int32_t> lastOf(const std::vector<int32_t>& ids, int64_t count) {
     const auto kept = std::min(static_cast<int64_t>(ids.size()), count);
     return {ids.end() - kept, ids.end()};

@@ -13,8 +13,8 @@ struct NormedSum {
     at::Tensor normed;
 };
 
-/// What reads a NormedSum's `normed`: only matrix products, so that it may already have autocast's
-/// dtype, or also the residual stream, whose dtype it then keeps.
+/// The readers of a NormedSum's `normed`: only matrix products, so that it may already have
+/// autocast's dtype, or also the residual stream, whose dtype it then keeps.
 enum class NormedFor { kProducts, kResidual };
 
 /// The last layer: hidden (N, C) -> logits (N, V).
@@ -40,9 +40,9 @@ struct FusedOps {
                                  const at::Tensor& targets, const LossRule& rule);
 };
 
-/// Makes the functions below use `ops` for tensors that do not lie on the CPU, or `onHost` for
-/// those that do, as those of a fake device; null: ATen's ops. Process-wide, to be called before
-/// any model runs. `*ops` must live as long as the process.
+/// Makes the functions below use `ops` for tensors that do not lie on the CPU, or with `onHost` for
+/// tensors on the CPU, where a fake device has its tensors; null: ATen's ops. Process-wide, to be
+/// called before any model runs. `*ops` must live as long as the process.
 void setFusedOps(const FusedOps* ops, bool onHost = false);
 
 /// sum = residual + delta (..., C); normed = layer_norm(sum) with weight and bias (C).

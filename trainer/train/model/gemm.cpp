@@ -77,8 +77,8 @@ struct AffineOfInput : torch::autograd::Function<AffineOfInput> {
     }
 };
 
-/// Passes `out`, made of `x`, on unchanged; its backward pass computes the gradients of weight and
-/// bias.
+/// Passes on `out`, which was computed from `x`; its backward pass computes the gradients of weight
+/// and bias.
 struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
     static at::Tensor forward(AutogradContext* ctx, at::Tensor out, const at::Tensor& x,
                               const at::Tensor& /*weight*/, const MaybeTensor& bias,

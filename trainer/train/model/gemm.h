@@ -28,7 +28,7 @@ void gemmBy(GemmLibrary library, const at::Tensor& a, const at::Tensor& b, const
 /// faster. Follows autocast.
 at::Tensor product(const at::Tensor& x, const at::Tensor& weight);
 
-/// The same plus bias (out): at::addmm.
+/// product() plus bias (out): at::addmm.
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 /// product() of a weight (out, in): at::linear.

@@ -31,13 +31,13 @@ class Model {
 public:
     virtual ~Model() = default;
 
-    /// In the order of their use in the forward pass; gradients arrive in reverse order.
+    /// The parameters in the order of their use in the forward pass; gradients arrive in reverse.
     const std::vector<Parameter>& parameters() const { return m_parameters; }
 
-    /// Saved and broadcast with the parameters.
+    /// The buffers, which are saved and broadcast with the parameters.
     const std::vector<Buffer>& buffers() const { return m_buffers; }
 
-    /// Fresh values, from `generator` alone. Called on the CPU, before moveTo().
+    /// Sets fresh values, from `generator` alone. Called on the CPU, before moveTo().
     virtual void initialize(at::Generator generator) = 0;
 
     /// Moves the values; optimizer state must be made afterwards.
@@ -76,7 +76,7 @@ private:
 std::vector<at::Tensor> parameterValues(const Model& model);
 int64_t parameterCount(const Model& model);
 
-/// The values of all parameters, detached, then of all buffers: what replicas have in common.
+/// The tensors that replicas share: the values of all parameters, detached, then of all buffers.
 std::vector<at::Tensor> replicatedTensors(const Model& model);
 
 } // namespace rm

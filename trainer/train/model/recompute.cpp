@@ -75,7 +75,7 @@ private:
     bool m_wasOn;
 };
 
-/// What the backward pass needs to run a block again.
+/// Everything that the backward pass needs to run a block again.
 struct Recipe : torch::CustomClassHolder {
     std::function<at::Tensor(const at::Tensor&)> block;
     std::optional<at::ScalarType> autocast;
@@ -109,7 +109,7 @@ public:
         variable_list found = torch::autograd::grad({out}, leaves, gradients);
         variable_list result{found.back()};
         result.insert(result.end(), found.begin(), found.end() - 1);
-        result.emplace_back(); // of the recipe
+        result.emplace_back(); // the recipe has no gradient
         return result;
     }
 };

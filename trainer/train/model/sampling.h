@@ -15,8 +15,8 @@ struct Sampling {
     double topP = 1;        ///< only the likeliest tokens that together reach this probability
 };
 
-/// Probabilities of the next token, (B, V) in float32 on the CPU, from the model's scores (B, V):
-/// those that transformers' warpers of temperature, top-k and top-p leave, applied in that order.
+/// The probabilities of the next token, (B, V) in float32 on the CPU, from the model's scores (B,
+/// V), after transformers' warpers of temperature, top-k and top-p, applied in that order.
 at::Tensor tokenProbabilities(const at::Tensor& scores, const Sampling& sampling);
 
 /// One token by the probabilities of scores (1, V), drawn with `generator` (of the CPU) alone.

@@ -55,7 +55,7 @@ public:
     int64_t skipped() const;       ///< updates held back in all
     double lossScale() const;
 
-    /// What a checkpoint keeps.
+    /// The state that a checkpoint keeps.
     struct State {
         double lossScale = kFirstScale;
         int64_t finiteSteps = 0; ///< consecutive, until the scale grows
@@ -76,7 +76,7 @@ private:
     Mode m_mode;
     int64_t m_skippedAtOpen = 0;
     at::Tensor m_scale;       ///< float32 scalars, all of them
-    at::Tensor m_inverse;     ///< of m_scale
+    at::Tensor m_inverse;     ///< 1 / m_scale
     at::Tensor m_finiteSteps; ///< int32
     at::Tensor m_foundInf;    ///< 1: skip this step's update
     at::Tensor m_skipped;

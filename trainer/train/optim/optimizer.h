@@ -23,7 +23,7 @@ struct NamedTensor {
     bool isLive = true; ///< shared with training, changed by the next step
 };
 
-/// What a file must have to be loaded.
+/// A tensor that a file must have to be loaded.
 struct TensorShape {
     std::string name;
     std::vector<int64_t> shape;
@@ -33,8 +33,8 @@ struct TensorShape {
 /// A tensor of a file by its name, on the host; asked only for names that are there.
 using TensorSource = std::function<at::Tensor(const std::string& name)>;
 
-/// Updates all parameters from their gradients, all of which must be there. All ranks call
-/// everything together.
+/// Updates all parameters from their gradients, all of which must exist. All ranks call all methods
+/// together.
 class Optimizer {
 public:
     virtual ~Optimizer() = default;
@@ -49,12 +49,12 @@ public:
     /// GradientSync::settle(). Does not wait for the device.
     virtual void step(double lr, const UpdateGate& gate = {}) = 0;
 
-    /// Its tensors in the model's order, as "PARAMETER.exp_avg" and the like: torch.optim's names,
-    /// whatever the number of ranks.
+    /// Its state tensors in the model's order, as "PARAMETER.exp_avg" and the like: torch.optim's
+    /// names, whatever the number of ranks.
     virtual std::vector<TensorShape> stateShapes() const = 0;
-    /// Those tensors on rank 0, nothing on the others.
+    /// The state tensors on rank 0, none on the others.
     virtual std::vector<NamedTensor> collectState() const = 0;
-    /// Sets them from `source`, which is asked on rank 0 only.
+    /// Sets the state tensors from `source`, which is asked on rank 0 only.
     virtual void loadState(const TensorSource& source) = 0;
 };
 

@@ -27,7 +27,7 @@ std::vector<std::vector<size_t>> partsOf(const Model& model, GradientSync* sync)
     return parts;
 }
 
-/// As it is now, whatever the next step makes of it.
+/// A copy of the gate, which the next step does not change.
 UpdateGate copyOf(const UpdateGate& gate) {
     const auto copy = [](const at::Tensor& tensor) {
         return tensor.defined() ? tensor.clone() : at::Tensor();
@@ -52,7 +52,7 @@ ReplicatedOptimizer::ReplicatedOptimizer(const Model& model, const RunSpec::Opti
         m_state.insert(m_state.end(), state.begin(), state.end());
 }
 
-/// Returns its state.
+/// Adds a parameter to a part. Returns the parameter's state.
 std::vector<NamedTensor> ReplicatedOptimizer::add(const Parameter& parameter, Part& part) {
     std::vector<NamedTensor> named;
     std::vector<at::Tensor> states;
@@ -78,7 +78,7 @@ at::Tensor ReplicatedOptimizer::gradientNorm() const {
 void ReplicatedOptimizer::step(double lr, const UpdateGate& gate) {
     if (!buckets())
         return m_parts.front().updater.step(gradients(), lr, gate);
-    // beginStep() drops them before they are all there.
+    // Kept, as beginStep() drops the gradients before all parts have used them.
     const auto kept = std::make_shared<std::vector<std::vector<at::Tensor>>>();
     for (const Part& part : m_parts)
         kept->push_back(gradientsOf(part.values));

@@ -13,7 +13,7 @@ class GradientBuckets;
 /// have arrived.
 class ReplicatedOptimizer final : public Optimizer {
 public:
-    /// `sync`: null alone.
+    /// `sync`: null with one rank.
     ReplicatedOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world,
                         GradientSync* sync);
 
@@ -25,18 +25,18 @@ public:
     void loadState(const TensorSource& source) override;
 
 private:
-    /// What is updated at once.
+    /// Tensors that are updated together.
     struct Part {
         std::vector<at::Tensor> values;
         Updater updater;
     };
 
-    GradientBuckets* buckets() const; ///< null alone
+    GradientBuckets* buckets() const; ///< null with one rank
     std::vector<NamedTensor> add(const Parameter& parameter, Part& part);
 
     const World& m_world;
     GradientSync* m_sync;
-    std::vector<Part> m_parts; ///< as GradientSync's buckets; alone all in one
+    std::vector<Part> m_parts; ///< as GradientSync's buckets; with one rank a single one
     std::vector<NamedTensor> m_state;
 };
 

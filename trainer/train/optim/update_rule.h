@@ -23,7 +23,7 @@ struct UpdateGate {
 struct UpdateGroup {
     double weightDecay = 0;
     std::vector<at::Tensor> values;
-    std::vector<std::vector<at::Tensor>> states; ///< [i]: those of stateNames()[i]
+    std::vector<std::vector<at::Tensor>> states; ///< [i]: the tensors of stateNames()[i]
 };
 
 /// The mathematics of an optimizer: torch.optim's, by ATen's fused kernels.
@@ -41,8 +41,8 @@ public:
     /// Whether it counts its updates (torch.optim's "step").
     virtual bool countsSteps() const = 0;
 
-    /// One update of `group` from `gradients` (as its values), the `step`th: a float32 scalar.
-    /// Waits for no device; may leave the gradients divided.
+    /// Updates `group` once from `gradients`, laid out as its values, for the `step`th time: a
+    /// float32 scalar. Waits for no device; may leave the gradients divided.
     virtual void apply(const UpdateGroup& group, const std::vector<at::Tensor>& gradients,
                        const at::Tensor& step, double lr, const UpdateGate& gate) const = 0;
 };

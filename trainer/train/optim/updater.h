@@ -7,16 +7,16 @@
 
 namespace rm {
 
-/// A list of tensors with the state that their updates need. Weight decay touches those that
-/// decay alone.
+/// A list of tensors with the state that their updates need. Weight decay applies only to tensors
+/// that were added as decaying.
 class Updater {
 public:
     Updater(const RunSpec::Optimizer& settings, at::Device device);
 
     const std::vector<std::string_view>& stateNames() const { return m_rule->stateNames(); }
 
-    /// Adds a dense tensor; `states`: shaped and laid out as it, one of each of stateNames(). They
-    /// share storage, and must keep it.
+    /// Adds a dense tensor; `states`: one for each of stateNames(), with its shape and layout. All
+    /// of them share storage with the caller's tensors, and must keep it.
     void add(const at::Tensor& value, const std::vector<at::Tensor>& states, bool decays);
 
     /// One update from `gradients`, one for each tensor as added. Waits for no device.

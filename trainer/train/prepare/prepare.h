@@ -20,7 +20,7 @@ struct PrepareOptions {
     std::vector<std::string> paths;
 };
 
-/// Writes `out`; says on stdout what is in it and on stderr how far it is.
+/// Writes `out`; tells its content on stdout and the progress on stderr.
 Result<void> prepareText(const PrepareOptions& options);
 Result<void> preparePairs(const PrepareOptions& options);
 

@@ -30,7 +30,7 @@ Result<std::vector<std::string>> findInputs(const PrepareOptions& options) {
     return files;
 }
 
-/// A tokenizer that is learnt here is saved beside the shard.
+/// The tokenizer of the options. One that is learnt here is saved beside the shard.
 Result<std::unique_ptr<Tokenizer>> tokenizerFor(const PrepareOptions& options,
                                                 const std::vector<std::string>& files) {
     if (options.tokenizer == "bytes")

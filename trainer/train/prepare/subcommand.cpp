@@ -14,17 +14,17 @@ namespace {
 /// A kind of shard.
 struct Kind {
     const char* name;
-    const char* ending; ///< of its files
+    const char* ending; ///< of the names of its files
     Result<void> (*make)(const PrepareOptions& options);
 };
 constexpr Kind kKinds[] = {{"text", ".rmtok", prepareText}, {"pairs", ".rmpairs", preparePairs}};
 
-/// Of one that CLI11 has let through.
+/// The kind of shard that `options` name; CLI11 has checked the name.
 const Kind& kindOf(const PrepareOptions& options) {
     return *std::ranges::find(kKinds, options.kind, &Kind::name);
 }
 
-/// Fits the shard's header, and is no path or option.
+/// Whether a name fits the shard's header, and is no path or option.
 bool isLanguage(const std::string& name) {
     constexpr size_t kMost = 16;
     return name.size() <= kMost && std::ranges::all_of(name, [](char c) {

@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// What a device can do faster than in the plain way, and what is switched off where its self-test
-/// found that wrong. The names stand in files (shared/wire/NODE_REPORT.md).
+/// The fast paths: what a device can do faster than in the plain way. A path is switched off where
+/// the self-test found its results wrong. The names stand in files (shared/wire/NODE_REPORT.md).
 namespace fast_path {
 inline constexpr const char* kLayerNorm = "layer-norm-kernel";
 inline constexpr const char* kGelu = "gelu-kernel";
@@ -18,15 +18,15 @@ inline constexpr const char* kRecordedSteps = "recorded-steps";
 inline constexpr const char* kBFloat16 = "bfloat16";
 inline constexpr const char* kFloat16 = "float16";
 inline constexpr const char* kCopies = "copies-aside";
-inline constexpr const char* kCollectives = "collectives"; ///< of the device: NCCL
+inline constexpr const char* kCollectives = "collectives"; ///< the device's own: NCCL
 /// No fast path but the device itself: without it there is nothing to train on.
 inline constexpr const char* kDevice = "device";
 } // namespace fast_path
 
-/// What is done instead of a fast path, in words: "ATen normalizes layers".
+/// The plain way that replaces a fast path, in words: "ATen normalizes layers".
 std::string plainWayInsteadOf(const std::string& path);
 
-/// `whole` without the fast paths of `off`, for as long as the process lives.
+/// `whole` without the fast paths in `off`, for as long as the process lives.
 Device limited(const Device& whole, std::set<std::string> off);
 
 } // namespace rm

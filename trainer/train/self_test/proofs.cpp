@@ -45,8 +45,8 @@ at::Generator seededFor(uint64_t proof) {
     return at::detail::createCPUGenerator(proof);
 }
 
-/// For limits that hold for nothing less: the proofs come before training chooses, and whoever
-/// chooses TF32 there knows what it loses.
+/// Shows with ExactProducts, for which the limits are meant. Training chooses TF32 only later, and
+/// a person who chooses it knows what it loses.
 template <std::string (*show)(const Device&)>
 std::string exactly(const Device& device) {
     const ExactProducts exact;
@@ -63,11 +63,11 @@ bool hasBFloat16(const Device& device) {
 
 // Memory ---------------------------------------------------------------------------------------
 
-/// Most of what is free on a GPU, as a damaged or doubly mapped region may lie anywhere; of a
-/// host's memory, which other programs need, a little.
+/// The bytes to test: most of the free memory of a GPU, as a damaged or doubly mapped region may
+/// lie anywhere; a little of a host's memory, which other programs need.
 int64_t bytesToFill(const Device& device) {
     constexpr int64_t kOnHost = 64 * kMiB;
-    constexpr int64_t kForOthers = 1024 * kMiB; // comparisons, and who shares the device
+    constexpr int64_t kForOthers = 1024 * kMiB; // for comparisons and other users of the device
     if (device.isCpu())
         return kOnHost;
     return std::max(kOnHost, device.plugin->memory().free / 10 * 9 - kForOthers);
@@ -169,7 +169,7 @@ bool hasKernels(const Device& device) {
 
 constexpr std::array kTypes = {at::kFloat, at::kBFloat16, at::kHalf};
 
-/// The worst of what a check found, relative to what is allowed there.
+/// The worst deviation of a check, relative to its limit.
 class Verdict {
 public:
     void note(const FusedCase& at, const std::vector<Deviation>& found) {
@@ -244,7 +244,7 @@ bool hasGraphs(const Device& device) {
     return device.plugin->makeStepGraphs() != nullptr;
 }
 
-/// A GPT that is small, but has all that a large one has.
+/// A GPT that is small, but has all the parts of a large one.
 RunSpec smallSpec(const Device& device) {
     RunSpec spec;
     spec.model.layers = 2;
@@ -276,7 +276,7 @@ FewSteps fewStepsOf(const Device& device, bool recorded) {
     const auto model = workloadOf(spec).makeModel(spec, sizes, alone);
     model->initialize(seededFor(11));
     model->moveTo(device.at);
-    // Of two shapes, as recordings share memory.
+    // Batches of two shapes, as recordings share memory.
     const std::vector<Batch> data = {batchOf(spec, 4, kVocab), batchOf(spec, 6, kVocab)};
     return trainFewSteps(*model, spec, data, device, kSteps, recorded);
 }

@@ -11,10 +11,10 @@
 
 namespace rm {
 
-/// What a few steps gave.
+/// The results of a few steps.
 struct FewSteps {
     std::vector<double> losses;
-    int replays = 0;      ///< of recordings
+    int replays = 0;      ///< how often recordings were replayed
     std::string obstacle; ///< why something was not recorded
 };
 

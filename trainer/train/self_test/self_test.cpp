@@ -36,7 +36,7 @@ void show(const Device& device, const Proof& proof, SelfTestProof& found) {
     found.ms = (monotonicNowNs() - began) / 1'000'000;
 }
 
-/// Only what is harmless in the name of a file.
+/// The text with `_` for every character that might not be harmless in a file's name.
 std::string asFileName(std::string text) {
     std::ranges::replace_if(
         text, [](unsigned char c) { return !std::isalnum(c) && c != '.' && c != '-'; }, '_');

@@ -30,7 +30,7 @@ int hostThreads() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// A proof that hangs is ended with this process, and counts as failed.
+/// Ends this process when a proof hangs, which then counts as failed.
 void endAfterLongProof() {
     constexpr unsigned kLongestProofS = 45;
     ::alarm(kLongestProofS);
@@ -48,8 +48,8 @@ Result<void> goOn(const Device& device) {
     return kept;
 }
 
-/// The proofs that make sense on a processor. Nothing is switched off there, so that what is kept
-/// is for the check of the node alone.
+/// The proofs that make sense on a processor. No fast path is switched off there, so the kept
+/// result serves the check of the node alone.
 SelfTest testCpu() {
     const Device cpu = useCpu(hostThreads());
     SelfTest test = untested(cpu);
@@ -99,7 +99,7 @@ void print(const SelfTest& test) {
 }
 
 void printJson(const std::vector<SelfTest>& tests) {
-    NodeReport report; // has the same key
+    NodeReport report; // its JSON has the same key
     report.selfTests = tests;
     std::printf("%s\n",
                 dumpJson({{"self_tests", Json::parse(toJson(report)).at("self_tests")}}).c_str());
@@ -131,7 +131,7 @@ Result<void> selfTestSubcommand(int argc, char** argv) {
     if (!parsed || !*parsed)
         return parsed.map([](bool) {});
     if (options.goOn) {
-        endWithReader(STDERR_FILENO); // whoever started it waits for its words
+        endWithReader(STDERR_FILENO); // the process that started this one reads it
         RM_ASSIGN_OR_RETURN(const auto device,
                             useDevice(options.device, options.localRank, hostThreads()));
         return goOn(device);

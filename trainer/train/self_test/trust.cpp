@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kOffEvent = "fast-path-off";
 
-/// What training can do without, to the last.
+/// All fast paths that training can do without.
 std::set<std::string> allPaths() {
     std::set<std::string> paths;
     for (const Proof& proof : proofs())

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-// What subcommands share that the app starts on a node and whose answer it reads.
+// Functions for the subcommands that the app starts on a node to read their answers.
 
 /// Ends this process when the reader of `output`, its stdout or stderr, closes the pipe, so that
 /// nothing is left running after a cancelled launch, a lost link or the end of the process that

@@ -6,7 +6,7 @@
 
 namespace rm {
 
-/// What an exception says, without LibTorch's stack traces.
+/// The text of an exception, without LibTorch's stack traces.
 std::string causeOf(const std::exception& error);
 
 } // namespace rm

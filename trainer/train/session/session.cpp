@@ -13,7 +13,7 @@
 namespace rm {
 namespace {
 
-/// A damaged one is set aside: what it held is only needed while commands come again.
+/// A damaged journal is set aside: its records matter only while commands come again.
 Result<JournalWriter> openApplied(const std::string& path) {
     auto applied = JournalWriter::open(path);
     if (applied || applied.error().code != ErrorCode::kCorrupt)

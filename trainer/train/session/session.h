@@ -14,8 +14,8 @@
 
 namespace rm {
 
-/// What a rank needs before it can train: its placement, the spec, and where it reports. One per
-/// process; made by openSession().
+/// Everything that a rank needs before it can train: its place among the ranks, the spec, and where
+/// it reports. One per process; made by openSession().
 struct Session {
     Options options;
     TorchrunEnvironment environment;

@@ -8,10 +8,10 @@
 namespace rm {
 namespace {
 
-constexpr size_t kOwnRoom = 8 << 20; ///< bytes, of records that are no samples
+constexpr size_t kOwnRoom = 8 << 20; ///< bytes, for records that are no samples
 constexpr const char* kGapEvent = "journal-gap";
 
-/// What a record takes in memory, nearly.
+/// The approximate bytes of memory that a record takes.
 size_t bytesOf(const Record& record) {
     size_t bytes = sizeof(Record);
     if (const auto* samples = std::get_if<Samples>(&record))

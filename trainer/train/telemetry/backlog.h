@@ -21,9 +21,9 @@ public:
         , m_mostBytes(mostBytes) {}
 
     void add(std::vector<Record> records);
-    /// About as many as `bytes` of memory hold; empty: there are none.
+    /// Takes the oldest records, about as many as `bytes` of memory hold; empty: there are none.
     std::vector<Record> take(size_t bytes);
-    /// Tells what is missing at the end, behind which no record follows.
+    /// Adds the event about dropped records at the end, behind which no record follows.
     void close();
 
     bool isEmpty() const { return m_records.empty(); }

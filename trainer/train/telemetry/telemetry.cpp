@@ -105,7 +105,7 @@ bool Telemetry::flush(bool triesAgain) {
     return m_flushDone >= mine;
 }
 
-/// The drain thread makes room without the disk, so this takes as long as it takes to run.
+/// Returns as soon as the drain thread has run, as that needs no disk to make room.
 void Telemetry::waitForRoom(const Item& item) {
     do {
         {
@@ -149,7 +149,7 @@ void Telemetry::drainLoop() {
 std::vector<Record> Telemetry::drainRing() {
     std::vector<Record> records;
     Item item;
-    // Not more, or they would be above the limit while training is faster than this.
+    // Not more, or memory would be above its limit while training pushes faster than this pops.
     for (size_t count = 0; count < kRingItems && m_ring.pop(item); ++count)
         take(item, records);
     return records;
@@ -173,7 +173,7 @@ void Telemetry::take(const Item& item, std::vector<Record>& records) {
     }
 }
 
-/// Ends once all is written, or kPatienceMs after there was nothing more to come.
+/// Ends once everything is written, or kPatienceMs after the last records came.
 void Telemetry::writeLoop() {
     std::optional<int64_t> endsNs;
     while (true) {
@@ -216,7 +216,7 @@ bool Telemetry::write(const std::vector<Record>& records) {
         if (m_commands && std::holds_alternative<CommandApplied>(record))
             m_commands->append(record);
     }
-    // First, as whoever sees the journal grow then looks there.
+    // Flushed first, as readers look there when they see the journal grow.
     auto written = m_commands ? m_commands->flush() : Result<void>();
     if (auto journal = m_journal.flush(); !journal)
         written = std::move(journal);

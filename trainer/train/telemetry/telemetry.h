@@ -18,11 +18,11 @@
 
 namespace rm {
 
-/// Writes a rank's journal. The training thread pushes; a second thread makes records of it and
-/// keeps them in memory, and a third writes them, so that no step waits for the disk. Pushed values
-/// reach the kernel within kFlushMs. While the disk is full or hangs, up to kMostPending bytes of
-/// them wait; beyond that samples are dropped and counted (Backlog). The board shows both, and when
-/// the disk can be written again an event in the journal tells it.
+/// Writes a rank's journal. The training thread pushes values; a second thread makes records of
+/// them and keeps these in memory, and a third writes them, so that no step waits for the disk.
+/// Pushed values reach the kernel within kFlushMs. While the disk is full or hangs, up to
+/// kMostPending bytes of records wait; beyond that samples are dropped and counted (Backlog). The
+/// board shows both, and when the disk can be written again an event in the journal tells it.
 class Telemetry {
 public:
     static constexpr int64_t kFlushMs = 50;
@@ -33,7 +33,7 @@ public:
     /// `board`: where the state of the journal is shown; it must outlive this.
     Telemetry(JournalWriter journal, int rank, Board* board = nullptr,
               size_t mostPending = kMostPending);
-    /// Writes all that was pushed, or what can be within kPatienceMs.
+    /// Writes everything that was pushed, or as much as it can within kPatienceMs.
     ~Telemetry();
 
     /// Rank 0's: writes each CommandApplied to this journal, too. Before the first append().
@@ -62,7 +62,7 @@ public:
 
 private:
     struct Item {
-        int64_t step; ///< of an end of step; or its time
+        int64_t step; ///< kEndOfStep: the step; kWallTime: the time
         float value;
         MetricId metric; ///< kEndOfStep: closes a record
     };
@@ -99,7 +99,7 @@ private:
     std::map<std::string, MetricId> m_ownIds; ///< by name
     std::map<MetricId, float> m_ownValues;    ///< since the last record that has them
 
-    std::mutex m_mutex;                  ///< of all below
+    std::mutex m_mutex;                  ///< guards all below
     std::condition_variable m_wake;      ///< the drain thread waits
     std::condition_variable m_unwritten; ///< the write thread waits
     std::condition_variable m_tried;     ///< flush() waits
@@ -111,8 +111,8 @@ private:
     bool m_isDrained = false; ///< for good
     // Numbers of flushes.
     uint64_t m_flushAsked = 0;
-    uint64_t m_flushDrained = 0; ///< what belongs to it is in the backlog
-    uint64_t m_flushTried = 0;   ///< and was given to the kernel, with or without success
+    uint64_t m_flushDrained = 0; ///< whose records are in the backlog
+    uint64_t m_flushTried = 0;   ///< given to the kernel, with or without success
     uint64_t m_flushDone = 0;
     std::thread m_drainer;
     std::thread m_writer;

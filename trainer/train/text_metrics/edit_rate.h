@@ -15,8 +15,8 @@ struct EditCounts {
     bool operator==(const EditCounts&) const = default;
 };
 
-/// Adds one sentence in UTF-8 and its one reference by words: what white space parts, as
-/// Python's str.split() has it.
+/// Adds one sentence in UTF-8 and its one reference by words. White space separates words, as in
+/// Python's str.split().
 void addWords(EditCounts& counts, std::string_view hypothesis, std::string_view reference);
 
 /// The same by code points.

@@ -14,7 +14,7 @@ constexpr char32_t kLargest = 0x10ffff;
 struct Lead {
     int more = -1;         ///< bytes that follow; -1: no lead byte
     char32_t bits = 0;     ///< of the lead byte itself
-    char32_t smallest = 0; ///< what needs so many bytes
+    char32_t smallest = 0; ///< least code point that needs so many bytes
 };
 
 Lead leadOf(uint8_t byte) {

@@ -13,7 +13,7 @@ std::u32string codePoints(std::string_view text);
 /// Whether all of `text` is UTF-8.
 bool isWholeUtf8(std::string_view text);
 
-/// What Python's str.split() takes for white space.
+/// Whether Python's str.split() takes `point` for white space.
 bool isUnicodeSpace(char32_t point);
 
 /// As Python's str.split(): the words between runs of white space.

@@ -17,7 +17,7 @@ public:
         : m_json(json)
         , m_source(std::move(source)) {}
 
-    /// 0, and noted as wrong, where there is no such number.
+    /// The number `key`; 0, and noted as wrong, if there is none.
     int64_t number(const char* key);
     int64_t number(const char* key, int64_t ifAbsent) const;
     double real(const char* key, double ifAbsent) const;
@@ -41,8 +41,8 @@ private:
     std::string m_wrong;
 };
 
-/// `spec` with the model that a Hugging Face config.json describes (of a Workload with its
-/// configType()). kInvalid names `source` and what our models do not support.
+/// `spec` with the model that a Hugging Face config.json describes, if some Workload has its
+/// configType(). kInvalid names `source` and everything that our models do not support.
 Result<RunSpec> specOfConfig(const std::string& config, RunSpec spec, const std::string& source);
 
 } // namespace rm

@@ -11,7 +11,7 @@
 // Workload.
 namespace rm {
 
-/// nullptr: there is none.
+/// The weight called `name`; nullptr: there is none.
 Weight* findWeight(Weights& weights, const std::string& name);
 
 /// Removes weights whose names have this ending.

@@ -6,7 +6,7 @@
 
 namespace rm {
 
-/// What the workloads of causal language models share: data, task, sizes and made-up batches.
+/// The common parts of causal language models: data, task, sizes and made-up batches.
 class LanguageWorkload : public Workload {
 public:
     Result<std::unique_ptr<Task>> makeTask(const Session& session) const override;
@@ -19,7 +19,7 @@ public:
                                             const std::string& config,
                                             const std::string& source) const override;
 
-    /// Uninitialised. `config`: config.json of the weights that it will get; empty: none.
+    /// An uninitialised model. `config`: config.json of its future weights; empty: none.
     virtual std::unique_ptr<LanguageModel> languageModel(const RunSpec& spec, int64_t vocabSize,
                                                          const std::string& config) const = 0;
     /// The tensor with a row for each token.

@@ -27,7 +27,7 @@ std::string attemptOf(const RunSpec& spec) {
     return "start from " + spec.model.startFrom + " (model.start_from)";
 }
 
-/// What a field of [model] holds, as TOML writes it.
+/// The value of a field of [model], as TOML writes it.
 std::string valueOf(const SpecFieldRef& ref) {
     if (const auto* whole = std::get_if<int64_t*>(&ref))
         return std::to_string(**whole);

@@ -36,7 +36,7 @@ public:
     /// shape. Loss, gradients and Batch::targets stay those of the original batch. Any thread.
     virtual Batch padded(const Batch& batch) const { return batch; }
 
-    /// Threads of this rank that read ahead: data.workers, or what suits the kind of data.
+    /// Threads of this rank that read ahead: data.workers, or as many as suit the kind of data.
     int64_t readers() const;
 
     /// The metric of the throughput: targets (tokens, pictures) a second.

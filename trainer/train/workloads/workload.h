@@ -23,22 +23,22 @@ struct Session;
 /// header of a shard, or the names of folders.
 struct DataSizes {
     int64_t vocab = 0;   ///< tokens; of pairs: of each language
-    int64_t classes = 0; ///< of pictures
-    std::string assumed; ///< what was not known, in words; empty: nothing
+    int64_t classes = 0; ///< for pictures
+    std::string assumed; ///< values that had to be assumed, in words; empty: none
     bool operator==(const DataSizes&) const = default;
 };
 
 /// How large a micro-batch is, and how the spec says it.
 struct MicroBatch {
-    std::string_view key;          ///< of the spec
-    int64_t samples = 1;           ///< of the largest rank
+    std::string_view key;          ///< the key's name in the spec
+    int64_t samples = 1;           ///< those of the largest rank
     int64_t valueOfOne = 1;        ///< what one sample adds to the key's value
     const char* oneSample = "one"; ///< in words
 };
 
 /// Memory that training needs on a CPU in addition to tensors.
 struct HostExtras {
-    int64_t bytes = 0;            ///< of texts, vocabularies and the like
+    int64_t bytes = 0;            ///< for texts, vocabularies and the like
     double gapsPerActivation = 0; ///< bytes that a heap loses for each byte of activations
     bool copiesForFiles = false;  ///< a checkpoint's tensors are made contiguous per file
 };

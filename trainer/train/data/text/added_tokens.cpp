@@ -77,7 +77,7 @@ const AddedToken* TokenFinder::longestAt(std::string_view text) const {
     auto first = m_tokens.begin();
     auto last = m_tokens.end();
     for (size_t depth = 0; first != last; ++depth) {
-        if (first->content.size() == depth) // of a common prefix the shortest is first
+        if (first->content.size() == depth) // of tokens with one prefix the shortest is first
             longest = &*first++;
         if (depth == text.size())
             break;

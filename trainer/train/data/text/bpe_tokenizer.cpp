@@ -25,7 +25,7 @@ bool isAscii(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return static_cast<uint8_t>(c) < 0x80; });
 }
 
-/// Of valid UTF-8: the canonical composed form.
+/// The canonical composed form (NFC) of valid UTF-8.
 std::string composed(std::string_view text) {
     if (isAscii(text))
         return std::string(text);

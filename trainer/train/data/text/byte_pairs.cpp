@@ -22,7 +22,7 @@ struct Symbol {
 /// A merge that was possible when it was queued.
 struct Candidate {
     uint32_t rank;
-    int64_t at; ///< of the left one
+    int64_t at; ///< place of the left token in the word
     int32_t id;
     bool operator>(const Candidate& other) const {
         return std::tie(rank, at) > std::tie(other.rank, other.at);

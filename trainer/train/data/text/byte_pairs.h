@@ -33,7 +33,7 @@ public:
 private:
     struct Merge {
         uint32_t rank;
-        int32_t id; ///< of what they become
+        int32_t id; ///< of the merged token
     };
     const Merge* mergeOf(int32_t left, int32_t right) const;
     Result<void> readVocab(const Json& vocab);

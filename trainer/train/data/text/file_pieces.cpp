@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{4} << 20;
 
-/// Fewer bytes at the end of the file only.
+/// Reads `size` bytes from `offset` on; fewer only at the end of the file.
 Result<std::string> readRange(const std::string& path, size_t offset, size_t size) {
     const auto file = openFile(path, O_RDONLY);
     if (!file)

@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    /// Where the character after the one at `at` begins.
+    /// The position of the character after the one at `at`.
     size_t behind(size_t at) const {
         do
             ++at;

@@ -108,7 +108,7 @@ std::optional<int64_t> TokenFileView::findBad() const {
     if (bytesPerToken == 2 && vocabSize == kMaxShortVocab)
         return std::nullopt; // every value is valid
     std::atomic<int64_t> next{0};
-    std::atomic<int64_t> badPart{count()}; // where the first part with a bad one begins
+    std::atomic<int64_t> badPart{count()}; // where the first part with a bad token begins
     const auto work = [&] {
         for (int64_t first = next.fetch_add(kTokensPerThread); first < badPart;
              first = next.fetch_add(kTokensPerThread)) {

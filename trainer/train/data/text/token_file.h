@@ -58,7 +58,7 @@ public:
     static Result<TokenFileWriter> create(const std::string& path, int64_t vocabSize);
     TokenFileWriter(TokenFileWriter&&) noexcept;
     TokenFileWriter& operator=(TokenFileWriter&&) noexcept;
-    ~TokenFileWriter(); ///< removes what was not finished
+    ~TokenFileWriter(); ///< removes a shard that was not finished
 
     Result<void> append(const int32_t* tokens, size_t count);
     Result<void> finish();

@@ -31,7 +31,7 @@ public:
     virtual std::vector<std::pair<std::string, std::string>> files() const = 0;
 };
 
-/// One token a byte.
+/// A tokenizer with one token for each byte.
 std::unique_ptr<Tokenizer> makeByteTokenizer();
 
 /// `model` is what serialized() gave: a SentencePiece model.

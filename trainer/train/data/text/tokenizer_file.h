@@ -9,13 +9,13 @@
 
 namespace rm {
 
-/// What data.tokenizer_file names: a file, or a folder that has one of the name that data.tokenizer
-/// calls for.
+/// Reads the file that data.tokenizer_file names, or, if that is a folder, the file in it whose
+/// name data.tokenizer calls for.
 Result<std::string> readTokenizerFile(const RunSpec::Data& data);
 
-/// The files in `folder` that accompany the tokenizer there (tokenizer_config.json,
-/// special_tokens_map.json; for a SentencePiece model also its tokenizer.json), so that checkpoints
-/// can keep them.
+/// The files in `folder` that accompany the tokenizer there, so that checkpoints can keep
+/// them: tokenizer.json, tokenizer_config.json and special_tokens_map.json, as far as they
+/// exist.
 TextFiles filesBesideTokenizer(const std::string& folder);
 
 } // namespace rm

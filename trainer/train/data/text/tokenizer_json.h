@@ -13,7 +13,7 @@ namespace rm {
 /// GPT-2's visible character for each byte: itself where it prints, else the next from U+0100 on.
 std::vector<std::string> byteLevelCharacters();
 
-/// For one token per byte, with the byte as its id.
+/// The tokenizer.json of one token per byte, with the byte as its id.
 std::string byteTokenizerJson();
 
 /// A piece of a SentencePiece BPE model; its id is its place in the list.
@@ -28,11 +28,11 @@ struct BpePiece {
     Kind kind = Kind::kOther;
 };
 
-/// For a SentencePiece BPE model that changes only spaces and has all bytes. Gives the same ids as
-/// SentencePiece.
+/// The tokenizer.json of a SentencePiece BPE model that changes only spaces and has all bytes.
+/// Gives the same ids as SentencePiece.
 std::string bpeTokenizerJson(const std::vector<BpePiece>& pieces, const std::string& unknown);
 
-/// tokenizer_config.json beside it; `kind` is that of data.tokenizer.
+/// The tokenizer_config.json beside it; `kind`: the value of data.tokenizer.
 std::string tokenizerConfigJson(const std::string& kind, int64_t vocabSize);
 
 } // namespace rm

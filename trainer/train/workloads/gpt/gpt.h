@@ -13,7 +13,7 @@ struct TextEnds {
     std::optional<int64_t> begin, end;
 };
 
-/// Those in a config.json of GPT-2 that are within the vocabulary. Any other text gives none.
+/// The tokens in a config.json of GPT-2 that are within the vocabulary; none in any other text.
 TextEnds textEndsOf(const std::string& config, int64_t vocabSize);
 
 /// GPT-2 with the parameter names, layouts (Conv1D weights are (in, out)) and numerics of
@@ -49,7 +49,7 @@ private:
     static constexpr double kNormEps = 1e-5;
 
     KeyValueCache makeCache() const;
-    /// Of the token after `ids`, which follow those in the cache: (1, V)
+    /// Scores (1, V) of the token after `ids`, which follow the tokens in the cache.
     at::Tensor nextScores(const std::vector<int32_t>& ids, KeyValueCache& cache) const;
     Block addBlock(int64_t index);
     std::vector<at::Tensor> parametersOf(const Block& block) const;
@@ -57,7 +57,7 @@ private:
     at::Tensor attention(const Block& block, const at::Tensor& x, bool training,
                          KeyValueCache* cache, size_t layer) const;
     at::Tensor feedForward(const Block& block, const at::Tensor& x, bool training) const;
-    /// The input of a norm: (sum, what is still to be added), or its output: (sum, normed sum).
+    /// A norm's input: (sum, the addend that is still missing), or its output: (sum, normed sum).
     /// Separate, so that addition and norm can be one operation.
     struct Stream {
         at::Tensor sum, delta;

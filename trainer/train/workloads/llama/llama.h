@@ -37,14 +37,14 @@ private:
         size_t feedForwardNorm, gate, up, down;
     };
     struct KeyValueCache;
-    /// What the blocks of one forward pass have in common.
+    /// The values that all blocks of one forward pass share.
     struct Pass {
         int64_t rows; ///< B
         RotaryAngles angles;
         bool training;
         KeyValueCache* cache;
     };
-    /// The input of a norm: (sum, what is still to be added), or its output: (sum, normed sum).
+    /// A norm's input: (sum, the addend that is still missing), or its output: (sum, normed sum).
     /// Separate, so that addition and norm can be one operation.
     struct Stream {
         at::Tensor sum, delta; ///< (N, C)
@@ -62,7 +62,7 @@ private:
     at::Tensor runBlockAgainLater(size_t layer, const at::Tensor& x, const Pass& pass) const;
     /// (B, T) -> (N, C)
     at::Tensor forward(const at::Tensor& ids, bool training, KeyValueCache* cache);
-    /// Of the token after `ids`, which follow those in the cache: (1, V)
+    /// Scores (1, V) of the token after `ids`, which follow the tokens in the cache.
     at::Tensor nextScores(const std::vector<int32_t>& ids, KeyValueCache& cache);
 
     LlamaSettings m_settings;

@@ -27,7 +27,7 @@ RopeScaling scalingOf(const RunSpec::Model& model) {
     return scaling;
 }
 
-/// `config`: that of the weights, which says what begins and ends a text.
+/// `config`: the config.json of the weights, which names the tokens that begin and end a text.
 LlamaSettings settingsOf(const RunSpec::Model& model, int64_t vocab, const std::string& config) {
     LlamaSettings settings{.layers = model.layers,
                            .width = model.width,

@@ -30,7 +30,7 @@ at::Tensor byChannel(const at::Tensor& values) {
     return values.view({1, -1, 1, 1});
 }
 
-/// Of the batches of R ranks together.
+/// The statistics of the batches of R ranks together.
 struct Statistics {
     at::Tensor mean, variance; ///< (C); the variance of all values, not an estimate from a sample
     at::Tensor counts;         ///< (R): values of a channel, by rank
@@ -68,8 +68,8 @@ void follow(const NormTensors& norm, const Statistics& all) {
 }
 
 struct Sums {
-    at::Tensor dy, dyXmu;            ///< of dy and of dy * (x - mean)
-    at::Tensor gradWeight, gradBias; ///< of this rank
+    at::Tensor dy, dyXmu;            ///< sums of dy and of dy * (x - mean)
+    at::Tensor gradWeight, gradBias; ///< this rank's
 };
 
 Sums sumsOf(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,

@@ -7,7 +7,7 @@
 
 namespace rm {
 
-/// What one batch norm over C channels holds; all (C), but `batches`, an int64 scalar.
+/// The tensors of one batch norm over C channels: (C) each, but `batches` is an int64 scalar.
 struct NormTensors {
     at::Tensor weight, bias;
     at::Tensor mean, variance; ///< running ones, which training changes

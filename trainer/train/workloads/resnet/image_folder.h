@@ -39,7 +39,7 @@ public:
     Result<ImageFolder> relabelled(const std::vector<std::string>& classes) const;
 
 private:
-    /// So 1.3 million pictures take 60 MB.
+    /// A picture in 16 bytes, so that 1.3 million with their names take 60 MB.
     struct Picture {
         uint32_t root = 0;
         uint32_t label = 0;

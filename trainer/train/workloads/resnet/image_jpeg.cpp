@@ -34,7 +34,7 @@ struct ErrorExit {
     std::longjmp(exit->jump, 1);
 }
 
-/// An error, as libjpeg would fill missing data with grey.
+/// Makes the end of the data an error, as libjpeg would fill missing data with grey.
 void judgeWarning(j_common_ptr common, int level) {
     if (level < 0 && common->err->msg_code == JWRN_JPEG_EOF)
         leave(common);

@@ -43,7 +43,7 @@ ResNet::Settings settingsOf(const RunSpec& spec, const ImageFolder& folder) {
             spec.train.activationCheckpointing};
 }
 
-/// Names by class, of a checkpoint that ResNet::configJson() was saved with; empty: it has none.
+/// The class names of a checkpoint, by class, from ResNet::configJson(); empty: it has none.
 std::vector<std::string> classesOf(const std::string& checkpoint) {
     std::vector<std::string> names;
     const auto config = parseJson(checkpointText(checkpoint, "config.json"), checkpoint);

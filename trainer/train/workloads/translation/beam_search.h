@@ -8,23 +8,23 @@ namespace rm {
 /// The hypotheses of a beam search over several sentences at once. A row is a running hypothesis; a
 /// sentence has SearchSettings::beams rows until it is done.
 ///
-/// Of the 2 x beams likeliest continuations of a sentence, those among the first `beams` that end
-/// become finished hypotheses; the likeliest others keep running. A sentence is done when it has as
-/// many finished hypotheses as beams and the likeliest running one scores below all of them.
+/// Of a sentence's 2 x beams likeliest continuations, those among the first `beams` that end become
+/// finished hypotheses; the likeliest others keep running. A sentence is done at maxTokens, or when
+/// it has `beams` finished hypotheses and no running one scores higher than any of them.
 class BeamSearch {
 public:
     BeamSearch(int64_t sentences, const SearchSettings& settings);
 
     struct Next {
-        at::Tensor rows;   ///< which row each new one goes on from (int64)
-        at::Tensor tokens; ///< what it adds
+        at::Tensor rows;   ///< the row that each new one continues (int64)
+        at::Tensor tokens; ///< the token that it adds
     };
-    /// From the logits (rows, V) of what follows each row. Nothing when isDone() afterwards.
+    /// Takes the logits (rows, V) of each row's next token. Without rows when isDone() afterwards.
     Next advance(const at::Tensor& logits);
 
     bool isDone() const { return m_active.empty(); }
 
-    /// By sentence, without kEndId; when all are done.
+    /// The best hypotheses by sentence, without kEndId; to be called when all are done.
     std::vector<std::vector<int32_t>> best() const;
 
 private:

@@ -12,11 +12,11 @@ struct TranslationVocab {
     int64_t target = 0;
 };
 
-/// The encoder-decoder transformer of "Attention Is All You Need" with the parameter names,
-/// layouts and numerics of transformers.MarianMTModel: post-norm, sinusoidal positions (sines in
-/// the first half of the vector), ReLU, embeddings scaled by sqrt(C) and tied to the classifier. A
-/// translation begins with kPadId; of the batch's tensors see Batch. Values in comments: B pairs,
-/// S and T tokens of source and target, C width, H heads, V vocabulary of the target.
+/// The encoder-decoder transformer of "Attention Is All You Need" with the parameter names, layouts
+/// and numerics of transformers.MarianMTModel: post-norm, sinusoidal positions (sines in the first
+/// half of the vector), ReLU, embeddings scaled by sqrt(C) and tied to the classifier. A
+/// translation begins with kPadId; Batch describes the batch's tensors. Values in comments: B
+/// pairs, S and T tokens of source and target, C width, H heads, V vocabulary of the target.
 class Translation final : public Model {
 public:
     Translation(const RunSpec& spec, const TranslationVocab& vocab);
@@ -32,7 +32,7 @@ public:
     /// marks the real ones.
     at::Tensor encode(const at::Tensor& source, const at::Tensor& mask, bool training) const;
 
-    /// Logits (B, T, V) of what follows each token of `input` (B, T).
+    /// Logits (B, T, V) of the token after each token of `input` (B, T).
     at::Tensor logits(const at::Tensor& memory, const at::Tensor& mask, const at::Tensor& input,
                       bool training) const;
 
@@ -52,7 +52,7 @@ public:
     /// Takes the rows `rows` (int64) of a cache, in that order; a row may come several times.
     static void selectRows(Cache& cache, const at::Tensor& rows);
 
-    /// Logits (R, V) of what follows after one more token for each row, `tokens` (R).
+    /// Adds one token to each row, `tokens` (R). Returns logits (R, V) of those after them.
     at::Tensor next(const at::Tensor& tokens, Cache& cache) const;
 
     int64_t longest() const { return m_shape.context; } ///< tokens of a sentence
@@ -107,7 +107,7 @@ private:
     RunSpec::Model m_shape;
     int64_t m_feedForward;
     double m_labelSmoothing;
-    bool m_checkpointsActivations; ///< of each layer
+    bool m_checkpointsActivations; ///< those of each layer
     TranslationVocab m_vocab;
     size_t m_sourceEmbedding = 0;
     size_t m_targetEmbedding = 0;

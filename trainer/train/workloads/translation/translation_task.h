@@ -39,7 +39,7 @@ private:
     PairData m_data;
     std::unique_ptr<BatchSource> m_batches;
     Translation m_model;
-    std::vector<HeldOut> m_heldOut;                    ///< what validation measures with
+    std::vector<HeldOut> m_heldOut;                    ///< the pairs of validation
     std::vector<std::vector<size_t>> m_heldOutBatches; ///< indices, sorted by length
 };
 

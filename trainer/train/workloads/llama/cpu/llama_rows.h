@@ -6,13 +6,13 @@
 namespace rm {
 
 // Loops over rows of float32, one behind the other, for processors with AVX2 and FMA; the same sums
-// on all of them. What they compute is in llama_kernels.h.
+// on all of them. llama_kernels.h says what they compute.
 
 /// The input of the norm.
 struct NormRows {
     int64_t rows = 0, columns = 0;
     const float* x = nullptr;
-    const float* weight = nullptr; ///< of as many columns
+    const float* weight = nullptr; ///< as many as columns
 };
 
 /// sum = x + delta; without `delta` x is the sum and nothing is written to `sum`. `scales` are the

@@ -27,7 +27,7 @@ bool isCharsetCharacter(char c) {
     return (c > 0 && isAlphanumeric(c)) || c == '-' || c == '_' || c == '.' || c == ':';
 }
 
-/// From the header: "Content-Type: text/plain; charset=ISO-8859-1". Empty: not said.
+/// The charset in the header's "Content-Type: text/plain; charset=ISO-8859-1"; empty: none.
 std::string charsetOf(const std::vector<CatalogueMessage>& messages) {
     constexpr std::string_view kBefore = "charset=";
     for (const auto& [id, text] : messages) {
@@ -59,7 +59,7 @@ public:
         return m_converter != reinterpret_cast<iconv_t>(-1); // NOLINT: POSIX's own constant
     }
 
-    /// nullopt: not of that character set.
+    /// The text in UTF-8; nullopt: it is not of that character set.
     std::optional<std::string> operator()(std::string_view text) const {
         iconv(m_converter, nullptr, nullptr, nullptr, nullptr);
         std::string out;
@@ -81,7 +81,7 @@ private:
     iconv_t m_converter;
 };
 
-/// Where the one mark of an access key stands; npos: none, or several.
+/// The position of the one mark of an access key; npos: none, or several.
 size_t accessMark(std::string_view text, char mark) {
     const size_t at = text.find(mark);
     const bool one = at != text.npos && text.find(mark, at + 1) == text.npos;

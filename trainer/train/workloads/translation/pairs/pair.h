@@ -19,11 +19,11 @@ struct Pair {
 struct PairHarvest {
     std::vector<Pair> pairs;
     int64_t bad = 0;                ///< lines or messages that are no pair
-    std::vector<std::string> named; ///< the first of them: "PATH:12: why"
+    std::vector<std::string> named; ///< the first of the bad ones: "PATH:12: why"
 
     static constexpr size_t kMaxNamed = 10;
 
-    /// Counts one that is no pair; names it while there are few.
+    /// Counts a line or message that is no pair; names it while there are few.
     void refuse(const std::string& path, int64_t number, std::string_view why);
 };
 

@@ -69,7 +69,7 @@ at::Tensor sourceMask(const std::vector<EncodedPair>& pairs, int64_t width) {
 Batch makePairBatch(const std::vector<EncodedPair>& pairs) {
     const Longest longest = longestOf(pairs);
     const int64_t count = countTargets(pairs);
-    std::vector<EncodedPair> shifted = pairs; // what the decoder has seen before each target
+    std::vector<EncodedPair> shifted = pairs; // tokens that the decoder saw before each target
     const at::Tensor labels = at::empty({count}, at::kLong);
     const at::Tensor places = at::empty({longest.padsTarget ? count : 0}, at::kLong);
     auto* label = labels.mutable_data_ptr<int64_t>();

@@ -36,7 +36,7 @@ private:
     struct Epoch {
         int64_t number = -1;
         std::vector<uint32_t> pairs;  ///< batch after batch
-        std::vector<size_t> begins;   ///< of each batch and behind the last, in `pairs`
+        std::vector<size_t> begins;   ///< where batches begin in `pairs`, and the last one's end
         std::vector<int64_t> targets; ///< tokens, by batch
     };
     const Epoch& epoch(int64_t number) const; ///< with m_mutex held

@@ -18,7 +18,7 @@ struct PairLanguages {
     bool operator==(const PairLanguages&) const = default;
 };
 
-/// Where pairs come from.
+/// The files that pairs come from, and their languages.
 struct PairCorpus {
     std::vector<std::string> files; ///< .tsv, .rmpairs of texts, .mo
     PairLanguages languages;        ///< as the catalogues' folders (it/LC_MESSAGES) or shards say
@@ -31,7 +31,7 @@ Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::s
 
 /// Progress and counts of reading a corpus.
 struct HarvestState {
-    size_t pieces = 0; ///< of files
+    size_t pieces = 0; ///< parts of files to read
     size_t piecesDone = 0;
     int64_t pairs = 0;
     int64_t duplicates = 0;         ///< left out: the same source and target as before

@@ -13,7 +13,7 @@
 
 namespace rm {
 
-/// What a shard of pairs says of itself.
+/// The kind of items, the vocabularies and the languages of a shard of pairs.
 struct PairFileInfo {
     int64_t itemBytes = 1;   ///< 1: texts in UTF-8; 2 or 4: token ids
     int64_t sourceVocab = 0; ///< ids only
@@ -38,10 +38,10 @@ public:
     const PairFileInfo& info() const;
     int64_t count() const; ///< pairs
     int64_t length(int64_t side) const;
-    /// Of a shard of texts.
+    /// The text of a side, in a shard of texts.
     std::string_view text(int64_t side) const;
-    /// Of a shard of ids: writes length(side) of them to `out`; kCorrupt for one that is beyond its
-    /// vocabulary.
+    /// Writes the length(side) ids of a side to `out`, in a shard of ids; kCorrupt for one that is
+    /// beyond its vocabulary.
     Result<void> ids(int64_t side, int64_t* out) const;
 
 private:
@@ -66,11 +66,11 @@ public:
     static Result<PairFileWriter> create(const std::string& path, const PairFileInfo& info);
     PairFileWriter(PairFileWriter&&) noexcept;
     PairFileWriter& operator=(PairFileWriter&&) noexcept;
-    ~PairFileWriter(); ///< removes what was not finished
+    ~PairFileWriter(); ///< removes a shard that was not finished
 
-    /// Into a shard of texts.
+    /// Adds a pair to a shard of texts.
     Result<void> append(std::string_view source, std::string_view target);
-    /// Into a shard of ids, all of which must be below the sizes of the vocabularies.
+    /// Adds a pair to a shard of ids, which must be below the sizes of the vocabularies.
     Result<void> append(std::span<const int32_t> source, std::span<const int32_t> target);
     int64_t count() const; ///< pairs so far
     Result<void> finish();

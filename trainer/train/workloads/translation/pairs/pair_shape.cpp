@@ -13,7 +13,7 @@ namespace rm {
 namespace {
 
 constexpr int64_t kNarrowest = 8;
-constexpr int64_t kParts = 4; ///< of rows and widths
+constexpr int64_t kParts = 4; ///< into which rows and widths are divided
 
 /// `size`, which is at most `whole`, rounded up to a multiple of whole / kParts (itself rounded
 /// up), but to `whole` at most.

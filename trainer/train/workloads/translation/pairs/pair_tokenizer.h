@@ -12,7 +12,7 @@ namespace rm {
 /// Ids that mean the same in both languages, as Marian has them.
 inline constexpr int32_t kEndId = 0; ///< </s>, behind every sentence
 inline constexpr int32_t kUnknownId = 1;
-inline constexpr int32_t kPadId = 2; ///< also what a translation begins with
+inline constexpr int32_t kPadId = 2; ///< also begins a translation
 
 /// The SentencePiece vocabularies of two languages, or one for both. All calls may come from any
 /// thread.
@@ -21,7 +21,7 @@ public:
     /// Makes it from SentencePiece models with the ids above; equal models become one vocabulary.
     static Result<PairTokenizer> load(const std::string& source, const std::string& target);
 
-    /// From serialized().
+    /// Makes it from serialized().
     static Result<PairTokenizer> parse(const std::string& serialized);
 
     int64_t sourceVocab() const;
@@ -36,7 +36,7 @@ public:
     /// Everything that defines it, for other ranks and cache keys.
     std::string serialized() const;
 
-    /// What transformers.MarianTokenizer reads. `longest` is the most tokens of a sentence.
+    /// The files for transformers.MarianTokenizer. `longest` is the most tokens of a sentence.
     TextFiles files(int64_t longest, const PairLanguages& languages) const;
 
 private:
