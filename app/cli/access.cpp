@@ -5,6 +5,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/terminal.h"
 #include "app/core/fleet/node_comparison.h"
+#include "app/core/store/run_summary.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/plan.h"
-#include "app/core/store/store.h"
+#include "app/core/store/run_summary.h"
 
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/asked_command.h"
 
 #include <algorithm>
 #include <iostream>

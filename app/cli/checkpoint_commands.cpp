@@ -6,6 +6,7 @@
 #include "app/cli/launch_lines.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/store/run_summary.h"
 #include "shared/checkpoint/manifest.h"
 
 #include <QDir>

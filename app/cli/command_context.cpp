@@ -6,6 +6,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/runs/same_name.h"
+#include "app/core/store/store_reader.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 

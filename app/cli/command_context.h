@@ -4,7 +4,7 @@
 #include "app/core/await.h"
 #include "app/core/engine/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
 #include "shared/exit_code.h"
 
 #include <QCoreApplication>

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/json_view.h"
 
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "shared/exit_code.h"
 
 #include <cmath>

@@ -5,7 +5,11 @@
 #include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/ssh_offers.h"
-#include "app/core/store/store.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
+#include "app/core/store/stored_checkpoint.h"
 
 #include <nlohmann/json.hpp>
 

@@ -7,12 +7,11 @@
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 #include "app/core/fleet/node_comparison.h"
+#include "app/core/store/run_summary.h"
 #include "shared/amounts.h"
 #include "shared/counted.h"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <iostream>
 
 namespace rm::cli {

@@ -14,6 +14,7 @@
 #include "app/core/runs/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
+#include "app/core/store/store_reader.h"
 #include "shared/amounts.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"

@@ -19,6 +19,7 @@
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/same_name.h"
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/rule.h"

@@ -2,6 +2,7 @@
 #include "app/cli/run_text.h"
 
 #include "app/cli/terminal.h"
+#include "app/core/store/store_reader.h"
 #include "shared/amounts.h"
 #include "shared/board/board.h"
 #include "shared/journal/event_codes.h"

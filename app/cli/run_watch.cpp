@@ -11,6 +11,7 @@
 #include "app/core/runs/standstill.h"
 #include "app/core/store/run_metrics.h"
 #include "app/core/store/step_samples.h"
+#include "app/core/store/store_reader.h"
 #include "shared/journal/event_codes.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "app/core/engine/engine.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"

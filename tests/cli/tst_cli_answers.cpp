@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings/paths.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "shared/spec/run_spec.h"
 #include "tests/cli/own_folders.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/earlier_run.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/manifest.h"
 #include "tests/cli/own_folders.h"
 

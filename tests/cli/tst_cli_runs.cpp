@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings/paths.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"
 

@@ -6,6 +6,8 @@
 #include "app/core/launch/trial.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "tests/cli/own_folders.h"
 

@@ -2,6 +2,8 @@
 #include "app/core/engine/holder/face_channel.h"
 #include "app/core/engine/holder/shared_engine.h"
 #include "app/core/launch/recipes.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "tests/cli/own_folders.h"
 
 #include <QDir>
@@ -157,13 +159,13 @@ void TestSharedEngine::whatALaunchWouldMeetIsToldToBoth() {
     const auto second = opened();
     QVERIFY(first && second);
     RunSpec spec = **loadSpecOrRecipe("gpt-tiny", {});
-    spec.data.train = {"/nowhere"};
+    spec.data.train = {"/nowhere", "/no\xffwhere"}; // the second is no UTF-8
     for (Engine* engine : {&first->engine, &second->engine}) {
         const auto outlook = engine->ask(OutlookRequest{spec, kLocalNodeName});
         QTRY_VERIFY_WITH_TIMEOUT(outlook.isFinished(), kDeadlineMs);
         QVERIFY2(outlook.result(),
                  outlook.result() ? "" : outlook.result().error().message.c_str());
-        QCOMPARE(outlook.result()->problems.size(), 1u);
+        QCOMPARE(outlook.result()->problems.size(), 2u);
         QVERIFY(outlook.result()->problems.front().what.find("/nowhere") != std::string::npos);
     }
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/asked_command.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/run_figures.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/timeline.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/ingest/node_ingest.h"
+#include "app/core/store/store_writer.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
 #include "shared/io/clock.h"

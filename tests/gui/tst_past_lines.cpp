@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_writer.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
 #include "tests/gui/support/demo_run.h"

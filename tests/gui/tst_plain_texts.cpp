@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_writer.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/run/run_page.h"
 #include "shared/io/clock.h"

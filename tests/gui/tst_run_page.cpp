@@ -2,6 +2,8 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/runs/asked_words.h"
 #include "app/core/store/export.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/checkpoints_model.h"

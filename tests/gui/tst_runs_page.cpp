@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/models/runs_model.h"
 #include "app/ui/run/run_page.h"

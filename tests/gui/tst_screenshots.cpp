@@ -5,6 +5,7 @@
 #include "app/core/launch/job_script.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
+#include "app/core/store/store_writer.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/connect_dialogs.h"
 #include "app/ui/dialogs/job_script_dialog.h"

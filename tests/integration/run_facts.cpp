@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/run_facts.h"
 
+#include "app/core/store/store_reader.h"
+
 #include <QFile>
 #include <QStringList>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/store.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
 
 #include <QByteArray>
 #include <QString>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/wire/receive.h"
 #include "tests/integration/run_facts.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/earlier_run.h"
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/manifest.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/run_summary.h"
 #include "shared/journal/segment.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"

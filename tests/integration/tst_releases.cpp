@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/run_summary.h"
 #include "shared/io/file.h"
 #include "shared/spec/node_plan.h"
 #include "tests/integration/installation.h"

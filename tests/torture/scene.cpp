@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/torture/scene.h"
 
+#include "app/core/store/store_reader.h"
 #include "shared/journal/segment.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/torture/told.h"
 
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/manifest.h"
 
 #include <QDir>

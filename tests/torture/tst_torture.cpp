@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/holder/holder_place.h"
+#include "app/core/store/run_summary.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
 #include "tests/support/requirement.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/run_summary.h"
 #include "tests/support/requirement.h"
 #include "tests/torture/chaos_proxy.h"
 #include "tests/torture/scene.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
 #include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
 #include "shared/journal/event_codes.h"

@@ -4,9 +4,12 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
+#include <stop_token>
 
 namespace rm {
 

@@ -4,6 +4,8 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/node/node.h"
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "shared/checkpoint/manifest.h"
 
 #include <algorithm>

@@ -4,6 +4,8 @@
 #include "app/core/answer.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/node/node.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
 
 #include <algorithm>
 

@@ -9,12 +9,11 @@
 #include "app/core/launch/transfer_rate.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/steps_left.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
-
-#include <algorithm>
-#include <filesystem>
 
 namespace rm {
 

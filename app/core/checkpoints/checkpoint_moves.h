@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_orders.h"
 #include "app/core/launch/launcher.h"
 #include "app/core/runs/procedure_context.h"
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/compare.h"
 
 #include <optional>

@@ -2,6 +2,10 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "shared/counted.h"
 
 #include <QDateTime>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/checkpoints/find_checkpoint.h"
 
+#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
-#include "shared/checkpoint/manifest.h"
+#include "app/core/store/store_reader.h"
 
 #include <algorithm>
 #include <charconv>

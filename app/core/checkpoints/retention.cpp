@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/checkpoints/retention.h"
 
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/keep_rules.h"
 
 #include <cmath>

@@ -2,12 +2,14 @@
 #include "app/core/checkpoints/verify_checkpoint.h"
 
 #include "app/core/agent/agent_client.h"
-#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
+#include <stop_token>
 #include <utility>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/deploy/tree_sender.h"
+#include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
 namespace rm {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "app/core/agent/node_cleaning.h"
-#include "app/core/engine/procedures.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/launch/launcher.h"
+#include "app/core/runs/procedure_context.h"
 
 #include <stop_token>
 #include <string>

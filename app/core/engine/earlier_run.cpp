@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/store/store_reader.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
 

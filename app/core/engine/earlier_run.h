@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/engine/procedures.h"
+#include "app/core/launch/launcher.h"
 #include "app/core/runs/live_state.h"
+#include "app/core/runs/procedure_context.h"
+#include "app/core/store/store_reader.h"
+#include "shared/spec/run_spec.h"
 
 #include <optional>
 #include <string>

@@ -13,10 +13,8 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
+#include <variant>
 
 namespace rm {
 
@@ -67,8 +65,9 @@ Q_SIGNALS:
     /// Emitted once per refused login. Following continues after a successful Fleet::check() of the
     /// node.
     void loginRefused(const QString& node);
-    /// Following ended although the attempt did not (the run is unknown there, ...). `message` is
-    /// for people.
+    /// Following ended although the attempt did not (the run is unknown there, ...), or something
+    /// could not be stored that nobody waits for. `run` empty: it is about all of them. `message`
+    /// is for people.
     void failed(const QString& run, const QString& message);
 };
 

@@ -3,7 +3,10 @@
 
 #include "app/core/engine/parts.h"
 #include "app/core/remote/credential_store.h"
+#include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
+
+#include <QMetaObject>
 
 #include <algorithm>
 
@@ -42,6 +45,10 @@ Result<void> Following::follow(const QString& run) {
         now.restore(asked);
     Q_EMIT m_engine.liveChanged(run);
     return {};
+}
+
+void Following::forget(const QString& run) {
+    m_followed.erase(run);
 }
 
 void Following::retry(const std::string& node) {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "app/core/engine/local_engine.h"
-#include "app/core/store/store.h"
 
 #include <QObject>
 #include <QString>
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace rm {
@@ -28,7 +28,7 @@ public:
     /// Null: it is not followed.
     FollowedRun* find(const QString& run) const;
     /// Lets the run go: it is about to be somewhere else, or nowhere.
-    void forget(const QString& run) { m_followed.erase(run); }
+    void forget(const QString& run);
 
     /// The node can perhaps be reached now.
     void retry(const std::string& node);

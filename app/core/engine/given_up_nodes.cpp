@@ -3,9 +3,11 @@
 
 #include "app/core/engine/parts.h"
 #include "app/core/follow/read_rest.h"
+#include "app/core/store/attempts.h"
 #include "shared/io/clock.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace rm {
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "app/core/engine/local_engine.h"
+#include "app/core/store/attempts.h"
 
 #include <QFuture>
 #include <QObject>
 #include <QTimer>
 
-#include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>

@@ -5,11 +5,17 @@
 #include "app/core/engine/parts.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
+#include "shared/return_if_error.h"
 
 #include <QMetaObject>
 #include <QPromise>
+
+#include <functional>
+#include <variant>
 
 namespace rm {
 
@@ -247,9 +253,12 @@ QFuture<Result<void>> LocalEngine::edit(const std::string& attempt,
     promise->start();
     m_parts->writer->post([this, promise, edit = std::move(edit)](StoreWriter& writer) {
         auto done = edit(writer);
-        QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
-        promise->addResult(done);
-        promise->finish();
+        // In this order, and in the engine's thread: who has the answer knows of the change.
+        QMetaObject::invokeMethod(this, [this, promise, done] {
+            Q_EMIT runsChanged();
+            promise->addResult(done);
+            promise->finish();
+        });
         return done;
     });
     return promise->future();

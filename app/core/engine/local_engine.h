@@ -5,7 +5,7 @@
 #include "app/core/engine/engine.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/host_worker.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_writer.h"
 
 #include <functional>
 #include <memory>

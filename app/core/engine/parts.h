@@ -7,10 +7,12 @@
 #include "app/core/engine/given_up_nodes.h"
 #include "app/core/engine/launches.h"
 #include "app/core/engine/local_engine.h"
-#include "app/core/engine/procedures.h"
 #include "app/core/follow/followed_run.h"
 #include "app/core/launch/cancel_token.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/runs/procedure_context.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "app/core/store/writer_thread.h"
 
 #include <QThreadPool>

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/procedures.h"
 
-#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/agent/agent_client.h"
 #include "app/core/checkpoints/checkpoint_moves.h"
-#include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
 #include "app/core/checkpoints/verify_checkpoint.h"
 #include "app/core/follow/read_rest.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/steps_left.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
-#include <atomic>
-#include <charconv>
-#include <chrono>
 #include <functional>
 #include <future>
 

@@ -4,6 +4,7 @@
 #include "app/core/engine/requests/launch.h"
 #include "app/core/launch/launcher.h"
 #include "app/core/runs/procedure_context.h"
+#include "app/core/store/run_summary.h"
 #include "shared/spec/run_spec.h"
 
 #include <QString>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/request.h"
 
+#include <type_traits>
+#include <variant>
+
 namespace rm {
 
 std::optional<QString> runStartedBy(const EngineRequest& request) {

@@ -21,8 +21,9 @@ namespace rm {
 //   perform(engine)  does it in the process that holds the database, in the thread of the engine,
 //                    without blocking; a future that ends without an answer is of a closed engine
 //   kStartsRanks     if it starts ranks, of its member `run`
-// A member `by` without a name, a member `spec` and an id that is empty are filled in by
-// SharedEngine before the request leaves its process.
+// Before it leaves its process SharedEngine fills in a `by` without a name and the id of a launch
+// or command, and makes the paths of a `spec` absolute. A spec can always be read from its own
+// TOML.
 
 /// Any of them. Never stored; a request's position is its number on the wire.
 using EngineRequest =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/run_folders.h"
 
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "app/core/agent/agent_client.h"
-#include "app/core/engine/procedures.h"
+#include "app/core/launch/launcher.h"
+#include "app/core/runs/procedure_context.h"
 
 #include <stop_token>
 #include <vector>

@@ -2,6 +2,8 @@
 #include "app/core/follow/followed_run.h"
 
 #include "app/core/runs/standstill.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"

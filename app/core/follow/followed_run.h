@@ -4,6 +4,8 @@
 #include "app/core/follow/node_follower.h"
 #include "app/core/launch/host_worker.h"
 #include "app/core/runs/live_state.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/run_summary.h"
 #include "app/core/store/writer_thread.h"
 
 #include <QFuture>
@@ -69,10 +71,10 @@ public:
     std::vector<InFlight> takeInFlight();
     void goOnWith(std::vector<InFlight> commands);
 
-    /// See Engine.
+    /// See WithdrawRequest.
     Result<QString> withdraw(const std::string& id);
 
-    /// See Engine. The answer waits until it is known whether the node can be reached.
+    /// See DeclareLostRequest. The answer waits until it is known whether the node can be reached.
     QFuture<Result<void>> declareLost(const std::string& node, const Asker& by);
 
 Q_SIGNALS:

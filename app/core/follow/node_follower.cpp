@@ -5,6 +5,8 @@
 #include "app/core/follow/orphan_watch.h"
 #include "app/core/ingest/node_ingest.h"
 #include "app/core/remote/back_off.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 

@@ -3,7 +3,7 @@
 
 #include "app/core/launch/node_login.h"
 #include "app/core/runs/live_state.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_writer.h"
 
 #include <QString>
 

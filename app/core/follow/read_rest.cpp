@@ -3,6 +3,8 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/follow/node_follower.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 

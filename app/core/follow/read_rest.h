@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/runs/procedure_context.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
 
 #include <QString>
 

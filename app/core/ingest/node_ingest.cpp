@@ -2,6 +2,7 @@
 #include "app/core/ingest/node_ingest.h"
 
 #include "app/core/ingest/log_lines.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
 #include "shared/journal/journal.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/asked_words.h"
 
+#include "app/core/store/asked_command.h"
 #include "shared/wire/messages.h"
 
 namespace rm {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/live_spec.h"
 
+#include "app/core/store/store_reader.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/toml_fields.h"
 

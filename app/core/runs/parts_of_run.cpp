@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/parts_of_run.h"
 
+#include "app/core/store/run_summary.h"
+
 namespace rm {
 
 std::string partWords(const std::vector<RunNode>& last, const std::vector<RunNode>& whole) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/launch/plan.h"
-#include "app/core/store/store.h"
+#include "app/core/store/run_summary.h"
 
 #include <string>
 #include <vector>

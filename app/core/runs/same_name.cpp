@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/same_name.h"
 
+#include "app/core/store/run_summary.h"
+
 #include <utility>
 
 namespace rm {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/asked_rows.h"
 
+#include "app/core/store/asked_command.h"
+
 #include <QJsonArray>
 #include <QJsonDocument>
 

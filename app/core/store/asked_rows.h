@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/asked_command.h"
 #include "app/core/store/database.h"
-#include "app/core/store/store.h"
 
 namespace rm {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
 
 #include <iosfwd>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // StoreReader's queries about the lines of a run and the checkpoints on them.
 #include "app/core/store/reader_impl.h"
+#include "app/core/store/store_reader.h"
 #include "shared/checkpoint/manifest.h"
 
 #include <algorithm>

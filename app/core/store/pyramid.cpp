@@ -2,6 +2,7 @@
 #include "app/core/store/pyramid.h"
 
 #include "app/core/store/column_codec.h"
+#include "app/core/store/series.h"
 
 #include <algorithm>
 #include <cmath>

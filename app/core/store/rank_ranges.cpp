@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/rank_ranges.h"
 
+#include "app/core/store/attempts.h"
+
 namespace rm {
 
 namespace {

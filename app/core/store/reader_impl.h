@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/store/run_lines.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
 #include "app/core/store/stream_reader.h"
 
 #include <atomic>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/record_writer.h"
 
+#include "app/core/store/asked_command.h"
 #include "app/core/store/attempt_outcome.h"
-#include "app/core/store/store.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
 

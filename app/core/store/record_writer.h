@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/attempts.h"
 #include "app/core/store/rank_ranges.h"
-#include "app/core/store/store.h"
+#include "app/core/store/run_summary.h"
 #include "app/core/store/stream_writer.h"
 #include "shared/journal/records.h"
 

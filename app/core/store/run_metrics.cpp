@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/run_metrics.h"
 
+#include "app/core/store/store_reader.h"
+
 #include <algorithm>
 
 namespace rm {

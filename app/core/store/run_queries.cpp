@@ -4,6 +4,7 @@
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/rank_ranges.h"
 #include "app/core/store/reader_impl.h"
+#include "app/core/store/store_reader.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/reader_impl.h"
+#include "app/core/store/store_reader.h"
 #include "shared/journal/event_codes.h"
 
 #include <QJsonArray>

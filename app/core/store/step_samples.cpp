@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/step_samples.h"
 
+#include "app/core/store/series.h"
+
 namespace rm {
 
 std::vector<StepSample> samplesByStep(const std::vector<StoredSample>& samples) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
+
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/schema.h"
 #include "shared/return_if_error.h"

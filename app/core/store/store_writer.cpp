@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_writer.h"
+
 #include "app/core/settings/private_files.h"
 #include "app/core/store/asked_rows.h"
 #include "app/core/store/attempt_outcome.h"
@@ -6,7 +8,7 @@
 #include "app/core/store/lock_file.h"
 #include "app/core/store/record_writer.h"
 #include "app/core/store/schema.h"
-#include "app/core/store/store.h"
+#include "app/core/store/series.h"
 #include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/writer_thread.h"
 
+#include "app/core/store/store_writer.h"
+
 namespace rm {
 
 namespace {

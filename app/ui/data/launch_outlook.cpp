@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_time.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"

@@ -2,6 +2,7 @@
 #include "app/ui/data/run_figures.h"
 
 #include "app/core/store/run_metrics.h"
+#include "app/core/store/store_reader.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "app/ui/data/run_time.h"
 
 #include "app/core/runs/parts_of_run.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_figures.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
+#include "app/core/store/store_reader.h"
 
 #include <optional>
 #include <vector>

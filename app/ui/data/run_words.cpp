@@ -2,6 +2,7 @@
 #include "app/ui/data/run_words.h"
 
 #include "app/core/runs/standstill.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/look/format.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"

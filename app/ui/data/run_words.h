@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
-#include "app/core/store/store.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/widgets/chip.h"
 #include "shared/metrics/registry.h"
 

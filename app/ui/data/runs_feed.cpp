@@ -2,6 +2,7 @@
 #include "app/ui/data/runs_feed.h"
 
 #include "app/core/engine/engine.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/store_thread.h"
 
 #include <algorithm>

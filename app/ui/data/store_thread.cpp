@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/store_thread.h"
 
+#include "app/core/store/store_reader.h"
+
 #include <QFileInfo>
 
 namespace rm {

@@ -2,6 +2,11 @@
 #include "app/ui/data/timeline.h"
 
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "app/ui/look/format.h"
 
 #include <QCoreApplication>

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/store.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "app/ui/widgets/chip.h"
 
 #include <vector>

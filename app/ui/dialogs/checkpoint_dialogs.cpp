@@ -3,6 +3,8 @@
 
 #include "app/core/answer.h"
 #include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/placement_list.h"

@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"

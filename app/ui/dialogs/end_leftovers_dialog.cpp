@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
 #include "app/core/fleet/check_rows.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/widgets/label.h"

@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/widgets/toast.h"
 
 #include <QCoreApplication>

@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/run_dialogs.h"
 
 #include "app/core/answer.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/dialogs/sheet.h"
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
-#include "app/core/store/store.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/data/run_figures.h"
 
 #include <QAbstractTableModel>

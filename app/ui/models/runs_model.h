@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/store.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/widgets/cell_delegate.h"
 
 #include <QAbstractTableModel>

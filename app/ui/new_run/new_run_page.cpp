@@ -7,6 +7,7 @@
 #include "app/core/runs/branch_name.h"
 #include "app/core/runs/same_name.h"
 #include "app/core/runs/steps_left.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/data/launch_outlook.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/chart_data.h"
 
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/plot/past_lines.h"
 #include "app/ui/plot/smoothing.h"

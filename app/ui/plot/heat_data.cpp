@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
 #include "app/ui/plot/chart_data.h"
 
 #include <algorithm>

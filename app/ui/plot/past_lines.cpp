@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/past_lines.h"
 
+#include "app/core/store/store_reader.h"
+
 #include <QCoreApplication>
 
 #include <algorithm>

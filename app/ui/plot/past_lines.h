@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/store_reader.h"
 #include "app/ui/plot/chart_data.h"
 
 namespace rm {

@@ -2,6 +2,7 @@
 #include "app/ui/run/charts_tab.h"
 
 #include "app/core/settings/paths.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"

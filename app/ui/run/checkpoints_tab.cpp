@@ -6,6 +6,7 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/retention.h"
 #include "app/core/engine/engine.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/checkpoint_dialogs.h"
 #include "app/ui/look/format.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/data/run_words.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/export.h"
+#include "app/core/store/series.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/run/run_detail.h"

@@ -8,6 +8,7 @@
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/store/export.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"

@@ -4,6 +4,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/standstill.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "shared/journal/event_codes.h"

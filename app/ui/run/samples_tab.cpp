@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/samples_tab.h"
 
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"

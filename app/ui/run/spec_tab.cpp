@@ -2,6 +2,7 @@
 #include "app/ui/run/spec_tab.h"
 
 #include "app/core/runs/live_spec.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"

@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"

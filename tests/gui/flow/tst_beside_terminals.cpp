@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
 #include "app/ui/data/runs_feed.h"
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"

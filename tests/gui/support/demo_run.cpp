@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/support/demo_run.h"
 
+#include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "shared/spec/run_spec.h"
 

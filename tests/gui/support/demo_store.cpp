@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/support/demo_store.h"
 
+#include "app/core/store/store_writer.h"
 #include "tests/gui/support/demo_run.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>

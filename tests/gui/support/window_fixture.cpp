@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/support/window_fixture.h"
 
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "tests/gui/support/demo_store.h"
 

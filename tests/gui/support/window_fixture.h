@@ -4,6 +4,7 @@
 #include "app/core/engine/local_engine.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/store_writer.h"
 #include "app/ui/main_window.h"
 
 #include <QTemporaryDir>

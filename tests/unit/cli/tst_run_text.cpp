@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_text.h"
 #include "app/core/store/attempt_outcome.h"
+#include "app/core/store/run_summary.h"
 #include "shared/board/board.h"
 
 #include <QTest>

@@ -3,6 +3,9 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "app/core/store/asked_command.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
 #include "shared/journal/event_codes.h"
 
 #include <QTest>

@@ -2,6 +2,7 @@
 #include "app/core/engine/holder/holder_search.h"
 
 #include "app/core/engine/holder/face_channel.h"
+#include "app/core/store/store_writer.h"
 
 #include <QLocalSocket>
 

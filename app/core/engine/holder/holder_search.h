@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/engine/holder/messages.h"
-#include "app/core/store/store.h"
+#include "app/core/store/store_writer.h"
 
 #include <QElapsedTimer>
 #include <QObject>

@@ -2,6 +2,7 @@
 #include "app/core/engine/holder/messages.h"
 
 #include "app/core/engine/holder/value_codec.h"
+#include "app/core/store/asked_command.h"
 
 #include <QCborParserError>
 

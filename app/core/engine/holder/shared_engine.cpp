@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/holder/shared_engine.h"
 
-#include "app/core/answer.h"
 #include "app/core/engine/holder/face_channel.h"
 #include "app/core/engine/holder/face_server.h"
 #include "app/core/engine/holder/holder_place.h"
@@ -10,6 +9,8 @@
 #include "app/core/launch/plan.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/settings/user_name.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 
 #include <QCoreApplication>
 #include <QDir>

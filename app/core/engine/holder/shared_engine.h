@@ -3,6 +3,7 @@
 
 #include "app/core/engine/holder/messages.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/store_writer.h"
 
 #include <memory>
 

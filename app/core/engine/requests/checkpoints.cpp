@@ -6,6 +6,7 @@
 #include "app/core/checkpoints/verify_checkpoint.h"
 #include "app/core/engine/parts.h"
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/asked_command.h"
 
 #include <functional>
 #include <optional>

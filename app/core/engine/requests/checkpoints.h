@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/checkpoints/checkpoint_orders.h"
-#include "app/core/store/store.h"
+#include "app/core/store/asked_command.h"
 #include "shared/checkpoint/compare.h"
 #include "shared/result.h"
 

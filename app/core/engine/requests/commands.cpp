@@ -4,8 +4,10 @@
 #include "app/core/engine/parts.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/settings/user_name.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 
+#include <QMetaObject>
 #include <QPromise>
 #include <QUuid>
 

@@ -4,17 +4,20 @@
 #include "app/core/checkpoints/checkpoint_moves.h"
 #include "app/core/engine/earlier_run.h"
 #include "app/core/engine/parts.h"
+#include "app/core/engine/procedures.h"
+#include "app/core/launch/launcher.h"
 #include "app/core/launch/plan.h"
 #include "app/core/network/network_file.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <QPromise>
 #include <QTimer>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <type_traits>
 
 namespace rm {
 

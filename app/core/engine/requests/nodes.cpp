@@ -13,6 +13,8 @@
 #include <QMetaObject>
 
 #include <algorithm>
+#include <functional>
+#include <stop_token>
 
 namespace rm {
 

@@ -4,6 +4,7 @@
 #include "app/core/engine/parts.h"
 #include "app/core/engine/run_folders.h"
 #include "app/core/runs/asked_words.h"
+#include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>

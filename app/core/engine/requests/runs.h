@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/agent/run_folder.h"
-#include "app/core/store/store.h"
+#include "app/core/store/asked_command.h"
 #include "shared/result.h"
 
 #include <QByteArray>
@@ -10,6 +10,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

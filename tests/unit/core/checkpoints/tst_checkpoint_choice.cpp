@@ -135,4 +135,8 @@ private Q_SLOTS:
 };
 
 QTEST_APPLESS_MAIN(TestCheckpointChoice)
+#include "app/core/store/asked_command.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
+
 #include "tst_checkpoint_choice.moc"

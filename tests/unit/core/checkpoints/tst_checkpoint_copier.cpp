@@ -206,4 +206,7 @@ private Q_SLOTS:
 };
 
 QTEST_GUILESS_MAIN(TestCheckpointCopier)
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
+
 #include "tst_checkpoint_copier.moc"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/engine/holder/messages.h"
+#include "app/core/store/asked_command.h"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/ingest/node_ingest.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
 #include "shared/io/file.h"
 #include "shared/journal/journal.h"
 #include "tests/unit/core/store/store_fixture.h"

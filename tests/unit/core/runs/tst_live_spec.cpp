@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/live_spec.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "tests/unit/core/store/store_fixture.h"
 
 #include <cmath>

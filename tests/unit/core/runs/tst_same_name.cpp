@@ -28,4 +28,6 @@ private Q_SLOTS:
 };
 
 QTEST_GUILESS_MAIN(TestSameName)
+#include "app/core/store/run_summary.h"
+
 #include "tst_same_name.moc"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes the database that tst_store_file keeps as the golden one of this schema:
 // make_golden_store golden_vN.sqlite. Run it once per schema step, never again for an old one.
-#include "app/core/store/store.h"
+
+#include "app/core/store/store_writer.h"
 
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measures the store: store_bench [POINTS]. One JSON line each, see packaging/bench.
-#include "app/core/store/store.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
 
 #include <QFileInfo>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Writes to a database until it is killed: store_victim PATH. Node n's batch k holds steps of
 // that node's rank from its cursor on, one step a byte, and one log line a step.
-#include "app/core/store/store.h"
+
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 
 #include <cstdio>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/column_codec.h"
+#include "app/core/store/series.h"
 #include "app/core/store/stream_rows.h"
 
 #include <QTest>

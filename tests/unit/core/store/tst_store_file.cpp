@@ -2,6 +2,8 @@
 #include "app/core/fleet/fleet.h"
 #include "app/core/settings/paths.h"
 #include "app/core/store/schema.h"
+#include "app/core/store/store_reader.h"
+#include "app/core/store/store_writer.h"
 #include "tests/support/requirement.h"
 #include "tests/support/small_disk.h"
 #include "tests/unit/core/store/store_fixture.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
 #include "tests/unit/core/store/store_fixture.h"
 
 #include <QProcess>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/parts_of_run.h"
+#include "app/core/store/series.h"
 #include "app/core/store/step_samples.h"
+#include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
 #include "shared/spec/run_spec.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/attempts.h"
 #include "app/core/store/export.h"
+#include "app/core/store/series.h"
+#include "app/core/store/stored_checkpoint.h"
 #include "tests/unit/core/store/store_fixture.h"
 
 #include <algorithm>

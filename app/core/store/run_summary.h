@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// State of a run as the database knows it. Stored: never renumber. Link loss is not a state.
+enum class RunStateKind : uint8_t {
+    kPreparing = 0, ///< checking, deploying, starting
+    kRunning = 1,
+    kPaused = 2,
+    kFinished = 3,
+    kStopped = 4,
+    kFailed = 5,
+    kPreempted = 6,
+};
+const char* runStateName(RunStateKind state); ///< "preparing", "running", ...
+bool hasEnded(RunStateKind state);            ///< neither preparing nor running
+
+struct RunNode {
+    int nodeIndex = 0;
+    std::string nodeName;
+    int ranks = 1;
+    int firstRank = 0;
+    bool operator==(const RunNode&) const = default;
+};
+
+/// Codes of the events that the app itself stores when a node's link has been down for longer than
+/// a moment, and when it is back.
+inline constexpr const char* kNodeLostEvent = "node-lost";
+inline constexpr const char* kNodeBackEvent = "node-back";
+/// That of a command which is not sent any more.
+inline constexpr const char* kCommandLapsedEvent = "command-lapsed";
+
+struct LostNode {
+    std::string nodeName;
+    int64_t sinceNs = 0;
+    std::string why; ///< the event's words
+    bool operator==(const LostNode&) const = default;
+};
+
+struct RunSummary {
+    QString id;
+    QString name;
+    RunStateKind state = RunStateKind::kPreparing;
+    int attempt = 1;
+    bool held = false;      ///< it runs, and a command holds it at a step
+    int64_t step = 0;       ///< last step of rank 0
+    int64_t totalSteps = 0; ///< of the spec
+    int ranks = 0;
+    std::vector<RunNode> nodes;
+    std::vector<LostNode> lostNodes; ///< of a run that has not ended, by the last stored event
+    int64_t createdNs = 0;
+    int64_t updatedNs = 0;
+    std::optional<double> loss;           ///< last train/loss of rank 0
+    std::optional<double> validationLoss; ///< best
+    QString message;                      ///< why it failed
+    QString notes;
+    QStringList tags;
+    QString parentRun; ///< branch of; empty: none
+    int64_t parentStep = 0;
+    QString parentName;    ///< empty: the parent was deleted
+    int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
+    bool operator==(const RunSummary&) const = default;
+};
+
+bool wasKilled(const RunSummary& run); ///< it was stopped by a kill
+/// The ids of those that have not ended and have that node.
+QStringList liveRunsOn(const std::vector<RunSummary>& runs, const std::string& node);
+/// An attempt failed, and its agents begin the next one without being asked.
+bool isRestarting(const RunSummary& run);
+/// A scheduler has yet to start its ranks; `message` says which and why.
+bool isQueued(const RunSummary& run);
+/// The same, or "held", "killed" or "queued".
+const char* runStateName(const RunSummary& run);
+
+struct NewRun {
+    QString id;
+    QString name;
+    std::string specToml;
+    std::vector<RunNode> nodes;
+    QString parentRun;
+    int64_t parentStep = 0;
+};
+
+} // namespace rm

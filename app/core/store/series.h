@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/journal/records.h"
+
+#include <cstdint>
+#include <string>
+
+namespace rm {
+
+struct SeriesKey {
+    std::string metric; ///< name
+    int rank = 0;
+    bool operator==(const SeriesKey&) const = default;
+    auto operator<=>(const SeriesKey&) const = default;
+};
+
+struct Point {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    float value = 0;
+    bool operator==(const Point&) const = default;
+};
+
+/// One pixel's worth of a series: neighbouring points. NaN values count as gaps; infinite ones are
+/// kept.
+struct Bucket {
+    int64_t firstStep = 0, lastStep = 0;
+    int64_t wallNs = 0;                         ///< of the last point
+    float min = 0, max = 0, mean = 0, last = 0; ///< of what is not NaN; NaN when nothing is
+    int64_t count = 0;                          ///< of what is not NaN
+};
+
+struct StoredEvent {
+    int64_t id = 0;
+    int nodeIndex = 0;
+    Event event;
+    int attempt = 0;
+};
+
+struct StoredSample {
+    SampleText sample;
+    int attempt = 0;
+    int retiredBy = 0; ///< attempt; 0: of the living line
+};
+
+/// Bytes of one rank's log lines above which the oldest are left out.
+inline constexpr int64_t kMostStoredLog = int64_t{64} << 20;
+
+struct LogLine {
+    int64_t id = 0;
+    int rank = 0;
+    int64_t wallNs = 0; ///< when it was ingested
+    std::string text;   ///< escapes stripped, at most 4 KiB
+};
+
+} // namespace rm

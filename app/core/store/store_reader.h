@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/series.h"
+#include "app/core/store/stored_checkpoint.h"
+#include "shared/result.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// An attempt that starts at step S retires what earlier attempts made after S: their points and
+/// checkpoints stay stored as an abandoned line (see lines()) and are returned only as such, so
+/// that the living line has every step of every rank exactly once. An attempt that resumes from a
+/// retired checkpoint brings that checkpoint's line back. An attempt counts once its ranks have
+/// written AttemptStarted, not when it is requested. Of its own data, samples by the clock before S
+/// and all other samples up to S are never returned.
+///
+/// Nothing here throws; what cannot be read is logged and comes back empty.
+///
+/// Read side: an own read-only connection each. One thread each.
+class StoreReader {
+public:
+    static Result<std::unique_ptr<StoreReader>> open(const QString& path);
+    ~StoreReader();
+
+    /// From now on queries give nothing, and the one that runs ends soon. Thread-safe.
+    void interrupt();
+
+    std::vector<RunSummary> runs();  ///< those that are not in the trash, newest first
+    std::vector<RunSummary> trash(); ///< what was deleted last first
+    std::optional<RunSummary> run(const QString& id);
+    /// The whole id, or the name of the newest run called so, or an unambiguous start of an id.
+    Result<RunSummary> resolve(const QString& idOrNameOrPrefix);
+    /// The same among the runs in the trash, of the one that was deleted last.
+    Result<RunSummary> resolveDeleted(const QString& idOrNameOrPrefix);
+    std::string specToml(const QString& run);
+    std::vector<StoredSettings> settings(const QString& run); ///< by attempt and step
+
+    std::vector<SeriesKey> series(const QString& run);
+    /// The metrics that the run has reported so far, by name. Ringmaster's own are described as
+    /// this release knows them, the run's own as it registered them.
+    std::vector<MetricDef> metrics(const QString& run);
+    /// Points with firstStep <= step <= lastStep, by step.
+    std::vector<Point> points(const QString& run, const SeriesKey& key, int64_t firstStep = 0,
+                              int64_t lastStep = INT64_MAX);
+    /// At most maxBuckets of them over the range; cost O(maxBuckets), not of the points.
+    std::vector<Bucket> buckets(const QString& run, const SeriesKey& key, int64_t firstStep,
+                                int64_t lastStep, int maxBuckets);
+    std::optional<Point> lastPoint(const QString& run, const SeriesKey& key);
+    /// points() in pieces, so that memory does not grow with the length. False: not all could be
+    /// read.
+    bool visitPoints(const QString& run, const SeriesKey& key, int64_t firstStep, int64_t lastStep,
+                     const std::function<void(std::span<const Point>)>& visitor);
+
+    /// What each attempt made and which line it is of, by attempt and step.
+    std::vector<StoredLine> lines(const QString& run);
+    Retirement retirementBy(const QString& run, const StoredCheckpoint& checkpoint);
+    /// points() and buckets() restricted to one line.
+    std::vector<Point> points(const QString& run, const StoredLine& line, const SeriesKey& key);
+    std::vector<Bucket> buckets(const QString& run, const StoredLine& line, const SeriesKey& key,
+                                int64_t firstStep, int64_t lastStep, int maxBuckets);
+
+    /// While it lives, every method sees the database as it was when this was made. Keep it short,
+    /// as the write-ahead log grows meanwhile. Must be destroyed before the reader.
+    [[nodiscard]] std::shared_ptr<void> snapshot();
+
+    std::vector<StoredAttempt> attempts(const QString& run);
+    std::vector<StoredRank> ranks(const QString& run);
+    std::vector<StoredEvent> events(const QString& run, int limit = 500); ///< newest first
+    std::vector<StoredCheckpoint> checkpoints(const QString& run);        ///< by step, newest first
+    std::vector<StoredCommand> commands(const QString& run);              ///< oldest first
+    /// What was asked of the run, newest first, with what its journals say of commands that were
+    /// not asked for here.
+    std::vector<AskedCommand> askedCommands(const QString& run, int limit = 500);
+    /// Those without an answer, in the order in which they were asked for.
+    std::vector<AskedCommand> openCommands(const QString& run);
+    std::vector<StoredSample> samples(const QString& run); ///< newest first
+    /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
+    std::vector<RunNode> places(const QString& run);
+    /// Where the run was in the newest attempt that all its nodes took part in. RunSummary::nodes
+    /// have no ranks where agents went on without a node that was lost.
+    std::vector<RunNode> wholePlaces(const QString& run);
+    /// Lines with id > afterId (0: the last `limit`, -1: the first); rank -1: all. Of each rank the
+    /// last kMostStoredLog bytes are kept, and a first line says what was left out.
+    std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,
+                             const QString& contains = {});
+    /// File -> offset, per node.
+    std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
+    /// Whose files that node may have: its ranks in the attempts that were asked for with it, and
+    /// in those that its agents began after one of these.
+    /// `name`: of a node that had the index once; empty: of who has it now.
+    std::vector<RankRange> rankRanges(const QString& run, int nodeIndex,
+                                      const std::string& name = {});
+    /// The indices that the node of that name ever had in the run.
+    std::vector<int> indicesOf(const QString& run, const std::string& name);
+    /// The newest attempt of which anything is stored, by whichever node.
+    int newestAttempt(const QString& run);
+    /// Nodes on which nothing was ended yet since they were declared lost. Empty id: of all runs.
+    std::vector<GivenUpNode> givenUp(const QString& run = {});
+    /// Whether a node may have used the next attempts' numbers: it was declared lost, and may have
+    /// gone on alone before what lived there was ended.
+    bool mustSkipAttempts(const QString& run);
+
+private:
+    StoreReader();
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace rm

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/asked_command.h"
+#include "app/core/store/attempts.h"
+#include "app/core/store/run_summary.h"
+#include "app/core/store/stored_checkpoint.h"
+#include "shared/journal/records.h"
+#include "shared/result.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// New decoded records and log lines of one node of one run, committed with the cursors in one
+/// transaction.
+struct IngestBatch {
+    QString run;
+    int nodeIndex = 0;
+    std::string nodeName = {};   ///< who tells it; empty: who has the index now
+    std::vector<Record> records; ///< in the order of each file
+    /// Of each record the attempt whose file had it; 0, or none at all: the one that its rank or
+    /// node began last.
+    std::vector<int32_t> attempts = {};
+    /// Log bytes: file name and new whole lines.
+    std::vector<std::pair<int, std::string>> logLines; ///< rank, line
+    std::vector<std::pair<std::string, uint64_t>> cursors;
+    /// Where the bytes of this batch began, for the same files. The batch is refused unless these
+    /// are the stored cursors (0: none stored). Empty: not checked.
+    std::vector<std::pair<std::string, uint64_t>> previous;
+};
+
+/// Write side: the only writer and checkpointer of the database. One thread: StoreWriter's user.
+class StoreWriter {
+public:
+    /// Makes or upgrades the file (backup before), takes the lock file; kUnavailable names the
+    /// pid of the instance that holds it, kTooNew a schema from a later release.
+    static Result<std::unique_ptr<StoreWriter>> open(const QString& path);
+    ~StoreWriter();
+
+    /// Notes in the lock file where other processes reach this one.
+    Result<void> announce(const std::string& place);
+    /// What the last process that opened `path` announced; empty: nothing. That process may be
+    /// gone.
+    static std::string announced(const QString& path);
+    /// Whether a process has `path` open.
+    static bool isHeld(const QString& path);
+
+    Result<void> createRun(const NewRun& run);
+    Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
+    /// Why its ranks have not been started yet: see isQueued(). Nothing is done once they have.
+    Result<void> setQueued(const QString& run, const QString& why);
+    /// Stores an attempt when it is requested, before its ranks report it. Open commands were for
+    /// the attempt before it, and lapse.
+    Result<void> beginAttempt(const QString& run, const NewAttempt& begun);
+    /// The node was declared lost, until an attempt begins there or setGivenUpEnded().
+    Result<void> setGivenUp(const GivenUpNode& node);
+    /// What lived of the run there was ended. The next attempt still leaves out numbers.
+    Result<void> setGivenUpEnded(const GivenUpNode& node);
+    /// Marks the checkpoint as removed, as its node reported. Does nothing if it is not stored.
+    /// `removed` false: it was brought back.
+    Result<void> setCheckpointRemoved(const QString& run, const std::string& path,
+                                      bool removed = true);
+    /// Another place of a stored checkpoint; replaces what was known of that node.
+    Result<void> setCheckpointCopy(const QString& run, const std::string& path,
+                                   const CheckpointCopy& copy);
+    /// The copy is not there any more.
+    Result<void> forgetCheckpointCopy(const QString& run, const std::string& path,
+                                      const std::string& node);
+    Result<void> setCheckpointVerified(const QString& run, const std::string& path, int64_t wallNs);
+    Result<void> setCheckpointPinned(const QString& run, const std::string& path, bool pinned);
+    /// Stores that it was asked for, unless its id is known. Returns it as it is stored now.
+    Result<AskedCommand> addCommand(const QString& run, const AskedCommand& command);
+    /// What became of it. Does nothing if it has an answer already, or is not stored.
+    Result<void> setCommandState(const QString& run, const std::string& id, AskedState state,
+                                 int64_t step = -1, const std::string& answer = {});
+    /// The open commands of the run lapse, for this reason.
+    Result<void> closeCommands(const QString& run, const std::string& why);
+    /// The same for all runs that have ended.
+    Result<void> closeCommandsOfEndedRuns();
+    Result<void> setNotes(const QString& run, const QString& notes);
+    Result<void> setTags(const QString& run, const QStringList& tags);
+    /// In its spec as well, so that what is made of that is called so. kInvalid: it is no name of a
+    /// run (checkRunName()), or another run that is not in the trash is called so or has that id.
+    Result<void> setName(const QString& run, const QString& name);
+    Result<void> setDeleted(const QString& run, bool deleted); ///< to the trash, and back
+    /// The run's folder on that node is gone: the files of the places that it had last begin anew
+    /// when there are some again. The checkpoints in `folder` are removed of the attempts whose
+    /// rank 0 was there.
+    Result<void> setFolderRemoved(const QString& run, const std::string& node,
+                                  const std::string& folder);
+    /// The same for the folders of all runs on that node, which were in `stateDir`/runs there.
+    Result<void> setRunsRemoved(const std::string& node, const std::string& stateDir);
+    /// Deletes for good the runs that were moved to the trash before that time. Returns their
+    /// number.
+    Result<int> purgeDeleted(int64_t deletedBeforeNs);
+
+    /// All or nothing. Run state follows AttemptStarted / AttemptEnded records. kInternal and
+    /// nothing stored when a journal's cursor would go backwards or records come again (their
+    /// cursors are stored already).
+    Result<void> ingest(const IngestBatch& batch);
+
+    /// Folds the WAL into the file; called when idle and at the end.
+    void checkpointWal();
+
+private:
+    StoreWriter();
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace rm
