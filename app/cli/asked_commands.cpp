@@ -16,7 +16,7 @@ namespace rm::cli {
 
 namespace {
 
-/// The one that a person means.
+/// The command that a person means.
 Result<AskedCommand> choose(const std::vector<AskedCommand>& open, const std::string& start,
                             const std::string& attempt) {
     std::vector<AskedCommand> meant;
@@ -59,7 +59,7 @@ int runCommands(CommandContext& context, const std::string& id) {
 }
 
 int runWithdraw(CommandContext& context, const std::string& id, const std::string& command) {
-    // Not caughtUp(): who follows the run sends what waits.
+    // Not caughtUp(): a process that follows the run sends what waits.
     const auto run = context.resolveOne(id);
     if (!run)
         return printError(context, run.error());

@@ -17,7 +17,7 @@ namespace rm::cli {
 
 namespace {
 
-/// What most of these commands get.
+/// The arguments of most of these commands.
 struct OneCheckpoint {
     std::string run;
     std::string checkpoint; ///< a step, or the name of a folder

@@ -29,8 +29,8 @@ constexpr auto kCatchUp = 5s;
 constexpr auto kSamplesDue = 1s; ///< after all nodes answered; not every step is logged
 constexpr int64_t kLostForGoodNs = 1'000'000'000;
 
-/// Of a job of Slurm's the first report comes before Slurm was asked: known are ranks that live or
-/// why they do not yet; a job that is over ends the run in a moment.
+/// Whether Slurm was asked about the job: the first report comes before that. Then ranks live or
+/// it is known why they do not yet; a job that is over ends the run in a moment.
 bool isJobKnown(const RunState& state) {
     const auto lives = [](const RankState& rank) { return rank.pid > 0; };
     return state.supervised && (!state.waitsFor.empty() || std::ranges::any_of(state.ranks, lives));

@@ -17,7 +17,7 @@ void addKeeping(CommandLine& line);     ///< keeping_commands.cpp
 void addNodes(CommandLine& line);       ///< node_commands.cpp
 void addManual(CommandLine& line);      ///< manual_commands.cpp
 
-// The same of subcommands of `nodes`.
+// The same for subcommands of `nodes`.
 
 void addNetwork(CommandLine& line, CLI::App& nodes);     ///< network_commands.cpp
 void addTrials(CommandLine& line, CLI::App& nodes);      ///< trial_commands.cpp

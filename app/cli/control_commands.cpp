@@ -154,7 +154,7 @@ std::vector<LiveState::NodeLink> unseenNodes(const LiveState& live) {
     return unseen.size() < live.nodes.size() ? unseen : std::vector<LiveState::NodeLink>();
 }
 
-/// Why it is not known that the run has ended, though it was told to.
+/// Why it is not known whether the run has ended, though it was told to end.
 std::string whyNotOver(const LiveState& live, const QString& run, CommandKind kind,
                        const CommandState& state) {
     if (const std::string why = whyUnstored(live); !why.empty())
@@ -238,7 +238,7 @@ int runDeclareLost(CommandContext& context, const std::string& id, const std::st
     return 0;
 }
 
-/// What a command of ranks gets.
+/// The arguments of a command of ranks.
 struct ControlOptions {
     std::string run;
     int64_t steps = 1;   ///< step

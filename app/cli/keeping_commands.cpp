@@ -78,7 +78,7 @@ std::string tableOf(const std::vector<RunFolder>& folders) {
     return formatTable(rows);
 }
 
-/// What its nodes say, after their logins were asked for if that is needed.
+/// What the run's nodes say of its folders, after their logins were asked for if that is needed.
 Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSummary& run) {
     auto folders = await(context.engine().ask(OnNodesRequest{run.id}));
     const bool denied = !folders && folders.error().code == ErrorCode::kDenied;
@@ -87,7 +87,7 @@ Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSumma
     return folders;
 }
 
-/// All are asked at once, after their logins were asked for if that is needed.
+/// Asks all nodes at once, after their logins were asked for if that is needed.
 std::vector<CleanedNode> cleanAll(CommandContext& context, const std::vector<std::string>& nodes,
                                   const NodeCleaning& cleaning) {
     const auto ask = [&](const std::string& node) {
@@ -200,7 +200,7 @@ std::vector<std::string> leftOf(const std::vector<RunFolder>& folders) {
     return leftWords(folders, &bytesWords);
 }
 
-/// What became of them after their removal.
+/// What became of the folders after their removal.
 std::string removedWords(const std::vector<RunFolder>& folders) {
     std::string except;
     for (const std::string& left : leftOf(folders))
@@ -415,7 +415,7 @@ NodeCleaning cleaningOf(const CleanOptions& options, bool isPreview) {
     return cleaning;
 }
 
-/// Cleans each folder once; who shares it goes on to say so.
+/// Cleans each folder once; the other nodes that share it still say so.
 std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<CleanedNode> found,
                                      const CleanOptions& options) {
     std::vector<std::string> tellers;
@@ -482,7 +482,7 @@ std::string exceptionWords(const DeployedReport& report) {
     return anyStays ? ", but for those that the list keeps" : "";
 }
 
-/// What is deleted of others has to be agreed to in words.
+/// The agreement in words that a deletion of other Ringmasters' runs needs.
 std::string agreementToOthers(const DeployedReport& report, const KnownRuns& known) {
     const std::vector<std::string> others = otherRunsThatGo(report, known);
     std::string words;

@@ -255,8 +255,8 @@ int runShow(CommandContext& context, const std::string& id) {
     return 0;
 }
 
-/// What each checkpoint is worth, in their order. The node is asked for one after another, so that
-/// other work of its comes between.
+/// The verdict on each checkpoint, in their order. The node is asked for one after another, so that
+/// other work of the node comes between.
 std::vector<Result<void>> verify(CommandContext& context, const RunSummary& run,
                                  const std::vector<StoredCheckpoint>& checkpoints) {
     std::vector<Result<void>> verdicts;
@@ -278,7 +278,7 @@ std::vector<Result<void>> verify(CommandContext& context, const RunSummary& run,
     return verdicts;
 }
 
-/// 0, or that of the first that is not whole.
+/// 0, or the exit code of the first verdict that is not whole.
 int exitCodeOf(const std::vector<Result<void>>& verdicts) {
     const auto bad = std::ranges::find(verdicts, false, &Result<void>::has_value);
     return bad == verdicts.end() ? 0 : static_cast<int>(exitCodeFor(bad->error().code));
@@ -352,13 +352,13 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     return exitCodeOf(verdicts);
 }
 
-/// kInvalid: no attempt of the run had such a rank. -1: all of them.
+/// Checks that an attempt of the run had such a rank; -1: all of them. kInvalid: none had.
 Result<void> hasRank(const ReadRun& read, int rank) {
     const QString& run = read.summary.id;
     int ranks = read.summary.ranks;
     for (const RunNode& place : read.reader->places(run))
         ranks = std::max(ranks, place.firstRank + place.ranks);
-    // Of an attempt on more ranks a line may be all that is left.
+    // A line may be all that is left of an attempt on more ranks.
     if (rank < ranks || !read.reader->log(run, rank, 0, 1).empty())
         return {};
     return fail(ErrorCode::kInvalid,

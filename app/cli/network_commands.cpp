@@ -20,7 +20,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Of so many nodes each way is listed; of more only those that do not work.
+/// Up to so many nodes each way is listed; beyond that only those that do not work.
 constexpr size_t kFewNodes = 4;
 
 std::vector<std::vector<std::string>> tableOf(const NetworkMatrix& matrix) {
@@ -105,7 +105,7 @@ Result<NetworkMatrix> measuredOnce(CommandContext& context, const QStringList& n
         .and_then([&context] { return keptNetwork(context.paths().state.toStdString()); });
 }
 
-/// After logins were asked for if that is needed.
+/// Measures, after logins were asked for if that is needed.
 Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names,
                                const Interruption& interruption) {
     auto matrix = measuredOnce(context, names, interruption);
@@ -114,7 +114,7 @@ Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names
     return matrix;
 }
 
-/// Without nodes that are off the list by now.
+/// The last measurement, without nodes that are off the list by now.
 Result<NetworkMatrix> measuredLast(CommandContext& context) {
     RM_ASSIGN_OR_RETURN(const auto kept, keptNetwork(context.paths().state.toStdString()));
     auto found = measuredBetween(kept, [&context](const std::string& name) {

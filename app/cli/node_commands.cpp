@@ -58,7 +58,7 @@ Result<Node> reachedBy(Node node, const std::string& typed) {
     return node;
 }
 
-/// What was typed instead of a list: one empty text clears it.
+/// The list that was typed: one empty text clears it.
 std::vector<std::string> listFrom(const std::vector<std::string>& typed) {
     return typed == std::vector<std::string>{""} ? std::vector<std::string>() : typed;
 }
@@ -71,7 +71,7 @@ std::vector<std::string> gpusFrom(const std::string& typed) {
     return gpus;
 }
 
-/// Jobs of what is no cluster any more have no options.
+/// The node with Slurm switched on or off; a node that is no cluster any more has no job options.
 Node withSlurm(Node node, const NodeOptions& options) {
     node.isSlurm = (node.isSlurm || options.isSlurm) && !options.isNoSlurm;
     if (!options.sbatch.empty() || !node.isSlurm)
@@ -380,7 +380,7 @@ void printLaunchCheck(const std::string& launchOf, const LaunchCheck& check) {
     std::cout << std::flush;
 }
 
-/// With the ranks that the spec would have there.
+/// Checks a launch on the nodes with the ranks that the spec would have there.
 Result<LaunchCheck> checkLaunchOn(CommandContext& context, const RunSpec& spec,
                                   const std::vector<Node>& nodes) {
     std::vector<Placement> placements;
@@ -451,7 +451,7 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
     return code == 0 && !(*launch)->isReady ? static_cast<int>(ExitCode::kFailed) : code;
 }
 
-/// Those that this Ringmaster has not started, as far as it knows.
+/// The runs that this Ringmaster has not started, as far as it knows.
 std::vector<std::string> othersOf(const CommandContext& context,
                                   const std::vector<std::string>& runs) {
     const auto reader = context.reader();

@@ -68,7 +68,7 @@ struct RestoreOptions {
 
 using namespace std::chrono_literals;
 
-/// For the ranks to say that they train, or that they cannot. Those of a resumed run have their
+/// How long ranks may take to say that they train, or that they cannot. Those of a resumed run have
 /// data already, and read a checkpoint that may be damaged.
 constexpr auto kFirstWords = 10s;
 constexpr auto kResumedWords = 2min;
@@ -177,7 +177,7 @@ std::optional<Error> earlyEnd(CommandContext& context, const QString& run,
                  run.toStdString() + " failed: " + now->message.toStdString()};
 }
 
-/// What events of this code in the newest attempt say.
+/// The texts of the events of this code in the newest attempt.
 std::vector<std::string> told(CommandContext& context, const std::string& id, const char* code) {
     constexpr int kNewest = 100;
     std::vector<std::string> messages;
@@ -474,7 +474,7 @@ int printPreview(CommandContext& context, const RunSummary& run, const std::stri
     return 0;
 }
 
-/// What goes on elsewhere is told what changes, before anything does.
+/// Tells, for a run that goes on elsewhere, what changes, before anything does.
 Result<void> tellChanges(CommandContext& context, const RunSummary& run,
                          const std::string& checkpoint, const std::vector<Placement>& placements) {
     if (placements == placementsOf(run.nodes))

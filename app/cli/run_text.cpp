@@ -79,7 +79,7 @@ bool hasBegun(const RankState& rank) {
     return rank.pid != 0 && phase != Phase::kStarting && phase != Phase::kRendezvous;
 }
 
-/// Of a run of which no rank has told by its journal that it trains.
+/// The state in words of a run of which no rank has told by its journal that it trains.
 std::string unheardText(const LiveState& live) {
     bool isAnyHeard = false, isAnyAlive = false, isAnyAtWork = false;
     for (const LiveState::NodeLink& node : live.nodes) {

@@ -30,8 +30,8 @@ Result<QString> awaitTrial(CommandContext& context, const NodeTrial& trial,
                       interruption, [&] { context.engine().ask(StopTrialRequest{trial}); });
 }
 
-/// After their logins were asked for if that is needed. `part`: of what the trial is a part, which
-/// is what a person cancels; empty: of nothing.
+/// Runs the trial, after its logins were asked for if needed. `part`: the whole that it is a part
+/// of, which is what a person cancels; empty: of nothing.
 Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial,
                            const Interruption& interruption, const std::string& part = {}) {
     std::vector<std::string> names;

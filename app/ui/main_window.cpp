@@ -262,7 +262,7 @@ void MainWindow::showNewRun() {
 void MainWindow::showNodes() {
     m_rail->setPlace(Rail::Place::kNodes);
     m_stack->setCurrentWidget(m_nodes);
-    if (m_stack->isAncestorOf(focusWidget())) // who walks along the rail stays there
+    if (m_stack->isAncestorOf(focusWidget())) // a person who walks along the rail stays there
         m_nodes->focusSelected();
 }
 

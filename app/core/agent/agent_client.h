@@ -29,7 +29,7 @@ struct UnreadablePath {
     bool operator==(const UnreadablePath&) const = default;
 };
 
-/// Those of `paths` that the node's user cannot read, in their order.
+/// The paths of `paths` that the node's user cannot read, in their order.
 Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
                                                     const std::vector<std::string>& paths,
                                                     std::stop_token stop);
@@ -58,7 +58,7 @@ Result<FolderOnNode> folderOnNode(HostSession& session, const std::string& agent
 /// JSON of `ringmaster-agent folder`. kCorrupt: not such a text.
 Result<FolderOnNode> parseFolderOnNode(const std::string& json);
 
-/// What tells data of nodes apart (see trainer/agent/probe/fingerprint.h).
+/// The facts that tell data of nodes apart (see trainer/agent/probe/fingerprint.h).
 struct DataFingerprint {
     int64_t files = 0;
     int64_t bytes = 0;
@@ -147,9 +147,9 @@ Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& j
 /// JSON of `ringmaster-agent verify-checkpoint`; errors as above. kInternal: not such a text.
 Result<void> parseVerdict(const std::string& json);
 
-/// Of the runs that have checkpoints in that folder (savedRunsIn()): the one with the newest, and
-/// the one called `name` with the newest. `folder` is what checkpoint.directory names, as errors
-/// say.
+/// Two of the runs that have checkpoints in that folder (savedRunsIn()): the one with the newest,
+/// and the one called `name` with the newest. `folder` is what checkpoint.directory names, as
+/// errors say.
 Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::string& agent,
                                               const std::string& folder, const std::string& name,
                                               std::stop_token stop);

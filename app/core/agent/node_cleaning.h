@@ -14,8 +14,8 @@ struct NodeCleaning {
     bool withRecent = false;  ///< also what was used within the last day, though not just now
     bool isUninstall = false; ///< all that Ringmaster put there, needed or not, if nothing runs
     bool withRuns = false;    ///< then also the folders of the runs, with their checkpoints
-    /// How the SHA-256 of agents begin that may go, 8 digits or more, while nothing else is looked
-    /// at; also those that were used lately, though not just now.
+    /// Agents that may go, by the first 8 digits or more of their SHA-256. Nothing else is looked
+    /// at then. They may have been used lately, though not just now.
     std::vector<std::string> agents = {};
     bool operator==(const NodeCleaning&) const = default;
 };
@@ -33,7 +33,7 @@ struct CleanedNode {
 /// runs and processes that the others do not. Of runs the first one tells, by the same rule.
 void tellSharedOnce(std::vector<CleanedNode>& nodes);
 
-/// It is of a run, whose folder lies with the state and not with what was deployed.
+/// Whether the item is of a run, whose folder lies with the state and not with deployed files.
 inline bool isOfRun(const DeployedItem& item) {
     return item.kind == "runs" || item.kind == "checkpoints";
 }
@@ -53,13 +53,13 @@ inline std::string deployedWord(const std::string& kind) {
     return kind == "other" ? "other files" : kind == "notes" ? "notes" : "loose files";
 }
 
-/// What it is: "trainer 0.1.0 cuda13".
+/// The item's name: "trainer 0.1.0 cuda13".
 inline std::string deployedWord(const DeployedItem& item) {
     return deployedWord(item.kind) + (item.label.empty() ? "" : " " + item.label);
 }
 
-/// The same, of what is a run's with the run: "checkpoints of gpt-1", and where its spec names the
-/// folder "checkpoints of gpt-1 in /ckpt/gpt-1".
+/// The item's name, with the run if it is a run's: "checkpoints of gpt-1", and where its spec names
+/// the folder "checkpoints of gpt-1 in /ckpt/gpt-1".
 inline std::string namedWord(const DeployedItem& item) {
     if (!isOfRun(item))
         return deployedWord(item);

@@ -83,6 +83,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
     return noted;
 }
 
+/// The node comes first: a checkpoint that it cannot bring back stays removed in the database.
 Result<void> bringBackCheckpoint(const ProcedureContext& context, const QString& run,
                                  const std::string& which) {
     const std::string attempt = "bring back checkpoint " + which + " of " + run.toStdString();

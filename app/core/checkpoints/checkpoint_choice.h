@@ -11,18 +11,18 @@
 
 namespace rm {
 
-/// Whether it can be had: where it was saved, or a copy of it; of an abandoned line one on this
-/// computer.
+/// Whether a checkpoint can be had: where it was saved, or from a copy; one of an abandoned line
+/// only where it was saved or from a copy on this computer.
 bool isSomewhere(const StoredCheckpoint& checkpoint);
 
-/// Until when what a person removed can be brought back (see kAsideDays; wall clock), by path.
-/// `newestFirst`: all that was asked of the run, as StoreReader::askedCommands().
+/// Until when each checkpoint that a person removed can be brought back (see kAsideDays; wall
+/// clock), by path. `newestFirst`: all that was asked of the run (StoreReader::askedCommands()).
 std::map<std::string, int64_t> broughtBackUntil(const std::vector<StoredCheckpoint>& checkpoints,
                                                 const std::vector<AskedCommand>& newestFirst,
                                                 int64_t nowNs);
 
-/// What a run goes on from by itself: the newest of the living line that lies where it was saved,
-/// else the newest of which there is a copy. nullptr: there is none. `newestFirst` as
+/// The checkpoint that a run goes on from by itself: the newest of the living line that lies where
+/// it was saved, else the newest of which there is a copy. nullptr: there is none. `newestFirst` as
 /// StoreReader::checkpoints().
 const StoredCheckpoint* newestLiving(const std::vector<StoredCheckpoint>& newestFirst);
 

@@ -22,7 +22,7 @@ constexpr int64_t kLeastRate = 10'000'000;     ///< bytes a second, of a copy th
 constexpr int64_t kFirstRetryNs = 60 * kSecondNs;
 constexpr int kMostDoublings = 6; ///< about an hour
 
-/// Empty: none.
+/// The run's second node; empty: it has none.
 std::string secondNode(const std::vector<RunNode>& nodes, const std::string& first) {
     const auto second = std::ranges::find_if(
         nodes, [&first](const RunNode& node) { return node.nodeName != first && node.ranks > 0; });

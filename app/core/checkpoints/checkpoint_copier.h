@@ -22,7 +22,7 @@ struct DueCopy {
     std::string checkpoint;  ///< name of its folder
     std::string path;        ///< where it was saved
     std::string node;        ///< that gets it
-    bool isOfAgents = false; ///< left to those of the run; looked at again soon
+    bool isOfAgents = false; ///< left to the run's agents; looked at again soon
     bool operator==(const DueCopy&) const = default;
 };
 
@@ -39,7 +39,7 @@ bool isLeftToAgents(const std::vector<StoredCheckpoint>& newestFirst, int64_t wa
 /// Decides when checkpoints are copied in the background: one at a time, always the newest, and
 /// resting between two for several times as long as one took, so that the link and the nodes are
 /// busy with it for a fifth of the time at most. A copy that fails is tried again after a minute,
-/// then after ever longer pauses. How they are copied is its user's business. One thread.
+/// then after ever longer pauses. `Means` says how they are copied. One thread.
 class CheckpointCopier : public QObject {
     Q_OBJECT
 public:

@@ -26,7 +26,7 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-/// Where it was saved, unless it was removed there, then where copies of it are known.
+/// The place where it was saved, unless it was removed there, then those of its known copies.
 std::vector<Place> placesOf(const StoredCheckpoint& checkpoint) {
     std::vector<Place> places;
     if (!checkpoint.removed)
@@ -36,7 +36,7 @@ std::vector<Place> placesOf(const StoredCheckpoint& checkpoint) {
     return places;
 }
 
-/// What lies there, if it is this checkpoint; nullopt: it is not.
+/// What lies in that folder of the node, if it is this checkpoint; nullopt: it is not.
 Result<std::optional<CheckpointThere>> thereIs(const ProcedureContext& context, const Node& node,
                                                const std::string& folder, const QString& run,
                                                const StoredCheckpoint& checkpoint,
@@ -56,8 +56,8 @@ Result<std::optional<CheckpointThere>> thereIs(const ProcedureContext& context, 
     return isIt ? there : std::nullopt;
 }
 
-/// The same at the path that another node has named, which on this one may be a folder that is not
-/// ours: then it is not there.
+/// thereIs() at the path that another node has named. On this node that may be a folder that is not
+/// ours: then the checkpoint is not there.
 Result<std::optional<CheckpointThere>> thereIsToo(const ProcedureContext& context, const Node& node,
                                                   const QString& run,
                                                   const StoredCheckpoint& checkpoint,
@@ -70,7 +70,7 @@ Result<std::optional<CheckpointThere>> thereIsToo(const ProcedureContext& contex
     return there;
 }
 
-/// The folder of its checkpoints, as the nodes get it.
+/// The folder of the run's checkpoints, as the nodes get it.
 Result<std::string> folderOf(StoreReader& reader, const QString& run) {
     const std::string id = run.toStdString();
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader.specToml(run), id));
@@ -108,13 +108,13 @@ Result<void> noteCopy(const ProcedureContext& context, const QString& run,
     return noted;
 }
 
-/// What became of looking in places that a checkpoint was in.
+/// The outcome of looking in the places that a checkpoint was in.
 struct Search {
     std::string words;     ///< why it cannot be taken from them
     bool isCertain = true; ///< all have answered that it is not there any more
 };
 
-/// The first place on another node that has it.
+/// The first place on another node that has the checkpoint.
 std::optional<std::pair<Place, CheckpointThere>>
 sourceFor(const ProcedureContext& context, const QString& run, const StoredCheckpoint& checkpoint,
           const std::string& notOn, const std::stop_token& stop, Search& tried) {
@@ -138,7 +138,7 @@ StepsBefore stepsOf(const CheckpointThere& there) {
     return {there.positionsPerStep, there.ranks, false};
 }
 
-/// The same with a copy that agents have made since the run was followed; nullopt: there is none.
+/// The checkpoint with a copy that agents have made since the run was followed; nullopt: none.
 std::optional<StoredCheckpoint> withLateCopy(const ProcedureContext& context, const QString& run,
                                              const StoredCheckpoint& checkpoint) {
     const auto reader = StoreReader::open(context.database);
@@ -152,7 +152,7 @@ std::optional<StoredCheckpoint> withLateCopy(const ProcedureContext& context, co
     return std::nullopt;
 }
 
-/// Where it lies on that node; nullopt: nowhere.
+/// Where the checkpoint lies on that node; nullopt: nowhere.
 Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, const QString& run,
                                              const StoredCheckpoint& checkpoint, const Node& node,
                                              const std::stop_token& stop) {
@@ -229,7 +229,7 @@ Result<ResumePoint> resumePoint(const ProcedureContext& context, StoreReader& re
         }
         if (!which.empty())
             return tl::unexpected(way.error());
-        // What nobody has any more cannot be waited for, as what is on a node that is away.
+        // One that nobody has any more cannot be waited for, unlike one on a node that is away.
         auto older = way.error().code == ErrorCode::kNotFound ? olderThan(reader, run, checkpoint)
                                                               : std::nullopt;
         if (!older)
@@ -289,7 +289,7 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
     int64_t bytes = checkpoint.saved.bytes;
     if (from.empty()) {
         Search tried;
-        // A folder of a person's choice may be on a node that has it elsewhere.
+        // A folder that a person chose may be on a node that has the checkpoint elsewhere.
         const auto found = sourceFor(context, run, checkpoint, to.empty() ? name : std::string(),
                                      context.token->stop(), tried);
         if (!found && to.empty()) {
@@ -316,7 +316,7 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
 
 namespace {
 
-/// Those that the node has dropped for newer ones.
+/// Forgets the copies that the node has dropped for newer ones.
 Result<void> forgetDropped(const ProcedureContext& context, StoreReader& reader, const QString& run,
                            const Node& node) {
     for (const StoredCheckpoint& each : reader.checkpoints(run))
@@ -346,7 +346,7 @@ Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, co
         return false;
     RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
                                       {QString::fromStdString(due.node), {}, {}}, kKeptCopies));
-    // The copy is whole, whatever is to be known of older ones.
+    // The copy is whole, even if what became of older ones could not be read.
     static_cast<void>(forgetDropped(context, *reader, run, node));
     return true;
 }
@@ -361,7 +361,7 @@ Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, con
             if (one.node != other.node)
                 continue;
             RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, one.node));
-            // It reads every value, which may take long.
+            // The node reads every value, which may take long.
             return context.hosts->ownWorker(node)
                 ->ask<TensorComparison>(
                     [one, other](HostSession& session, const std::string& agent,
@@ -406,6 +406,8 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
     return {};
 }
 
+/// Uses the functions of resumeRun(), so that it tells what the resume does. It ends and moves
+/// nothing.
 Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
                                    const std::vector<PlacedParty>& nodes,
                                    const std::string& which) {

@@ -15,7 +15,7 @@
 
 namespace rm {
 
-// Each blocks until its nodes have answered, or until that is not wanted any more.
+// Each call blocks until its nodes have answered, or until the answer is not wanted any more.
 
 /// How the first node of an attempt comes to a checkpoint.
 struct CheckpointWay {
@@ -23,26 +23,26 @@ struct CheckpointWay {
     std::optional<std::string> from; ///< the node that has to send it; nullopt: it lies there
     std::string sourceFolder;        ///< on that one
     int64_t bytes = 0;
-    std::optional<StepsBefore> steps = std::nullopt; ///< that it was made by, where it was found
+    std::optional<StepsBefore> steps = std::nullopt; ///< those that made it, where it was found
 };
 
 /// Looks on `first`, then where it was saved, then for copies of it, last for those that agents
 /// have made since the run was followed. kUnavailable names every place and why it cannot be taken
-/// from there, as does kNotFound: all of them have answered. Where it was saved on `first` itself
-/// and is not whole there nor anywhere else, the answer is its folder: what the attempt makes of
-/// that is said at ResumeRequest.
+/// from there; so does kNotFound, where all of them have answered. If it was saved on `first` and
+/// is whole neither there nor elsewhere, the answer is its folder: what the attempt makes of that
+/// is said at ResumeRequest.
 Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop);
 
-/// The steps that an attempt of the same run does again.
+/// The steps that an attempt of the same run goes on from.
 std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way);
 
 /// The newest of the living line before `checkpoint` that isSomewhere().
 std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,
                                           const StoredCheckpoint& checkpoint);
 
-/// What an attempt that starts on `first` goes on from.
+/// The checkpoint that an attempt which starts on `first` goes on from.
 struct ResumePoint {
     struct Gone {
         int64_t step = 0;
@@ -53,15 +53,15 @@ struct ResumePoint {
     std::vector<Gone> gone; ///< newer ones that are nowhere any more, the newest first
 };
 
-/// That of findCheckpoint(). In place of the newest (`which` empty), if all its places have
-/// answered that they do not have it any more, the newest before it that is still somewhere; else
-/// the errors of wayTo(), which tell what else can be done.
+/// The checkpoint of findCheckpoint(). In place of the newest (`which` empty), if all its places
+/// have answered that they do not have it any more, the newest before it that is still somewhere;
+/// else the errors of wayTo(), which tell what else can be done.
 Result<ResumePoint> resumePoint(const ProcedureContext& context, StoreReader& reader,
                                 const QString& run, const std::string& which, const Node& first,
                                 std::stop_token stop);
 
-/// Moves the checkpoint that way to `first` if it does not lie there: its folder there, and whether
-/// every byte of it was just verified. `started` is the run whose start waits for it.
+/// The folder of a checkpoint on `first`, and whether every byte of it was just verified.
+/// bringCheckpoint() moves it there if it lay elsewhere; `started`: the run that waits for it.
 struct BroughtCheckpoint {
     std::string folder;
     bool isVerified = false;
@@ -75,8 +75,8 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
                                const std::string& which, const CopyOrder& order,
                                int64_t keepCopies);
 
-/// Copies in the background: of what lies in `due.path` to its node, of whose copies the newest
-/// kKeptCopies stay. False: nothing was copied, as that node reads the folder itself.
+/// Copies in the background what lies in `due.path` to its node, where the newest kKeptCopies of
+/// the copies stay. False: nothing was copied, as that node reads the folder itself.
 Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due);
 
 /// See CompareCheckpointsRequest.

@@ -91,7 +91,7 @@ std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheck
     int64_t savedNs = 0, cleanedNs = 0;
     for (const StoredCheckpoint& each : all)
         savedNs = std::max(savedNs, each.saved.wallNs);
-    // The first after it: a later one found nothing.
+    // The first one after it, as a later one found nothing.
     for (const AskedCommand& each : newestFirst)
         if (each.kind == kClean && each.askedNs > savedNs)
             cleanedNs = each.askedNs;

@@ -31,12 +31,12 @@ struct VerifiedPlace {
     Result<void> found;
 };
 
-/// What that is together: all is well only if each place was read and is whole. Else the error is
+/// All places in one verdict: all is well only if each was read and is whole. Else the error is
 /// kCorrupt if any is damaged, and its words begin with those places and name the others, too:
 /// "its copy on node-b: read ...; whole on node-a". A single place is told without its name.
 Result<void> verdictOf(const std::vector<VerifiedPlace>& places);
 
-/// What VerifyCheckpointRequest says of it: "whole", "damaged: read .../model.safetensors: its
+/// The verdict of VerifyCheckpointRequest: "whole", "damaged: read .../model.safetensors: its
 /// SHA-256 ...", or why it could not be verified. As a node wrote it: not safe for a terminal.
 std::string verdictText(const Result<void>& verified);
 

@@ -36,7 +36,7 @@ std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>&
     return text;
 }
 
-/// nullopt: it is no number of a step.
+/// The step that the text names; nullopt: it is no number.
 std::optional<int64_t> stepIn(const std::string& text) {
     int64_t step = 0;
     const auto end = text.data() + text.size();

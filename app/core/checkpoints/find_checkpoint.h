@@ -10,9 +10,9 @@
 
 namespace rm {
 
-/// A checkpoint of `run` that isSomewhere(): newestLiving() (`which` empty), that
+/// A checkpoint of `run` that isSomewhere(): newestLiving() (`which` empty), the one
 /// of a step (of the living line, else of the one abandoned line that has it: kInvalid when there
-/// are several) or that in a folder of this name. kNotFound names the steps there are.
+/// are several) or the one in a folder of this name. kNotFound names the steps there are.
 Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                                         const std::string& which);
 

@@ -13,7 +13,7 @@ namespace rm {
 
 namespace {
 
-/// As rank 0 reads it from the manifest, but for what it measured.
+/// The checkpoint as rank 0 reads it from the manifest, but for what it measured.
 CheckpointEntry entryOf(const StoredCheckpoint& checkpoint) {
     const CheckpointSaved& saved = checkpoint.saved;
     CheckpointEntry entry;
@@ -28,7 +28,7 @@ CheckpointEntry entryOf(const StoredCheckpoint& checkpoint) {
     return entry;
 }
 
-/// What the weights of that step measured in the metric that decides which is best.
+/// What the weights of that step measured in the metric that decides which checkpoint is best.
 std::optional<Manifest::Watched> measured(StoreReader& reader, const QString& run,
                                           const RunSpec& spec, int64_t step) {
     const std::string metric = "validation/" + spec.train.watch;
@@ -38,7 +38,7 @@ std::optional<Manifest::Watched> measured(StoreReader& reader, const QString& ru
     return Manifest::Watched{metric, points.back().value};
 }
 
-/// The next one, which the run has not saved yet. Nothing is known of what it measures.
+/// The next checkpoint, which the run has not saved yet. What it measures is not known.
 CheckpointEntry nextOf(const RunSummary& run) {
     CheckpointEntry next;
     next.manifest.attempt = run.attempt;
@@ -58,7 +58,7 @@ std::set<std::string> removedNext(StoreReader& reader, const RunSummary& run, co
             line.startedFrom = attempt.startFrom;
     std::vector<CheckpointEntry> living = {nextOf(run)};
     for (const StoredCheckpoint& each : reader.checkpoints(run.id)) {
-        // Rank 0 sees those alone that lie where it saves.
+        // Rank 0 sees only those that lie where it saves.
         if (each.removed || each.retiredBy != 0 ||
             (!run.nodes.empty() && each.node != run.nodes.front().nodeName))
             continue;

@@ -9,7 +9,7 @@
 
 namespace rm {
 
-/// How window and terminal call such a checkpoint.
+/// What window and terminal call such a checkpoint.
 inline constexpr const char* kRemovedNext = "removed next";
 
 /// Paths of the checkpoints of a run that rank 0 removes once it has saved the next one, by the

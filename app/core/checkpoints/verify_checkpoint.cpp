@@ -19,7 +19,7 @@ namespace {
 
 Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
                           const std::string& folder) {
-    // It reads every byte, which may take long.
+    // The node reads every byte, which may take long.
     return context.hosts->ownWorker(node)
         ->ask<bool>(
             [folder](HostSession& session, const std::string& agent, std::stop_token stop) {
@@ -32,7 +32,7 @@ Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
         .map([](bool) {});
 }
 
-/// One that has lost its manifest is damaged where it is known to lie.
+/// Makes a lost manifest damage: the checkpoint is known to lie there.
 Result<void> asDamage(Result<void> verified) {
     if (!verified && verified.error().code == ErrorCode::kNotFound)
         verified.error().code = ErrorCode::kCorrupt;
@@ -66,7 +66,7 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
         const bool isGone = !found && found.error().code == ErrorCode::kNotFound;
         (isGone ? gone : places).push_back({copy.node, true, asDamage(std::move(found))});
     }
-    // Where nothing else is left, that is what there is to say.
+    // Where nothing else is left, these are what there is to tell.
     if (places.empty())
         places.swap(gone);
     for (const VerifiedPlace& copy : gone)

@@ -13,7 +13,7 @@ namespace rm {
 
 namespace {
 
-/// Of the larger ones only the pages that name versions are read.
+/// The versions that the file needs. Of larger files only the pages that name versions are read.
 std::vector<std::string> versionsNeededBy(const std::string& path) {
     QFile file(QString::fromStdString(path));
     if (!file.open(QIODevice::ReadOnly) || file.size() == 0)

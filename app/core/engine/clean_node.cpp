@@ -59,7 +59,7 @@ Result<void> noteNamedRemoved(StoreWriter& writer, const DeployedReport& report,
     return {};
 }
 
-/// Those that were gone when an uninstall ended in the middle.
+/// The runs' folders that were gone when an uninstall ended in the middle.
 Result<void> noteItemsRemoved(StoreWriter& writer, const DeployedReport& report,
                               const std::string& node) {
     for (const DeployedItem& item : report.items) {
@@ -91,7 +91,7 @@ Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedRepo
 
 namespace {
 
-/// What has ended by itself meanwhile is fine.
+/// Ends what lives of the run; a run that has ended by itself meanwhile is fine.
 Result<bool> endLeftover(HostSession& session, const std::string& agent, const std::string& run,
                          const std::stop_token& stop) {
     RM_ASSIGN_OR_RETURN(const bool lived, stopOnNode(session, agent, run, stop));

@@ -18,8 +18,8 @@ namespace rm {
 Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
                                  std::stop_token unwanted);
 
-/// Notes that no run has a folder on these nodes any more, as they have lost the one that `report`
-/// names; after an uninstall that ended in the middle, that those which went have none.
+/// Notes that no run has a folder on these nodes any more, as they have lost the folder of runs
+/// that `report` names; after an uninstall that ended in the middle, only of the runs that went.
 Result<void> noteRunsRemoved(const ProcedureContext& context, const DeployedReport& report,
                              const std::vector<std::string>& nodes);
 

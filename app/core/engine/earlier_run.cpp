@@ -20,7 +20,7 @@ constexpr int64_t kEarlierLostNs = 5'000'000'000;
 constexpr int64_t kEarlierHeardNs =
     60'000'000'000; ///< for a node's first words, such as after a deploy
 
-/// What a node has of a run of that name.
+/// A run of that name, as a node has it saved.
 struct SavedThere {
     SavedRun run;
     size_t node = 0;
@@ -44,7 +44,7 @@ Result<std::optional<SavedThere>> newestSaved(const ProcedureContext& context, c
         const auto answer = asked[node].get();
         if (!answer && !error)
             error = answer.error();
-        // Of nodes that share the folder the first one counts.
+        // Where nodes share the folder, the first of them counts.
         for (const SavedRun& run : answer.value_or(std::vector<SavedRun>()))
             if (run.runName == spec.name && (!newest || newest->run.createdNs < run.createdNs))
                 newest = SavedThere{run, node};
@@ -84,7 +84,7 @@ bool isAlive(const LiveState::NodeLink& node) {
                                 [](const RankState& rank) { return rank.pid != 0; }));
 }
 
-/// Of a node which is not read to its end: it cannot be, or that takes too long.
+/// Why a node is not read to its end: it cannot be, or that takes too long. nullopt: it may be yet.
 std::optional<std::string> whyUnread(const LiveState::NodeLink& node, int64_t nowNs,
                                      int64_t waitedNs) {
     const bool isLost = node.link == LiveState::Link::kRefused ||
@@ -187,6 +187,8 @@ std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& sp
     return "the run " + id + " goes on by itself, with attempt " + std::to_string(now->attempt);
 }
 
+/// Looks on the nodes where the spec names a folder: another Ringmaster may have saved there, of
+/// which the database here knows nothing.
 Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,
                                                  const QString& shownFor, const RunSpec& spec,
                                                  const std::vector<PlacedParty>& nodes) {

@@ -16,7 +16,7 @@ namespace rm {
 /// Code of the event that says what a launch with checkpoint.on_existing = "resume" has found.
 inline constexpr const char* kEarlierRunEvent = "earlier-run";
 
-/// What such a launch goes on from: the newest checkpoint of a run of its name.
+/// The newest checkpoint of a run of the launch's name, from which the launch goes on.
 struct EarlierRun {
     QString run;            ///< its id here; empty: it is not known here
     std::string checkpoint; ///< of a run not known here: its folder on the first node
@@ -28,20 +28,20 @@ struct EarlierRun {
     bool isSame() const { return !run.isEmpty() && differences.empty(); }
 };
 
-/// Runs of its name which save where it would and have not ended, as far as is known here. What
-/// they saved since is on their nodes alone, so that they are followed first.
+/// The runs of the launch's name that save where it would and have not ended, as far as is known
+/// here. What they saved since is on their nodes alone, so that they are followed first.
 std::vector<RunSummary> openEarlierRuns(StoreReader& reader, const RunSpec& spec);
 
-/// Of one of these that has been followed for `waitedNs`. nullopt: not all that it saved is known
-/// here yet. kInvalid: it is alive, and a launch that goes on from it would train beside it; see
-/// goesOnByItself().
+/// Whether one of these runs is read to its end, after it was followed for `waitedNs`. nullopt: not
+/// all that it saved is known here yet. kInvalid: it is alive, and a launch that goes on from it
+/// would train beside it; see goesOnByItself().
 /// kUnavailable, kDenied: a node of it cannot be read.
 std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& live, int64_t nowNs,
                                      int64_t waitedNs);
 
-/// Once caughtUp(): its agents have begun a next attempt, which was not known `before`, and the
-/// launch asks for no more than that: the same settings on the same nodes. What to tell of it;
-/// nullopt: it is not so.
+/// What to tell of a run whose agents have begun a next attempt, which was not known `before`, if
+/// the launch asks for no more than that: the same settings on the same nodes. nullopt: it
+/// asks for more, or they have not begun one. After caughtUp().
 std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& spec,
                                           const std::vector<Placement>& nodes,
                                           const RunSummary& before);

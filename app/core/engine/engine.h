@@ -36,8 +36,8 @@ public:
     template <class Request>
     QFuture<typename Request::Answer> ask(Request request);
 
-    /// ask() for who does not know which request it is. `done` is called once, in this thread,
-    /// possibly before this returns, and not after the engine is gone.
+    /// ask() for a caller that does not know the request's type. `done` is called once, in this
+    /// thread, possibly before this returns, and not after the engine is gone.
     using Done = std::function<void(const EngineReply&)>;
     virtual void post(EngineRequest request, Done done) = 0;
 
@@ -47,15 +47,15 @@ public:
     /// attach() for every run that has not ended.
     virtual void attachAll() = 0;
     virtual LiveState live(const QString& run) const = 0;
-    /// Runs whose launch this process has asked for and that is under way: it is cancelled when the
-    /// process ends.
+    /// The runs whose launch this process has asked for and that is under way: it is cancelled when
+    /// the process ends.
     virtual QStringList ownLaunches() const { return {}; }
 
 Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed
     void samplesAppended(const QString& run); ///< carries no data: query a StoreReader
     void liveChanged(const QString& run);
-    /// `run`: or a trial, as trialId() calls it, or kNetworkMeasurement.
+    /// `run`: the id of a run, of a trial (trialId()), or kNetworkMeasurement.
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
     /// Why a launch is about to be refused: what memory is needed, what is free and what to do. The

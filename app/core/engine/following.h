@@ -15,15 +15,15 @@ namespace rm {
 
 class FollowedRun;
 
-/// The runs that this process is attached to. In the thread of the engine, which it is a part of.
+/// The runs that this process is attached to. Part of the engine, and in its thread.
 class Following : public QObject {
     Q_OBJECT
 public:
     explicit Following(LocalEngine& engine);
     ~Following() override;
 
-    /// Idempotent; does nothing while the run's ranks are being started. kInvalid: it is on no
-    /// node. What it was asked for and has no answer yet is sent, too.
+    /// Follows the run, and sends what it was asked for and has no answer yet. Idempotent; does
+    /// nothing while the run's ranks are being started. kInvalid: it is on no node.
     Result<void> follow(const QString& run);
     /// Null: it is not followed.
     FollowedRun* find(const QString& run) const;
@@ -34,7 +34,7 @@ public:
     void retry(const std::string& node);
     /// The node's settings were changed, and links of its runs still use the old ones.
     void followAnew(const QString& node);
-    /// Lets all go, without waiting for nodes. What they have sent is stored first.
+    /// Lets all runs go, without waiting for nodes. What these have sent is stored first.
     void hangUp();
 
 private:

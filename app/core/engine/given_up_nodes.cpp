@@ -13,8 +13,8 @@ namespace rm {
 
 namespace {
 
-/// Until nodes that were declared lost are tried: long enough that a command which means such a
-/// node comes first.
+/// How long nodes that were declared lost are left alone at first, so that a command for such a
+/// node comes before that.
 constexpr auto kFirstTry = std::chrono::seconds(5); ///< also while a run is launched
 constexpr auto kPause = std::chrono::seconds(15);
 constexpr int kMostPauseDoublings = 2; ///< of that: to a minute
@@ -39,7 +39,7 @@ bool GivenUpNodes::isEnding(const GivenUpNode& givenUp) const {
     return std::ranges::count(m_ending, givenUp) > 0;
 }
 
-/// One after another. The answer has one result for each.
+/// Ends them one after another. The answer has one result for each.
 QFuture<std::vector<Result<bool>>>
 GivenUpNodes::end(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
     for (const auto& [givenUp, node] : nodes)

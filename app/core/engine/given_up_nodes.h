@@ -16,22 +16,22 @@
 
 namespace rm {
 
-/// Ends what lives of runs on nodes that were declared lost, as soon as these can be reached: they
-/// are tried again, after a minute at most, and one that refuses the login once it was opened or
-/// edited. In the thread of the engine, which it is a part of.
+/// Ends what lives of runs on nodes that were declared lost, as soon as these can be reached. They
+/// are tried again, after a minute at most; a node that refuses the login once it was opened or
+/// edited. Part of the engine, and in its thread.
 class GivenUpNodes : public QObject {
     Q_OBJECT
 public:
     explicit GivenUpNodes(LocalEngine& engine);
 
-    /// Of a process that writes the database: looks for nodes that were declared lost before.
+    /// Looks for nodes that were declared lost before. For a process that writes the database.
     void begin();
     /// A node was declared lost: it is tried before long, but after a command that means it.
     void look();
     /// The node can perhaps be reached again.
     void forgetUnreached(const std::string& node) { m_unreached.erase(node); }
     bool isEnding(const GivenUpNode& givenUp) const;
-    /// kill of a run that has ended as far as is known.
+    /// Kills what lives on such nodes of a run that has ended as far as is known.
     QFuture<Result<CommandState>> kill(const QString& run);
 
 private:

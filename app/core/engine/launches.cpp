@@ -110,7 +110,7 @@ QString Launches::runOf(const QString& asked) const {
     return earlier == m_resumed.end() ? asked : earlier->second;
 }
 
-/// The run, and what its launch was asked for under.
+/// The id of the run, and the ids that launches were asked for under which resume it.
 std::vector<QString> Launches::idsOf(const QString& run) const {
     std::vector<QString> ids{run};
     for (const auto& [asked, earlier] : m_resumed)

@@ -20,7 +20,7 @@ struct ProcedureContext;
 class LocalEngine;
 
 /// The launches, resumes and branches of this process whose ranks do not train yet, by the run that
-/// they start. In the thread of the engine, which it is a part of.
+/// they start. Part of the engine, and in its thread.
 class Launches {
 public:
     using Procedure = std::function<Result<QString>(const ProcedureContext&)>;
@@ -33,15 +33,15 @@ public:
     QFuture<Result<QString>> start(const QString& run, Procedure procedure,
                                    std::function<void(const Result<QString>&)> then = {});
 
-    /// A launch whose procedure is not known yet, as it looks for an earlier run first; end() it.
+    /// A launch that looks for an earlier run first: its procedure is not known yet. end() it.
     std::shared_ptr<CancelToken> begin(const QString& run);
     void end(const QString& run);
 
     bool contains(const QString& run) const { return m_launches.contains(run); }
     bool isEmpty() const { return m_launches.empty(); }
-    /// Those that nobody has cancelled.
+    /// The runs whose launch nobody has cancelled.
     QStringList runs() const;
-    /// What is to be seen of the launch; of a run without one nothing.
+    /// The state that a launch shows of its run; an empty one for a run without a launch.
     LiveState live(const QString& run) const;
     void setProgress(const QString& run, const Progress& progress);
 
@@ -50,7 +50,7 @@ public:
     std::optional<Result<CommandState>> command(const QString& run, CommandKind kind);
     void cancelAll();
 
-    /// A launch that resumes an earlier run: until its answer its asker knows that run as `asked`.
+    /// The launch resumes an earlier run: until its answer its asker knows that run as `asked`.
     void resumeAs(const QString& asked, const QString& run);
     void forgetResumed(const QString& asked);
     /// The run that `asked` stands for.

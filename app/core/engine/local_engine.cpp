@@ -80,7 +80,7 @@ LocalEngine::~LocalEngine() {
     m_parts->pool.waitForDone();
 }
 
-/// A future that ends without an answer belongs to an engine that was closed.
+/// Performs the request. A future that ends without an answer belongs to a closed engine.
 void LocalEngine::post(EngineRequest request, Done done) {
     const auto perform = [&](const auto& asked) {
         const auto answer = asked.perform(*this);
@@ -99,7 +99,8 @@ void LocalEngine::post(EngineRequest request, Done done) {
     std::visit(perform, request);
 }
 
-/// How checkpoints are copied in the background: through this program.
+/// How checkpoints are copied in the background: through this program. Nobody waits for such a
+/// copy: its progress is dropped, and a failure becomes an event of the run.
 CheckpointCopier::Means LocalEngine::copyingMeans() {
     CheckpointCopier::Means means;
     means.nowNs = &monotonicNowNs;
@@ -253,7 +254,7 @@ QFuture<Result<void>> LocalEngine::edit(const std::string& attempt,
     promise->start();
     m_parts->writer->post([this, promise, edit = std::move(edit)](StoreWriter& writer) {
         auto done = edit(writer);
-        // In this order, and in the engine's thread: who has the answer knows of the change.
+        // In this order, and in the engine's thread: whoever has the answer knows of the change.
         QMetaObject::invokeMethod(this, [this, promise, done] {
             Q_EMIT runsChanged();
             promise->addResult(done);

@@ -40,7 +40,7 @@ public:
     LiveState live(const QString& run) const override;
     QStringList ownLaunches() const override;
 
-    // What requests are performed with.
+    // The parts with which requests are performed.
 
     struct Parts;
     Parts& parts() { return *m_parts; }
@@ -55,7 +55,7 @@ public:
     Result<void> canWrite(const std::string& attempt) const;
 
     ProcedureContext procedureContext(std::shared_ptr<CancelToken> token);
-    /// For what is cancelled by the end of this program alone.
+    /// The context of what only the end of this program cancels.
     ProcedureContext closingContext();
 
     /// The answer comes when the database has it.

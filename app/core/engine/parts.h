@@ -27,14 +27,14 @@
 
 namespace rm {
 
-/// Something that nodes do without a run, and its end.
+/// A trial or measurement on nodes that is under way without a run, and how to end it.
 struct Course {
     std::stop_source stop;
     std::atomic<bool> isOver = false;
 };
 
-/// What a LocalEngine is made of, and what requests are performed with. All of it belongs to the
-/// engine's thread, but what is shared with the threads of the pool.
+/// The parts of a LocalEngine, with which requests are performed. All of them belong to the
+/// engine's thread, save what is shared with the threads of the pool.
 struct LocalEngine::Parts {
     Parts(LocalEngine& engine, const Paths& paths, Fleet& fleet,
           std::unique_ptr<StoreWriter> storeWriter);
@@ -66,9 +66,9 @@ struct LocalEngine::Parts {
     GivenUpNodes givenUp;
 };
 
-// What is asked of nodes, and not of ranks, is stored as a command once it is done.
+// What nodes, and not ranks, are asked to do is stored as a command once it is done.
 
-/// Such a command, as of now. Without a name in `by`: of the user of this process.
+/// Such a command, as of now. Where `by` has no name, it is the user of this process.
 AskedCommand askedNow(std::string kind, const Asker& by,
                       std::vector<std::pair<std::string, std::string>> args = {});
 /// Stores that it was done. In a thread of the pool.

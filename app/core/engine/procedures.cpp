@@ -51,7 +51,7 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
-/// So that the run says later which interfaces it used, and which GPUs it did not.
+/// Stores which interfaces the attempt uses, and which GPUs it leaves idle, as events of the run.
 void noteStart(const ProcedureContext& context, const QString& run, int attempt,
                const Launcher& launcher) {
     IngestBatch batch;
@@ -77,7 +77,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     };
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
-    // Not what it was about to do, which nobody asked for.
+    // The error says that the launch was cancelled, not which of its steps that cut off.
     const std::string cancelled = "launch " + run.toStdString() + ": cancelled";
     if (!started && context.token->isCancelled() && started.error().message.ends_with("cancelled"))
         return fail(ErrorCode::kUnavailable, cancelled);
@@ -90,8 +90,8 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kUnavailable, cancelled);
 }
 
-/// This program ends before its nodes have said that no rank runs. The run then stays as it is, and
-/// the next engine looks for its ranks.
+/// Whether this program ends before its nodes have said that no rank runs. The run then stays as it
+/// is, and the next engine looks for its ranks.
 bool isLeftToTheNext(const ProcedureContext& context, const Launcher& launcher) {
     return launcher.mayHaveLeftRanks() && context.hosts->isClosed();
 }
@@ -105,7 +105,7 @@ Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kExhausted, why);
 }
 
-/// A branch without a checkpoint of its own can only start from its parent's again.
+/// Adds to the error of a branch without checkpoints of its own how it can start from its parent.
 Error withOrigin(Error error, const RunSummary& run) {
     if (error.code == ErrorCode::kNotFound && !run.parentRun.isEmpty())
         error.message += "; it is a branch of " + run.parentRun.toStdString() + " at step " +
@@ -115,6 +115,8 @@ Error withOrigin(Error error, const RunSummary& run) {
 
 } // namespace
 
+/// Stores the run only after the checks, so that a launch which they refuse leaves no trace. A
+/// later failure becomes the run's state, unless ranks may live on: the next engine looks for them.
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge) {
@@ -154,7 +156,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
 
 namespace {
 
-/// For the start of `started`: kCorrupt if any byte of it is not as it was saved.
+/// Verifies what was brought for the start of `started`. kCorrupt: a byte is not as it was saved.
 Result<void> verifyBrought(const ProcedureContext& context, const QString& started,
                            const Node& node, const BroughtCheckpoint& checkpoint) {
     if (checkpoint.isVerified)
@@ -163,7 +165,7 @@ Result<void> verifyBrought(const ProcedureContext& context, const QString& start
     return verifyPlace(context, node, checkpoint.folder);
 }
 
-/// The same of one that a person named.
+/// verifyBrought() of a checkpoint that a person named: its error says to choose another one.
 Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
                            const Node& node, const BroughtCheckpoint& checkpoint) {
     auto whole = verifyBrought(context, started, node, checkpoint);
@@ -177,11 +179,11 @@ Result<void> refuseDamaged(const ProcedureContext& context, const QString& start
 struct WholeStart {
     StoredCheckpoint checkpoint;
     std::string folder;
-    std::optional<StepsBefore> steps;                           ///< that it was made by
+    std::optional<StepsBefore> steps;                           ///< those that made it
     std::vector<std::pair<StoredCheckpoint, Error>> passedOver; ///< newer ones, and why
 };
 
-/// Whether the launch can go on from it, before it is copied.
+/// Whether the launch can go on from a checkpoint, asked before that is copied.
 using MayStart = std::function<Result<void>(const StoredCheckpoint&, const CheckpointWay&)>;
 
 Result<WholeStart> bringWhole(const ProcedureContext& context, const QString& started,
@@ -326,7 +328,7 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
     return AttemptNumber{newest + 1 + skipped, skipped};
 }
 
-/// Tells of checkpoints that the attempt would have gone on from.
+/// Stores events about newer checkpoints that are gone, from which the attempt would have gone on.
 void tellGone(const ProcedureContext& context, const QString& run, const ResumePoint& point) {
     IngestBatch batch;
     batch.run = run;
@@ -341,6 +343,9 @@ void tellGone(const ProcedureContext& context, const QString& run, const ResumeP
 
 } // namespace
 
+/// Refuses a run that lives on before anything is ended or moved. What lives on given-up nodes is
+/// ended before the checkpoint is chosen, as it could remove that. The run's state changes only
+/// after check(), and goes back if the start fails.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));

@@ -14,7 +14,7 @@
 
 namespace rm {
 
-/// Code of the event of an attempt that trains on CPUs while GPUs stay idle.
+/// Code of the event that an attempt trains on CPUs while GPUs stay idle.
 inline constexpr const char* kIdleGpusEvent = "idle-gpus";
 
 /// Where a new run starts from; default: from scratch.
@@ -23,7 +23,7 @@ struct Origin {
     int64_t parentStep = 0;
     std::string checkpoint;                          ///< folder on the node of rank 0
     bool isExact = true;                             ///< see NodePlan::startFromIsExact
-    std::optional<StepsBefore> steps = std::nullopt; ///< that it was made by
+    std::optional<StepsBefore> steps = std::nullopt; ///< those that made it
 };
 
 /// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where a
@@ -35,7 +35,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge);
 
-/// What a branch starts from.
+/// The checkpoint that a branch starts from, and the branch's spec.
 struct BranchPointOf {
     QString parent;
     std::string checkpoint;          ///< see findCheckpoint(); empty: the newest that is whole

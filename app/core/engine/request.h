@@ -14,18 +14,18 @@
 
 namespace rm {
 
-// What a process asks of the one that holds the database. A request is a struct of plain values, so
+// A request to the process that holds the database. A request is a struct of plain values, so
 // that it can be sent, kept, and performed by the next holder. Besides them it has:
 //   Answer           the type of its answer, a Result or, with failed(), another one
 //   attempt()        "launch gpt-tiny-7f3a": how a message about it begins
 //   perform(engine)  does it in the process that holds the database, in the thread of the engine,
-//                    without blocking; a future that ends without an answer is of a closed engine
+//                    without blocking; a future that ends without an answer: the engine was closed
 //   kStartsRanks     if it starts ranks, of its member `run`
 // Before it leaves its process SharedEngine fills in a `by` without a name and the id of a launch
 // or command, and makes the paths of a `spec` absolute. A spec can always be read from its own
 // TOML.
 
-/// Any of them. Never stored; a request's position is its number on the wire.
+/// Any request. Never stored; a request's position is its number on the wire.
 using EngineRequest =
     std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
                  NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
@@ -59,7 +59,7 @@ struct AnswersOf<std::variant<Request...>> : Distinct<std::variant<>, typename R
 
 } // namespace detail
 
-/// Any of their answers.
+/// Any request's answer.
 using EngineReply = detail::AnswersOf<EngineRequest>::Type;
 
 /// The run whose ranks `request` starts; nullopt: it starts none.

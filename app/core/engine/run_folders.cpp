@@ -12,7 +12,7 @@ namespace rm {
 
 namespace {
 
-/// Of each node what its agent says, in their order.
+/// What the agent of each node says of the run's folder, in the order of `nodes`.
 std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QString& run,
                                      const std::vector<PlacedParty>& nodes, FolderOrder what,
                                      const std::stop_token& unwanted) {
@@ -35,7 +35,7 @@ std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QStr
     return answers;
 }
 
-/// Leaves what is in a folder that nodes share to the first of them.
+/// Counts what is in a folder that nodes share for the first of them alone.
 void countOnce(std::vector<Result<RunFolder>>& folders) {
     std::map<std::string, std::string> firsts;
     for (auto& folder : folders) {
@@ -50,7 +50,7 @@ void countOnce(std::vector<Result<RunFolder>>& folders) {
     }
 }
 
-/// Adds to `done` why one of several failed.
+/// Adds to `done` why one of several nodes failed.
 void note(Result<void>& done, const Error& why) {
     if (done)
         done = tl::unexpected(why);
@@ -59,7 +59,7 @@ void note(Result<void>& done, const Error& why) {
 }
 
 /// The nodes without those that were declared lost and have samples which nobody could read yet:
-/// they may be of the living line.
+/// these samples may be of the living line.
 std::vector<PlacedParty> allRead(const ProcedureContext& context, const QString& run,
                                  std::vector<PlacedParty> nodes, const std::stop_token& unwanted,
                                  Result<void>& done) {
@@ -107,7 +107,7 @@ Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, c
 
 namespace {
 
-/// What is no more there, of a removal that ended in the middle.
+/// Notes what is gone after a removal that ended in the middle.
 Result<void> noteGone(StoreWriter& writer, const QString& run, const std::string& node,
                       const RunFolder& before, const RunFolder& now) {
     for (const NamedFolder& named : before.named)
@@ -120,6 +120,8 @@ Result<void> noteGone(StoreWriter& writer, const QString& run, const std::string
 
 } // namespace
 
+/// Looks before it removes: only then can be told which nodes share a folder, and what a removal
+/// that ended in the middle took. Each node forgets a shared folder, though it is removed once.
 Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
                               const PlacesToClean& places, std::stop_token unwanted) {
     Result<void> done;

@@ -16,17 +16,17 @@ namespace rm {
 struct PlacesToClean {
     std::vector<PlacedParty> nodes;     ///< those of the last attempt, then those of earlier ones
     size_t needed = 0;                  ///< how many are of the last attempt
-    std::vector<std::string> forgotten; ///< of earlier ones, and not in the list of nodes any more
+    std::vector<std::string> forgotten; ///< earlier nodes that are not in the list any more
 };
 
 /// What a run has on its nodes, in their order. All nodes are asked at once; the error is that of
-/// the first of the last attempt that does not answer. Of the others RunFolder::problem says why.
+/// the first node of the last attempt that does not answer. For others RunFolder::problem tells it.
 Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, const QString& run,
                                               const PlacesToClean& places,
                                               std::stop_token unwanted);
 
-/// Deletes them, and notes what went with them. Where a node fails the others are cleaned all the
-/// same, and the error names it.
+/// Deletes the run's folders, and notes what went with them. Where a node fails the others are
+/// cleaned all the same, and the error names it.
 Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
                               const PlacesToClean& places, std::stop_token unwanted);
 

@@ -97,7 +97,7 @@ void compareInterfaces(Changes& changes, const std::string& key, const Interface
                            now.speedMbit < before.speedMbit});
 }
 
-/// One that says why a check was not a good one; empty: it was.
+/// Why a check was not a good one; empty: it was.
 std::string problemOf(const NodeCheck& check) {
     const auto worst = std::ranges::max_element(check.rows, {}, &CheckRow::state);
     const bool isGood = worst == check.rows.end() || worst->state == CheckRow::State::kGood;
@@ -133,7 +133,7 @@ std::optional<NodeReport> reportOf(const OrderedJson& object) {
     return report ? std::optional(std::move(*report)) : std::nullopt;
 }
 
-/// Without what is another in each check and compared with nothing.
+/// The report without what differs at each check and is compared with nothing.
 NodeReport lasting(NodeReport report) {
     for (GpuReport& gpu : report.gpus)
         gpu.processes.clear();

@@ -364,7 +364,7 @@ std::string ageWords(int64_t ns) {
                                  : std::to_string(seconds / kDay) + " days";
 }
 
-/// What runs there and is not of a live run of this Ringmaster.
+/// The row of processes there that are not of a live run of this Ringmaster.
 CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
     std::string live, ended, foreign, ids;
     for (const RunReport& run : report.runs) {

@@ -60,7 +60,7 @@ struct HomeRoom {
     std::string path;       ///< of the disk, or the home itself where that is not known
     std::string fileSystem; ///< empty: likewise
 };
-/// What there is for the node's home, which holds trainers and data. nullopt: it was not told.
+/// The room for the node's home, which holds trainers and data. nullopt: it was not told.
 std::optional<HomeRoom> roomOfHome(const NodeReport& report);
 
 /// Whether it is ready, with GPUs that no run would compute on.
@@ -82,9 +82,9 @@ std::optional<CheckRow> otherAgentsRow(const NodeReport& report, const std::stri
 /// The row of a node whose agent failed; what to do follows from the kind of the error.
 CheckRow agentFaultRow(const Error& error, AgentFault fault);
 
-/// Those of rowsOf() that a node with GPUs has besides: who uses their memory, errors, clocks,
-/// links, self-test. They number GPUs as nvidia-smi does. `runtime`: that a launch would send; with
-/// "cpu" it is the CPU's self-test that counts.
+/// The further rows of a node with GPUs, besides rowsOf(): who uses their memory, errors, clocks,
+/// links, self-test. They number GPUs as nvidia-smi does. `runtime`: the one that a launch would
+/// send; with "cpu" it is the CPU's self-test that counts.
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
                                     const std::string& runtime);
 

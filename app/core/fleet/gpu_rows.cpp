@@ -20,7 +20,7 @@ struct UsedGpus {
     bool has(size_t place) const { return std::ranges::count(places, place) > 0; }
 };
 
-/// What to do about one that must not train.
+/// What to do about a GPU that must not train.
 std::string leaveOut(const Node& node) {
     return "leave that GPU out with Edit, or with ringmaster nodes edit " + nameOrNode(node.name) +
            " --gpus with the numbers of the others";
@@ -36,7 +36,7 @@ struct Finding {
         add(row.cause, cause);
         add(row.fix, fix);
     }
-    /// What is true of several GPUs is said once.
+    /// Adds a text once, though it is true of several GPUs.
     static void add(std::string& text, const std::string& more) {
         if (text.find(more) == std::string::npos)
             text += (text.empty() ? "" : "; ") + more;

@@ -88,7 +88,7 @@ void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const st
     check.rows.insert(check.rows.end(), rows.begin(), rows.end());
 }
 
-/// What it lacks of the trainer; nullopt: it does not fit there, or is not known.
+/// The bytes of the trainer that it lacks; nullopt: no trainer fits there, or it is not known.
 std::optional<int64_t> trainerToSend(HostSession& session, const std::string& agent,
                                      const std::string& runtime, const std::stop_token& stop) {
     const auto missing = trainerBundle(runtime).and_then(

@@ -46,10 +46,10 @@ std::vector<std::string> sharersOf(const std::string& node, const std::vector<No
 std::vector<std::string> runSharersOf(const std::string& node,
                                       const std::vector<NodeCheck>& checks);
 
-/// Of a run that this Ringmaster does not know: "of another Ringmaster, started by me@laptop".
-/// Empty: it knows it, or the item is no run.
+/// The mark of a run that this Ringmaster does not know: "of another Ringmaster, started by
+/// me@laptop". Empty: it knows it, or the item is no run.
 std::string otherRunMark(const DeployedItem& item, const KnownRuns& known);
-/// Those of them that go: "gpt-1, started by me@laptop".
+/// The runs of other Ringmasters that go: "gpt-1, started by me@laptop".
 std::vector<std::string> otherRunsThatGo(const DeployedReport& report, const KnownRuns& known);
 
 /// "node-1, node-2 and 60 more".

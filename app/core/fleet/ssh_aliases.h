@@ -11,7 +11,7 @@ namespace rm {
 /// file says of one is OpenSSH's to read (ssh_config.h). A missing file gives an empty list.
 std::vector<std::string> sshAliasesOf(const std::string& configFile);
 
-/// Those of ~/.ssh/config.
+/// The aliases in ~/.ssh/config.
 std::vector<std::string> sshAliases();
 
 } // namespace rm

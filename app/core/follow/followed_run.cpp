@@ -219,7 +219,7 @@ void FollowedRun::sendTo(size_t node, const InFlight& inFlight) {
                                 inFlight.isDone ? kForGood : inFlight.askedNs + kCommandKeptNs);
 }
 
-/// What no node has accepted in time is not sent any more.
+/// Drops commands that no node has accepted in time.
 void FollowedRun::dropOld() {
     std::vector<std::string> old;
     for (const auto& [id, inFlight] : m_inFlight)
@@ -250,7 +250,7 @@ Result<QString> FollowedRun::withdraw(const std::string& id) {
     return takeBack(id, AskedState::kWithdrawn, "withdrawn before a node accepted it");
 }
 
-/// Returns what is left to know of it.
+/// Takes a command back, and returns what is left to know of it.
 QString FollowedRun::takeBack(const std::string& id, AskedState as, const std::string& why) {
     auto inFlight = std::move(m_inFlight.extract(id).mapped());
     std::string who;
@@ -346,8 +346,8 @@ Result<CommandState> FollowedRun::answerOfKill(const InFlight& inFlight) const {
                              "lost");
 }
 
-/// Answers the kills that all nodes have done which can be reached. The followers of the others
-/// keep them.
+/// Answers the kills that all nodes have done which can be reached. The followers of the other
+/// nodes keep them.
 void FollowedRun::settleKills() {
     if (std::ranges::count(m_nodeEnded, false) == 0)
         return; // finish() answers
@@ -382,7 +382,7 @@ void FollowedRun::settleKills() {
         answer(inFlight, result);
 }
 
-/// Has stored what became of a command that ends here.
+/// Has it stored what became of a command that ends here.
 void FollowedRun::noteEnd(const InFlight& inFlight, const Result<CommandState>& how) {
     const CommandKind kind = inFlight.command.kind;
     if (how)
@@ -440,16 +440,16 @@ void FollowedRun::settleDeclarations() {
     }
 }
 
-/// The agents may have begun others since.
+/// The newest attempt that is known: the agents may have begun others since.
 int FollowedRun::newestAttempt() const {
     const auto reader = StoreReader::open(m_database);
     const auto run = reader ? (*reader)->run(m_run) : std::nullopt;
     return run ? std::max(m_attempt, run->attempt) : m_attempt;
 }
 
-/// Its ranks may live on, cut off from all others, until somebody can reach the node and ends them.
-/// The others are killed like by a person's command that was begun: of those that cannot be reached
-/// now the next engine knows it.
+/// Gives the node up. Its ranks may live on, cut off, until somebody can reach it and ends them.
+/// The others are killed as by a person's command that was begun, so that the next engine knows
+/// what to kill on nodes that cannot be reached now.
 Result<void> FollowedRun::giveUp(size_t index, const Asker& by) {
     const LiveState::NodeLink& link = m_live.nodes[index];
     const std::string& node = m_parts[index].name;
@@ -502,7 +502,7 @@ void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
 }
 
 /// Ends agents that wait, without ranks, for another attempt, as they have not heard that there is
-/// none: they hang, or were cut off. Who attaches there replaces one that hangs.
+/// none: they hang, or were cut off. An `attach` there replaces an agent that hangs.
 void FollowedRun::endLeftBehind() {
     const auto& lead = m_live.nodes.front().state;
     const bool isPaused = lead && static_cast<Outcome>(lead->outcome) == Outcome::kPaused;

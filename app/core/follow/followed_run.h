@@ -28,15 +28,15 @@ namespace rm {
 class FollowedRun : public QObject {
     Q_OBJECT
 public:
-    /// A command that is not done by all who have to do it.
+    /// A command that some of its nodes still have to do.
     struct InFlight {
         Command command;
         int64_t askedNs = 0;
         std::set<size_t> awaited = {};                           ///< nodes that have not answered
-        bool isAccepted = false;                                 ///< by a node at least
-        bool isDone = false;                                     ///< the same
-        std::string refusal = {};                                ///< of a node, in its words
-        std::vector<QPromise<Result<CommandState>>> askers = {}; ///< who still wait
+        bool isAccepted = false;                                 ///< by at least one node
+        bool isDone = false;                                     ///< by at least one node
+        std::string refusal = {};                                ///< a node's words, if one refused
+        std::vector<QPromise<Result<CommandState>>> askers = {}; ///< those that still wait
     };
 
     /// One of the run's nodes.
@@ -46,7 +46,7 @@ public:
         std::string whyUnknown;   ///< in that case
     };
 
-    /// `parts` in the order of the run's nodes. `writer` null: nothing is ingested.
+    /// `parts` are in the order of the run's nodes. `writer` null: nothing is ingested.
     FollowedRun(const RunSummary& run, std::vector<Part> parts,
                 std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
                 QString database);
@@ -65,9 +65,9 @@ public:
     /// whose id is known is not sent again, but answered to all who asked.
     QFuture<Result<CommandState>> send(const Command& command, int64_t askedNs);
 
-    /// Goes on with a command that an earlier one sent or was to send. Nobody waits for it here.
+    /// Goes on with a command that an earlier engine sent or had to send. Nobody waits for it here.
     void restore(const AskedCommand& asked);
-    /// All commands with those who wait for them, for another that follows the run.
+    /// Takes out all commands with their askers, for another FollowedRun of this run.
     std::vector<InFlight> takeInFlight();
     void goOnWith(std::vector<InFlight> commands);
 
@@ -84,7 +84,7 @@ Q_SIGNALS:
     /// Following has ended on all nodes. `problem` is empty if nothing went wrong. `lost`: the
     /// ranks of a node are gone without a report; otherwise they may still be training.
     void ended(const QString& problem, bool lost);
-    /// What the scheduler that is to start its ranks says of it, to be stored.
+    /// What the scheduler says of the run while it has not started its ranks, to be stored.
     void queued(const QString& why);
     /// What became of a command, to be stored.
     void commandChanged(rm::CommandKind kind, const rm::CommandState& state, rm::AskedState as);
@@ -131,10 +131,10 @@ private:
     };
     std::vector<Declaration> m_declarations; ///< that a node is lost
     QString m_problem;
-    std::string m_waitsFor; ///< as told last, of the node of rank 0
+    std::string m_waitsFor; ///< as rank 0's node told it last
     bool m_lost = false;
-    QTimer m_clock; ///< of dropOld()
-    /// Null: of a node that was removed. Last: their threads call back.
+    QTimer m_clock; ///< calls dropOld()
+    /// Null: the node was removed. Last, as their threads call back.
     std::vector<std::unique_ptr<NodeFollower>> m_followers;
 };
 

@@ -152,8 +152,8 @@ Result<void> NodeFollower::Connection::commit() {
     return done;
 }
 
-/// A kill needs no room here: its answer is waited for though nothing can be stored, as the next
-/// connection would be closed for that again before it comes.
+/// Waits for answers although nothing can be stored: a kill needs no room here, and the next
+/// connection would be closed for the same reason before an answer comes.
 void NodeFollower::Connection::hearAnswers(std::stop_token stop) {
     const auto deadline = Clock::now() + kExitTimeout;
     while (!stop.stop_requested() && Clock::now() < deadline && m_owner.hasUnanswered())
@@ -196,7 +196,7 @@ Result<void> NodeFollower::Connection::sendDue() {
 
 Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
     auto over = follow(stop);
-    // Not what failed here, such as the database, nor a stop, unless in the middle of a start.
+    // A failure here, such as the database, or a stop outside a start tells nothing of the login.
     const bool isSound = over || over.error().code != ErrorCode::kUnavailable ||
                          m_owner.m_isFinal || (stop.stop_requested() && m_process);
     if (!isSound && m_session)
@@ -281,7 +281,7 @@ bool NodeFollower::hasUnanswered() {
     return !m_unanswered.empty();
 }
 
-/// What is to be sent now.
+/// The commands that are to be sent now.
 std::vector<Command> NodeFollower::takeDue(bool isNewLink) {
     const int64_t now = wallNowNs();
     const std::lock_guard lock(m_mutex);
@@ -367,6 +367,8 @@ void NodeFollower::awaitRetry(std::stop_token stop) {
     m_retried.wait(lock, stop, [this] { return m_mayRetry; });
 }
 
+/// Pauses grow until a connection was live. A full disk of this computer is no lost link. A refused
+/// login waits for a person, as accounts may be locked after a few failures.
 void NodeFollower::loop(std::stop_token stop) {
     BackOff backOff(kLongestPause);
     report(LiveState::Link::kConnecting);

@@ -16,7 +16,7 @@
 
 namespace rm {
 
-/// What is followed: one node's part of one run.
+/// One node's part of one run, which is followed.
 struct FollowTarget {
     Node node;
     QString run;

@@ -21,7 +21,7 @@ namespace rm {
 
 namespace {
 
-/// Follows the node's part of that index to its end, on which this thread waits.
+/// Follows the node's part of the target's run to its end, for which this thread waits.
 Result<void> followToEnd(const ProcedureContext& context, const FollowTarget& target,
                          const std::stop_token& unwanted) {
     constexpr auto kPatience = std::chrono::minutes(10);
@@ -70,7 +70,7 @@ Result<bool> endOnNode(const ProcedureContext& context, const Node& node,
     return ended;
 }
 
-/// Acts on those of the nodes that answer at once, at the same time.
+/// Calls a function for each of the nodes that answers at once, all at the same time.
 void onReachable(const ProcedureContext& context, const std::vector<std::string>& names,
                  const std::function<void(const Node&, std::stop_token)>& act) {
     constexpr auto kReachable = std::chrono::seconds(5);
@@ -105,7 +105,7 @@ Result<void> fetchRest(const ProcedureContext& context, const Node& node, const 
 void fetchLate(const ProcedureContext& context, StoreReader& reader, const QString& run) {
     const auto summary = reader.run(run);
     if (!summary || !hasEnded(summary->state))
-        return; // who follows it reads that
+        return; // whoever follows it reads that
     const auto givenUp = reader.givenUp(run);
     std::vector<std::string> names;
     for (const RunNode& node : summary->nodes)
@@ -121,7 +121,7 @@ Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
     const auto ended = endOnNode(context, node, givenUp, unwanted);
     if (!ended)
         return ended;
-    // Steps before the checkpoint from which the run went on count, whoever has them.
+    // The steps before the checkpoint from which the run went on count, whichever node has them.
     RM_RETURN_IF_ERROR(fetchRest(context, node, givenUp.run, std::move(unwanted)));
     RM_RETURN_IF_ERROR(
         context.writer->call([&](StoreWriter& writer) { return writer.setGivenUpEnded(givenUp); }));

@@ -10,26 +10,26 @@
 
 namespace rm {
 
-// What nodes have of a run that nobody follows any more. Each blocks.
+// Reading what nodes have of a run that nobody follows any more. Each call blocks.
 
-/// Copies what a node has of a run and the database has not, of attempts that count: those that
-/// were asked for with it. Its part of the run has ended. Blocks.
+/// Copies what a node has of a run and the database has not, of attempts that were asked for with
+/// that node: only these count. Its part of the run has ended. Blocks.
 Result<void> fetchRest(const ProcedureContext& context, const Node& node, const QString& run,
                        std::stop_token unwanted);
 
-/// The same of those nodes of a run that answer at once, if it has ended: its agents may have
+/// fetchRest() on those nodes of a run that answer at once, if it has ended: its agents may have
 /// copied the last checkpoint since it was followed. Blocks for a few seconds at most.
 void fetchLate(const ProcedureContext& context, StoreReader& reader, const QString& run);
 
-/// Ends what lives of a run on a node that was declared lost, copies what it has of it
+/// Ends what lives of a run on a node that was declared lost, copies what the node has of the run
 /// (fetchRest()), and stores that this is done. True: something lived.
 Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
                         const GivenUpNode& givenUp, std::stop_token unwanted);
 
-/// Ends what lives of the run on nodes that were declared lost, where they answer at once: alone
-/// there it would remove, by its own rules, what an attempt elsewhere resumes from. Others are
-/// ended later, see GivenUpNodes. What they have of the run is read later, too: before the run goes
-/// on elsewhere, what a node did alone would count. Blocks for a few seconds at most.
+/// Ends what lives of the run on nodes that were declared lost, where they answer at once: a run
+/// alone there would remove, by its own rules, what an attempt elsewhere resumes from. On others it
+/// is ended later, see GivenUpNodes. What they have of the run is read later, too: before the run
+/// goes on elsewhere, what a node did alone would count. Blocks for a few seconds at most.
 void endReachable(const ProcedureContext& context, StoreReader& reader, const QString& run);
 
 } // namespace rm

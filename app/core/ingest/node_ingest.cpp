@@ -108,8 +108,8 @@ bool NodeIngest::mayHave(const std::string& file) const {
                                [&](const RankRange& range) { return range.has(*rank, attempt); });
 }
 
-/// Of an attempt that was asked for without this node: its agent, which nobody could reach, went on
-/// alone under the same number.
+/// Whether the segment is of an attempt that was asked for without this node: its agent, which
+/// nobody could reach, went on alone under the same number.
 bool NodeIngest::isLeftOut(const Segment& segment) const {
     return !m_ranks.empty() && std::ranges::none_of(m_ranks, [&](const RankRange& range) {
         return range.hasAttempt(segment.attempt);
@@ -151,7 +151,7 @@ void NodeIngest::tellLeftOut(int attempt) {
             0);
 }
 
-/// Their writer has gone on to this one, so what is incomplete in them will remain so.
+/// Closes earlier segments: their writer has gone on, so what is incomplete in them remains so.
 void NodeIngest::closeSegmentsBefore(const Segment& segment) {
     const auto isBefore = [&](const Segment& other) {
         return other.source == segment.source &&

@@ -26,15 +26,15 @@
 namespace rm {
 namespace {
 
-/// 0: the probe did not find out.
+/// The least free memory of the devices; 0: the probe did not find out.
 int64_t leastFreeOf(const NodeReport& report, const std::string& device) {
     if (device == "cpu" || report.gpus.empty())
         return report.freeMemoryBytes;
     return std::ranges::min_element(report.gpus, {}, &GpuReport::freeBytes)->freeBytes;
 }
 
-/// First one node of each home, then the others. This computer, if it needs no copy, brings none
-/// into its home.
+/// The nodes in two rounds: first one of each home, then the others. This computer, if it needs no
+/// copy, brings none into its home.
 std::vector<std::vector<size_t>> roundsByHome(const std::vector<PlacedNode>& nodes,
                                               bool isInPlace) {
     std::vector<std::vector<size_t>> rounds(2);
@@ -48,7 +48,7 @@ std::vector<std::vector<size_t>> roundsByHome(const std::vector<PlacedNode>& nod
     return rounds;
 }
 
-/// By which addresses nodes may reach each other to pass on what they are sent.
+/// The addresses by which nodes may reach each other to pass on what they are sent.
 std::vector<TransferChain::Party> partiesOf(const std::vector<PlacedNode>& nodes,
                                             const std::vector<size_t>& chosen,
                                             const std::string& interface) {
@@ -64,8 +64,8 @@ std::vector<TransferChain::Party> partiesOf(const std::vector<PlacedNode>& nodes
     return parties;
 }
 
-/// Of tasks that need each other: once one fails the others wait in vain, and what they say when
-/// they are ended does not tell why.
+/// The first error of tasks that need each other: once one fails the others wait in vain, and what
+/// they say when they are ended does not tell why.
 class FirstError {
 public:
     explicit FirstError(const std::stop_token& unwanted)
@@ -80,7 +80,7 @@ public:
         m_others.request_stop();
     }
     std::stop_token endsOthers() const { return m_others.get_token(); }
-    /// After one was noted, and all tasks have ended.
+    /// The error. Call it after one was noted and all tasks have ended.
     Error get() const { return *m_error; }
 
 private:
@@ -139,7 +139,7 @@ void DirectLauncher::report(const QString& stage) {
     m_progress({stage});
 }
 
-/// The stage names a node that it waits for because the node takes no connection at the moment.
+/// A teller of pauses: the stage then names the node that takes no connection at the moment.
 OnConnectPause DirectLauncher::pauseTeller() const {
     return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
         const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
@@ -215,7 +215,7 @@ Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrd
         }
         return folderOnNode(session, agent, path, mark, order, stop);
     };
-    // What was left is taken, whatever was cancelled meanwhile.
+    // The mark that was left is taken, whatever was cancelled meanwhile.
     const bool isTaken = order == MarkOrder::kTake;
     return m_workers.front()
         ->post<FolderOnNode>(task, isTaken ? std::stop_token() : m_stop, pauseTeller(), {}, {},
@@ -225,8 +225,8 @@ Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrd
 
 namespace {
 
-/// What one node says of the launch. `checkpoints`: the folder that the spec names for rank 0, of
-/// which each node says whether it has it as well; empty: none.
+/// What one node says of the launch. `checkpoints`: the folder that the spec names for rank 0;
+/// each node says whether it has that folder as well; empty: none.
 Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string& agent,
                                         const Node& node, const RunSpec& spec,
                                         const std::string& checkpoints, const std::string& mark,
@@ -321,7 +321,7 @@ Result<void> DirectLauncher::refuseProblems(const std::vector<NodeOutlook>& outl
 
 namespace {
 
-/// Of a node that has no room for what is sent to it.
+/// The error, with advice where the node has no room for what is sent to it.
 Error withRoomAdvice(const Error& error, const std::string& node) {
     return error.code == ErrorCode::kExhausted
                ? Error{error.code, error.message + "; " + makeRoomOn(node)}
@@ -338,7 +338,7 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
         names.push_back(nodeName(i));
     const auto rate = std::make_shared<TransferRate>(m_stage, std::move(names), m_progress);
     std::vector<std::string> paths(m_workers.size());
-    // The nodes of a later round find in their home what one of an earlier round was sent.
+    // Nodes of a later round find in their home what one of an earlier round was sent.
     for (const std::vector<size_t>& nodes : roundsByHome(m_nodes, tree.isInPlace)) {
         std::vector<size_t> remote;
         std::ranges::copy_if(nodes, std::back_inserter(remote),
@@ -346,7 +346,7 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
         const auto chain = std::make_shared<TransferChain>(
             partiesOf(m_nodes, remote, m_request.spec.launch.interface));
         const auto taskOf = [&](size_t node) -> Task<std::string> {
-            // A task that is refused gives its place up.
+            // A task that is refused gives up its place.
             const auto at = std::ranges::find(remote, node);
             const auto place =
                 remote.size() > 1 && at != remote.end()

@@ -29,9 +29,9 @@ public:
     void abandon() override;
 
     /// After deploy(), instead of start(): runs the trainer as one process on every node at once,
-    /// to its end, as `callOf` the node's plan says. What each has printed, by node. Once one has
-    /// failed the others are ended, and its error is the answer. kUnavailable: one did not end in
-    /// time.
+    /// to its end, as `callOf` the node's plan says. Returns what each has printed, by node. Once
+    /// one has failed the others are ended, and its error is the answer. kUnavailable: one did not
+    /// end in time.
     Result<std::vector<std::string>>
     runTrainer(const std::function<TrainerCall(const NodePlan&)>& callOf,
                std::chrono::milliseconds timeout);
@@ -45,7 +45,7 @@ protected:
     using Task = HostWorker::Task<T>;
 
     /// Runs `taskOf(node index)` on these nodes at once; the answers in their order, or the first
-    /// error in it once all have answered. `onError`: of each, as it happens, on any thread.
+    /// error in it once all have answered. `onError` gets each error as it happens, on any thread.
     template <class T>
     Result<std::vector<T>>
     onNodes(const std::vector<size_t>& nodes, const std::stop_token& unwanted,

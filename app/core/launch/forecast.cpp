@@ -19,15 +19,15 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// A transfer: it asks for the link at a moment, and takes so long if it has it alone.
+/// A transfer: it asks for the link at a moment, and takes so long if it has the link alone.
 struct Sent {
     double fromMs = 0;
     double alone = 0; ///< milliseconds
     double doneMs = 0;
 };
 
-/// Gloo works on several collectives at once, in the order in which they were begun, which share
-/// the link; NCCL on one after the other. Fills `doneMs`; `sent` is in order of `fromMs`.
+/// Plays the transfers and fills `doneMs`; `sent` is in order of `fromMs`. Gloo works on several
+/// collectives at once, in the order in which they were begun; NCCL on one after the other.
 void travel(std::vector<Sent>& sent, size_t atOnce) {
     std::vector<size_t> active;
     std::vector<double> left(sent.size());
@@ -44,7 +44,7 @@ void travel(std::vector<Sent>& sent, size_t atOnce) {
         double least = kNever;
         for (const size_t i : active)
             least = std::min(least, left[i]);
-        // Not by the difference of two moments: far from 0 that may be nothing.
+        // Not by the difference of two moments, which may be nothing far from 0.
         const bool ends = now + least * share <= joins;
         const double passed = ends ? least : (joins - now) / share;
         for (const size_t i : active)
@@ -105,8 +105,8 @@ private:
         update();
     }
 
-    /// The first of a step, under which sums of the step before are under way. Waits for each
-    /// bucket before its first weight is read; then that is updated.
+    /// The first forward pass of a step, while sums of the step before are under way. Waits for
+    /// each bucket before its first weight is read; then that bucket is updated.
     void forward() {
         std::vector<size_t> order(m_here.size());
         std::iota(order.begin(), order.end(), size_t{0});
@@ -137,7 +137,7 @@ private:
             m_now = std::max(m_now, one.doneMs);
     }
 
-    /// Whole buckets at once, while the others are gathered as the forward pass needs them.
+    /// Updates whole buckets at once; the others are gathered as the forward pass needs them.
     void update() {
         std::vector<Sent> sent;
         std::vector<size_t> which;
@@ -156,12 +156,12 @@ private:
         m_now += own;
     }
 
-    /// `ways`: 2 there and back again, 1 half of that.
+    /// The time of a bucket that has the link alone. `ways`: 2 there and back, 1 half of that.
     double aloneMs(size_t bucket, double ways) const {
         return ways * (m_link.latencyMs / 2 + bytesOneWay(bucket) / m_link.bytesPerMs);
     }
 
-    /// That computing has to do without while the bucket travels.
+    /// The time of the core that computing has to do without while the bucket travels.
     double cpuMs(size_t bucket, double ways) const {
         const bool isInTheWay = isCpu(m_profile) && m_profile.spareCores == 0;
         return isInTheWay ? ways * (m_link.cpuMs / 2 + bytesOneWay(bucket) * m_link.cpuMsPerByte)
@@ -195,7 +195,7 @@ bool isWithin(const SumGroup& group, size_t nodes) {
         group.nodes, [nodes](int64_t node) { return node < static_cast<int64_t>(nodes); });
 }
 
-/// The first group of which no rate is known; null: there is none.
+/// The first group without a known rate; null: there is none.
 const SumGroup* withoutRate(const LinkTest& test) {
     const auto found = std::ranges::find_if_not(test.report.groups, hasRate);
     return found == test.report.groups.end() ? nullptr : &*found;
@@ -236,8 +236,8 @@ std::string inMs(double ms) {
     return QLocale::c().toString(ms, 'f', ms < 10 ? 1 : 0).toStdString() + " ms";
 }
 
-/// Of the first `nodes` of a test from which can be forecast. kInvalid: their ranks cannot make the
-/// steps of the spec.
+/// The forecast for the first `nodes` of a test that allows one. kInvalid: their ranks cannot make
+/// the steps of the spec.
 Result<StepForecast> forecastFirst(StepProfile profile, const RunSpec& spec, const LinkTest& test,
                                    size_t nodes) {
     int64_t ranks = 0;
@@ -281,7 +281,7 @@ double speedUpWith(const StepProfile& profile, const RunSpec& spec, const LinkTe
     return rateOn(forecasts.back()) / rateOn(forecasts.front());
 }
 
-/// What the last forecast says.
+/// The last forecast in words.
 std::string verdictOf(const std::vector<StepForecast>& forecasts) {
     const StepForecast& first = forecasts.front();
     const StepForecast& last = forecasts.back();
@@ -314,7 +314,7 @@ double mostOf(const std::vector<StepForecast>& forecasts) {
            static_cast<double>(forecasts.front().ranks);
 }
 
-/// The least that comes near to what the ranks could do, else the most.
+/// The smallest steps that come near to what the ranks could do, else the largest that were tried.
 std::string withLargerSteps(const StepProfile& profile, RunSpec spec, const LinkTest& test,
                             const std::vector<StepForecast>& forecasts) {
     constexpr double kNear = 0.9;
@@ -346,7 +346,7 @@ LinkCost costOf(const SumGroup& group) {
         group.times, [](const SumTime& time) { return time.bytes >= kLeastForRate; });
     if (small != group.times.end() && small->bytes < largest.bytes) {
         const double share = static_cast<double>(small->bytes) / static_cast<double>(largest.bytes);
-        // Of t = a + b x size at both.
+        // Both times are a + b x size.
         const double fixed =
             std::max(0.0, (small->cpuSeconds - largest.cpuSeconds * share) * 1e3 / (1 - share));
         cost.cpuMs = fixed;

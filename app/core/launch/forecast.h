@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What a sum costs on the way between ranks.
+/// The cost of a sum on the way between ranks.
 struct LinkCost {
     double latencyMs = 0;    ///< of the smallest sum
     double bytesPerMs = 0;   ///< that a rank's connection carries in each direction
@@ -26,7 +26,7 @@ struct StepForecast {
     int64_t ranks = 1;
     int64_t accumulation = 1; ///< micro-batches of a step
     double stepMs = 0;
-    double waitMs = 0;        ///< of it: for sums and weights under way, or for their work
+    double waitMs = 0;        ///< of `stepMs`: for sums and weights under way, or for their work
     double samplesPerSec = 0; ///< of all ranks
     bool operator==(const StepForecast&) const = default;
 };
@@ -50,7 +50,7 @@ std::vector<StepForecast> forecastNodes(const StepProfile& profile, const RunSpe
 /// How often as many samples as the first forecast's, which is of one node unless that is left out.
 double speedUp(const std::vector<StepForecast>& forecasts, size_t at);
 
-/// What the forecasts mean, a sentence each: whether more nodes help, and if they do not help much,
+/// The forecasts in words, a sentence each: whether more nodes help, and if they do not help much,
 /// what compressed gradients or larger steps would change; which nodes are left out, and why.
 /// Without forecasts, why there are none.
 std::vector<std::string> forecastWords(const StepProfile& profile, const RunSpec& spec,

@@ -30,7 +30,7 @@ void HostWorker::enqueue(Job job) {
     }
     const int64_t id = ++m_lastId;
     lock.unlock();
-    // What is requested before the job is in the queue is seen below.
+    // A stop that is requested before the job is in the queue is seen below.
     const std::stop_token unwanted = job.unwanted;
     job.onUnwanted = std::make_unique<std::stop_callback<std::function<void()>>>(
         unwanted, [this, id] { withdraw(id); });
@@ -49,7 +49,7 @@ void HostWorker::enqueue(Job job) {
         withdraw(id);
 }
 
-/// What a task waits for that is posted now; empty: nothing that tells its purpose.
+/// The purpose of what a task that is posted now waits for; empty: nothing that tells its purpose.
 std::string HostWorker::busyWith() const {
     if (!m_purpose.empty())
         return m_purpose;
@@ -58,7 +58,7 @@ std::string HostWorker::busyWith() const {
     return first == m_jobs.end() ? std::string() : first->queue.purpose;
 }
 
-/// If it waits still.
+/// Refuses the job with that id, if it still waits.
 void HostWorker::withdraw(int64_t id) {
     std::unique_lock lock(m_mutex);
     const auto at = std::ranges::find(m_jobs, id, &Job::id);
@@ -116,7 +116,7 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
         m_login->drop(std::exchange(m_session, nullptr));
 }
 
-/// With the lock held. `before`: to be destroyed without it, as its worker may have to end a task.
+/// Call it with the lock held, and destroy `before` without it: its worker may have to end a task.
 HostPool::Host& HostPool::host(const Node& node, Host& before) {
     Host& host = m_hosts[node.name];
     if (!host.login || !areReachedAlike(host.login->node(), node))

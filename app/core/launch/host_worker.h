@@ -17,7 +17,7 @@ namespace rm {
 /// Called with a task's error before that is its answer, on any thread.
 using OnTaskError = std::function<void(const Error&)>;
 
-/// How a task waits behind others of its node.
+/// How a task waits behind other tasks of its node.
 struct InQueue {
     std::string purpose; ///< what those behind it are told: "the launch of gpt-1"; empty: nothing
     /// Told the purpose of a task that it waits for, and an empty one once it begins. On any
@@ -114,8 +114,8 @@ private:
     std::jthread m_thread;       ///< last: starts when all the rest exists
 };
 
-/// One login and one worker a node, kept between launches so that the next one finds the session
-/// open. Thread-safe.
+/// One login and one worker for each node, kept between launches so that the next one finds the
+/// session open. Thread-safe.
 class HostPool {
 public:
     explicit HostPool(CredentialSource credentials)
@@ -133,7 +133,7 @@ public:
     /// A connection of the caller's thread alone, for what takes two nodes at once.
     Result<NodeSession> open(const Node& node, std::stop_token stop,
                              const OnConnectPause& onPause = {}) const;
-    /// HostWorker::close() of all of worker(), the future ones too.
+    /// HostWorker::close() of every worker(), the future ones too.
     void close();
     bool isClosed() const;
 

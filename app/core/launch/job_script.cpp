@@ -11,7 +11,7 @@ namespace rm {
 
 namespace {
 
-/// For a shell, whatever the path holds.
+/// The text quoted for a shell, whatever the path holds.
 std::string forShell(const std::string& text) {
     std::string out = "'";
     for (const char c : text)
@@ -19,7 +19,7 @@ std::string forShell(const std::string& text) {
     return out + "'";
 }
 
-/// Of a node whose ranks use all of its GPUs, or of one without: all processors; else their share.
+/// The processors of an agent: all of a node if its ranks use all GPUs or none; else their share.
 int cpusOfAgent(const JobOrder& order) {
     const int most = *std::ranges::max_element(order.ranks);
     if (order.cpusPerNode < 1)
@@ -80,7 +80,7 @@ bool isReplaced(const std::string& own, const JobOrder& order) {
            (name == "--cpus-per-task" && isGiven(order, "--cpus-per-gpu"));
 }
 
-/// What is asked for decides on many clusters what the kernel kills, so that it is said.
+/// A comment about memory: on many clusters what a job asks for decides what the kernel kills.
 std::string memoryLine(const JobOrder& order) {
     const bool isAskedFor = std::ranges::any_of(
         order.options, [](const std::string& option) { return option.starts_with("--mem"); });

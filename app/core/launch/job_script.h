@@ -10,18 +10,18 @@
 
 namespace rm {
 
-/// What a job of Slurm is made of.
+/// The order of a job of Slurm.
 struct JobOrder {
     std::string runId;
     std::string agent;                ///< its path on the cluster
     std::vector<int> ranks;           ///< of each part, one part a node
     bool onGpus = false;              ///< a GPU for each rank
     std::string runtime;              ///< of its trainer on GPUs
-    std::string gpu;                  ///< what they are known to be: "a100"; empty: not known
+    std::string gpu;                  ///< the known kind of its GPUs: "a100"; empty: not known
     int cpusPerNode = 0;              ///< of the partition's nodes; 0: not known
     int gpusPerNode = 0;              ///< the same
     int64_t memoryMb = 0;             ///< the same
-    std::vector<std::string> options; ///< of sbatch, of the cluster and then of the run
+    std::vector<std::string> options; ///< for sbatch: the cluster's, then the run's
     std::vector<std::string> setup;   ///< lines of bash before the agents start
     std::vector<std::string> step =
         {}; ///< options of the srun that starts them, as bash reads them
@@ -35,8 +35,8 @@ struct JobOrder {
 /// like; --gres=none: none) for --gpus-per-node.
 std::string jobScript(const JobOrder& order);
 
-/// What a node of the job has for its ranks: what --mem asks for (the last one counts), else all of
-/// the partition's largest nodes. 0: not known.
+/// The memory that a node of the job has for its ranks: what --mem asks for (the last one counts),
+/// else all of the partition's largest nodes. 0: not known.
 int64_t bytesOnNode(const JobOrder& order);
 
 /// The kind of GPU that options for sbatch ask for, the last one counting: "v100" of

@@ -42,7 +42,7 @@ std::string checkpointWords(const RunSpec& spec, int64_t bytes) {
                 : std::string());
 }
 
-/// What a launch and its run put into one file system of a node.
+/// What a launch and its run add to one file system of a node.
 struct Room {
     int64_t freeBytes = -1;
     int64_t sent = 0; ///< known
@@ -56,7 +56,7 @@ struct Room {
     }
 };
 
-/// By device; `isFirst`: rank 0 writes there. `copies`: of checkpoints that come to it.
+/// The rooms of a node by device. `checkpoints`: bytes of those that come to it.
 std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
     std::map<int64_t, Room> rooms;
     const auto roomAt = [&rooms](const FolderOnNode& folder) -> Room& {
@@ -88,11 +88,13 @@ bool isShared(const LaunchFacts& facts) {
                                [](const OnNode& node) { return node.saving().hasMark; });
 }
 
-/// Agents copy the newest two to a second node where all do not have them anyway.
+/// Whether agents copy the newest two to a second node: not if all nodes have them anyway.
 bool hasCopies(const RunSpec& spec, const LaunchFacts& facts) {
     return spec.checkpoint.copies == "auto" && facts.nodes.size() > 1 && !isShared(facts);
 }
 
+/// Judges file systems and not folders, as trainer, run and checkpoints may share one. Only what is
+/// sent can make it bad: with too little room for the rest a run begins all the same.
 CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);
@@ -133,6 +135,7 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
     return row;
 }
 
+/// Whether rank 0 can write there comes first: who finds the checkpoints again matters only then.
 CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
     CheckRow row = goodRow("launch-checkpoints", "Checkpoints", {});
@@ -254,8 +257,8 @@ CheckRow runtimeRow(const RunSpec& spec, const Result<PlacedRanks>& ranks,
     return row;
 }
 
-/// Who uses the GPUs' memory, as the check of each node says; nullopt: nobody. `isForRun`: the run
-/// is to train on them.
+/// The row of who uses the GPUs' memory, as the check of each node says; nullopt: nobody does.
+/// `isForRun`: the run is to train on them.
 std::optional<CheckRow> gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
     CheckRow row = goodRow("launch-gpu-memory", "GPU memory in use", {});
     for (const OnNode& each : facts.nodes) {
@@ -270,7 +273,7 @@ std::optional<CheckRow> gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
     return row.evidence.empty() ? std::nullopt : std::optional(row);
 }
 
-/// For what a node would refuse the launch; nullopt: nothing.
+/// The row of what a node would refuse the launch for; nullopt: nothing.
 std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
     CheckRow row = goodRow("launch-refused", "What the run needs there", {});
     for (const OnNode& each : facts.nodes)
@@ -285,7 +288,7 @@ std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
     return row.evidence.empty() ? std::nullopt : std::optional(row);
 }
 
-/// Whose ranks live there already; nullopt: nobody's.
+/// The row of runs whose ranks live there already; nullopt: none do.
 std::optional<CheckRow> othersRow(const LaunchFacts& facts) {
     std::map<std::string, std::vector<std::string>> nodesOf;
     for (const OnNode& each : facts.nodes)
@@ -304,7 +307,7 @@ std::optional<CheckRow> othersRow(const LaunchFacts& facts) {
     return row;
 }
 
-/// nullopt: each is another machine. Jobs of a cluster train elsewhere than on its login node.
+/// The row of nodes that are one machine; nullopt: none are. A cluster's jobs train elsewhere.
 std::optional<CheckRow> machinesRow(const LaunchFacts& facts) {
     std::vector<NodeCheck> nodes;
     for (const OnNode& each : facts.nodes)
@@ -333,7 +336,7 @@ CheckRow nowhereToMeet(const Error& error) {
             "that node a network by which the others reach it"};
 }
 
-/// nullopt: on one node there is nothing to tell.
+/// The row of where ranks would meet; nullopt: on one node there is nothing to tell.
 std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
     if (first.node.isSlurm) // the agents find that in the job, on other machines than this one

@@ -28,7 +28,7 @@ struct LaunchFacts {
         std::optional<DataFingerprint> data;     ///< of what it reads; nullopt: it is staged
         int ranks = 0;                           ///< asked for; 0: see PlacedNode
         std::optional<SlurmPartition> partition; ///< NodeOutlook::partition
-        /// Where its ranks save.
+        /// The folder where its ranks save.
         FolderOnNode& saving() { return checkpoints ? *checkpoints : state; }
         const FolderOnNode& saving() const { return checkpoints ? *checkpoints : state; }
         bool operator==(const OnNode&) const = default;
@@ -37,8 +37,8 @@ struct LaunchFacts {
     std::optional<NetworkMatrix> lastNetwork = {}; ///< of these nodes; nullopt: not measured
 };
 
-/// The row of what the ranks compute with, as placeRanks() of a run that begins says, of why it
-/// refuses them, and of GPUs that stay idle.
+/// The id of the row that says what the ranks compute with, as placeRanks() of a run that begins
+/// decides, why it refuses them, and which GPUs stay idle.
 inline constexpr const char* kLaunchRuntimeRow = "launch-runtime";
 
 /// Judges what no single node can say: on what all train, room on the disks after all that a launch

@@ -53,7 +53,7 @@ public:
         /// False: only the sizes of a model are wanted. Data and checkpoints need not be there, nor
         /// are they sent; tokenizer and weights to start from are, as they tell sizes.
         bool readsData = true;
-        /// What others that want its nodes meanwhile are told that they wait for: "the self-test".
+        /// What launches that want its nodes meanwhile are told they wait for: "the self-test".
         /// Empty: the launch of its run.
         std::string purpose = {};
         ConnectPatience patience = kLoginPatience; ///< with its nodes
@@ -61,17 +61,17 @@ public:
 
     virtual ~Launcher() = default;
 
-    /// What check() would meet on each node of the request, and how much deploy() would send.
+    /// Tells what check() would meet on each node of the request, and how much deploy() would send.
     /// Nothing is begun.
     virtual Result<std::vector<NodeOutlook>> outlook() = 0;
 
-    /// What the nodes say of the launch together (launchRows()), with all that check() refuses.
-    /// Leaves nothing on them, but for a small file while it looks. `lastNetwork`: what was
-    /// measured last, between whomever; without nodes: nothing.
+    /// Tells what the nodes say of the launch together (launchRows()), with all that check()
+    /// refuses. Leaves nothing on them, but for a small file while it looks. `lastNetwork`: the
+    /// last measurement, between whichever nodes; without nodes: none.
     virtual Result<std::vector<CheckRow>> rows(const NetworkMatrix& lastNetwork) = 0;
 
-    /// Whether the nodes can be reached and have what the spec names (kNotFound says all that is
-    /// missing), and on which device they compute. The answer: the run's parts in the order of
+    /// Checks that the nodes can be reached and have what the spec names (kNotFound says all that
+    /// is missing), and on which device they compute. The answer: the run's parts in the order of
     /// their ranks, which are counted now. A node of the request may stand for several parts.
     /// Leaves no trace of the run.
     virtual Result<std::vector<Placement>> check() = 0;
@@ -106,7 +106,7 @@ public:
     /// After start(): ends what it began, wherever that can be reached.
     virtual void abandon() = 0;
 
-    /// Ranks may run that a node was asked to start, and was not heard to have ended.
+    /// Whether ranks may run that a node was asked to start, and was not heard to have ended.
     virtual bool mayHaveLeftRanks() const = 0;
 };
 

@@ -21,7 +21,7 @@ constexpr double kEnough = 0.7; ///< of the nominal rate: TCP's own share, and a
 constexpr size_t kMostKept = 200;
 constexpr int64_t kMostRanks = 1 << 20; ///< of a node, as the trainer takes them
 
-/// Three digits, and all of those before the point.
+/// A number with three digits, or with all of those before the point.
 std::string number(double value) {
     const bool isWhole = value >= 999.5;
     return QLocale::c().toString(value, isWhole ? 'f' : 'g', isWhole ? 0 : 3).toStdString();
@@ -65,7 +65,7 @@ double nominalOf(const LinkTest& test, const SumGroup& group) {
     return least;
 }
 
-/// ", was 4.1 Gbit/s" where that is far from what it is now; else empty.
+/// ", was 4.1 Gbit/s" where the rate before is far from this one; else empty.
 std::string wasWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history) {
     constexpr double kSame = 0.1;
     const double now = hasRate(group) ? busBandwidthOf(group) * 8 : 0;
@@ -74,7 +74,7 @@ std::string wasWords(const LinkTest& test, const SumGroup& group, const LinkHist
     return isNew ? ", was " + rateOf(*before) : std::string();
 }
 
-/// The rate of a usual kind of link that would give this; 0: none.
+/// The rate of the usual kind of link that such a measurement suggests; 0: none.
 double usualRate(double bits) {
     static constexpr std::array kRates = {10e6, 100e6, 1e9,  2.5e9, 5e9,   10e9,
                                           25e9, 40e9,  50e9, 100e9, 200e9, 400e9};

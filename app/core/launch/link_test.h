@@ -27,25 +27,25 @@ struct LinkTest {
 };
 
 std::string toJson(const LinkTest& test);
-/// kCorrupt names `source`, and what is wrong.
+/// Parses a LinkTest. kCorrupt names `source`, and what is wrong.
 Result<LinkTest> parseLinkTest(const std::string& json, const std::string& source);
 
 /// "node-a - node-b" of a pair, "all 3 nodes, 6 ranks".
 std::string groupName(const LinkTest& test, const SumGroup& group);
 
-/// What a sum of one size took, for people.
+/// The time and rate of a sum of one size, for people.
 struct SumWords {
     std::string size; ///< "16 KiB"
     std::string time; ///< "2.81 ms"
     std::string rate; ///< "9.41 Gbit/s", busBandwidthOf()
     bool operator==(const SumWords&) const = default;
 };
-/// Of each size that was measured, the smallest first.
+/// SumWords of each size that was measured, the smallest first.
 std::vector<SumWords> sumsBySize(const SumGroup& group);
 
 /// Sums of so many bytes and more tell a rate; what smaller ones take is latency.
 inline constexpr int64_t kLeastForRate = 1 << 20;
-/// Whether it got as far as such sums.
+/// Whether the test got as far as such sums.
 bool hasRate(const SumGroup& group);
 
 /// The rates of some tests, by the names of the nodes that summed and the number of their ranks.

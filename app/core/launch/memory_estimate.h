@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// What a node's trainer says of the memory that its ranks will need.
+/// A trainer's estimate of the memory that the ranks of a node will need.
 struct NodeMemory {
     bool fits = true;
     bool isLeast = false; ///< `needed` leaves activations out: there was no room to try

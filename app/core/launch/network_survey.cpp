@@ -22,7 +22,7 @@ std::vector<std::string> interfacesOf(const NetworkNode& node) {
     return {names.begin(), names.end()};
 }
 
-/// The port that was asked for, and more as ranks and agents open them.
+/// The port that was asked for, and more, opened as ranks and agents open theirs.
 std::vector<int64_t> portsOf(const OpenPorts& open) {
     std::vector<int64_t> ports = {open.port};
     if (open.next)
@@ -31,7 +31,7 @@ std::vector<int64_t> portsOf(const OpenPorts& open) {
     return ports;
 }
 
-/// One that has to answer, as by others nothing is found of large packets or an interface.
+/// A port that has to answer: the others tell nothing of large packets or an interface.
 int64_t countedPort(const NetworkMatrix& matrix, const NetworkNode& there) {
     const std::vector<int64_t> ports = portsOf(there.ports);
     const auto counted = std::ranges::find_if_not(
@@ -39,7 +39,7 @@ int64_t countedPort(const NetworkMatrix& matrix, const NetworkNode& there) {
     return counted == ports.end() ? there.ports.port : *counted;
 }
 
-/// As ranks would dial a node, and by each interface alone.
+/// Dials to a node: as ranks would dial it, and by each interface alone.
 struct DialsThere {
     std::vector<NetworkTrial> asRanks;
     std::vector<NetworkTrial> byEach;
@@ -57,7 +57,7 @@ DialsThere dialsThere(const NetworkMatrix& matrix, int from, int to) {
     return dials;
 }
 
-/// False: there is no room for all of them.
+/// Adds the trials and their dials. False: there is no room for all of them.
 bool addAll(NodeDials& dials, const NetworkMatrix& matrix, std::vector<NetworkTrial> trials) {
     if (dials.trials.size() + trials.size() > kMostDials)
         return false;
@@ -71,7 +71,7 @@ bool addAll(NodeDials& dials, const NetworkMatrix& matrix, std::vector<NetworkTr
     return true;
 }
 
-/// Of a node that cannot be judged no trial is kept.
+/// Drops all trials of a node that cannot be judged.
 void leaveOut(NetworkMatrix& matrix, int node, std::string problem) {
     matrix.nodes[static_cast<size_t>(node)].problem = std::move(problem);
     std::erase_if(matrix.trials, [node](const NetworkTrial& trial) {
@@ -79,7 +79,7 @@ void leaveOut(NetworkMatrix& matrix, int node, std::string problem) {
     });
 }
 
-/// Once some have answered, `progress` names those that have not.
+/// Probes all nodes. Once some have answered, `progress` names those that have not.
 std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers,
                                          const ProgressSink& progress,
                                          const std::stop_token& unwanted) {
@@ -186,6 +186,8 @@ NodeDials dialsOf(const NetworkMatrix& matrix, int from, const SurveyOrder& orde
     return dials;
 }
 
+/// Posts all orders before it waits for one, so that the nodes dial at once: the ports stay open
+/// for half a minute only.
 void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
             const SurveyOrder& order, const std::stop_token& unwanted) {
     using Answers = std::vector<DialAnswer>;
@@ -239,7 +241,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
     const auto cancelled = fail(ErrorCode::kUnavailable, "measure the network: cancelled");
     if (unwanted.stop_requested())
         return cancelled;
-    // One that did not answer is not waited for again.
+    // A node that did not answer is not waited for again.
     std::vector<HostWorker*> answering;
     for (size_t i = 0; i < nodes.size(); ++i)
         if (reports[i])

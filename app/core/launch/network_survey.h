@@ -24,11 +24,11 @@ public:
     OpenListeners& operator=(const OpenListeners&) = delete;
     ~OpenListeners();
 
-    /// One order a worker, at once on all; the answers in their order. Once.
+    /// Gives each worker one order, all at once; the answers in their order. Call it once.
     std::vector<Result<OpenPorts>> open(const std::vector<ListenOrder>& orders,
                                         const std::stop_token& unwanted);
-    /// Frees them. Per worker what was wrong with its listener, which then says nothing of the
-    /// network: "it had ended with exit code 9"; empty: it was there until now.
+    /// Frees them. Says per worker what was wrong with its listener, which then tells nothing of
+    /// the network: "it had ended with exit code 9"; empty: it was there until now.
     std::vector<std::string> close();
 
 private:
@@ -39,7 +39,7 @@ private:
     std::vector<Shared> m_listeners;
 };
 
-/// Whom the nodes dial, and how.
+/// Which nodes dial which, and how.
 struct SurveyOrder {
     std::function<bool(int from, int to)> isDialed; ///< empty: everybody
     bool byEachInterface = false; ///< also from each interface alone, not only as ranks do
@@ -50,23 +50,23 @@ struct SurveyOrder {
 struct NodeDials {
     DialOrder order;
     std::vector<NetworkTrial> trials; ///< parallel to the targets, without answers
-    /// What there was no room for, as an order takes kMostDials: those of whole nodes. Dials by an
-    /// interface alone, by which nothing is judged, are left out before, and not listed.
+    /// Trials for which there was no room, as an order takes kMostDials: those of whole nodes.
+    /// Dials by an interface alone, which judge nothing, are left out before, and not listed.
     std::vector<NetworkTrial> leftOut;
 };
 
-/// What `from` is to dial of a matrix whose ports are open.
+/// The dials of node `from` in a matrix whose ports are open.
 NodeDials dialsOf(const NetworkMatrix& matrix, int from, const SurveyOrder& order);
 
 /// Lets the nodes of a matrix, whose ports are open, dial each other, all at once, and adds what
-/// they found as trials; what a node was not asked for as it had no room is kUntried. `workers` is
+/// they found as trials; a trial for which a node had no room is kUntried. `workers` is
 /// parallel to its nodes; one without a worker, or with a problem, takes no part. A node that could
 /// not be asked gets a problem. Blocks for some 8 s at most beyond the answers of the nodes.
 void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
             const SurveyOrder& order, const std::stop_token& unwanted);
 
-/// What is to be said of a node whose listener was not there to the end, as
-/// OpenListeners::close() tells it: nothing that others met there was the network's doing.
+/// The problem of a node whose listener was not there to the end, as OpenListeners::close() tells
+/// it: nothing that others met there was the network's doing.
 std::string brokenListener(const std::string& cause);
 
 /// Measures between these nodes what can be measured, and tells each stage, on this thread. With

@@ -9,12 +9,14 @@ NodeLogin::NodeLogin(Node node, CredentialSource credentials)
     : m_node(std::move(node))
     , m_credentials(std::move(credentials)) {}
 
-/// With the lock held.
+/// The session that is open; null: none. Call it with the lock held.
 NodeLogin::Shared NodeLogin::current() const {
     Shared session = m_session.lock();
     return session && session->session->seemsOpen() ? session : nullptr;
 }
 
+/// The lock is free while a connection opens or ends, as both may take long. So it is asked
+/// again, before an opening begins, whether a session is open.
 tl::expected<void, ConnectFailure> NodeLogin::get(Shared& session, std::stop_token stop,
                                                   ConnectPatience patience,
                                                   const OnConnectPause& onPause) {

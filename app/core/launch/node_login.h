@@ -26,17 +26,17 @@ public:
     using Shared = std::shared_ptr<const NodeSession>;
 
     /// Makes `session` the one that is open, as far as HostSession::seemsOpen() knows; otherwise a
-    /// new one by openNode(), before which what `session` held is let go of. All who ask meanwhile
-    /// wait for that, and are told the same if it fails, so that a refused password goes out once;
-    /// they try themselves where it was stopped or may pass.
+    /// new one by openNode(), before which what `session` held is let go. All who ask meanwhile
+    /// wait for that, and are told the same if it fails, so that a refused password goes out
+    /// once. They try themselves where it was stopped or may pass.
     tl::expected<void, ConnectFailure> get(Shared& session, std::stop_token stop,
                                            ConnectPatience patience = kLoginPatience,
                                            const OnConnectPause& onPause = {});
 
-    /// The next get() opens a new one, unless another did, as this one failed. Who holds it may go
-    /// on with it.
+    /// Makes the next get() open a new session, unless another call did, as this one failed. Its
+    /// other users may go on with it.
     void drop(const Shared& session);
-    /// The same for the one that is open, as its agent is gone.
+    /// Drops the session that is open, as its agent is gone.
     void drop();
 
 private:

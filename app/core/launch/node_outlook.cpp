@@ -36,7 +36,7 @@ LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
     return {keyOf(spec, path.path) + " names " + path.path + ", which " + path.why};
 }
 
-/// Of the data that is sent from here.
+/// Why the data that is sent from here cannot be sent.
 std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
     const auto tree = dataTree(dataPaths(spec));
     return tree ? std::vector<LaunchProblem>() : std::vector{LaunchProblem{tree.error().message}};
@@ -86,8 +86,8 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
     return bytesOf(dataTree(dataPaths(spec))).map([&](int64_t data) { return *trainer + data; });
 }
 
-/// Its shell may not execute the agent, as on a disk that is mounted noexec: says what the check of
-/// the node says of that.
+/// The error with the advice of the node's check, where the node's shell may not execute the agent
+/// (as on a disk that is mounted noexec).
 Error withAgentAdvice(const Error& error) {
     return error.code == ErrorCode::kDenied
                ? Error{error.code,
@@ -95,7 +95,7 @@ Error withAgentAdvice(const Error& error) {
                : error;
 }
 
-/// Its controller is down, say, which is nothing that is wrong with the launch.
+/// The error as one of Slurm itself: its controller is down, say, and the launch is not wrong.
 Error withSlurmAdvice(const Error& error, const Node& cluster) {
     return {error.code, "ask Slurm on " + cluster.name + ": " + error.message +
                             "; log in there and run sinfo: once that lists the partitions, try "
@@ -118,6 +118,8 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
     return spec;
 }
 
+/// Gathers problems, so that a person sees all of them at once; an error is only what ends the talk
+/// with the node. A cluster is judged by what its job will find, not by its login node.
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
                                const RunSpec& spec, std::stop_token stop) {
     RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop).map_error(&withAgentAdvice));

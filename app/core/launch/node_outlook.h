@@ -19,7 +19,7 @@ struct LaunchProblem {
     bool operator==(const LaunchProblem&) const = default;
 };
 
-/// Both, as one sentence.
+/// Problem and fix as one sentence.
 std::string problemWords(const LaunchProblem& problem);
 
 /// What a launch would find on one node; nothing is started.
@@ -27,7 +27,7 @@ struct NodeOutlook {
     NodeReport report;                   ///< with all its GPUs; of a Slurm cluster reportInJob()
     std::vector<LaunchProblem> problems; ///< what prevents it there
     int64_t bytesToSend = 0;             ///< of files that the node lacks, before compression
-    /// To which the job would go; nullopt: the node is no Slurm cluster, or a problem says why not.
+    /// The partition of the job; nullopt: the node is no Slurm cluster, or a problem says why not.
     std::optional<SlurmPartition> partition = std::nullopt;
     bool operator==(const NodeOutlook&) const = default;
 };
@@ -42,8 +42,8 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
                                const RunSpec& spec, std::stop_token stop);
 
-/// The same with bytesToSend if there is no problem. For that, trainer and staged data are hashed
-/// here, which takes some seconds the first time.
+/// lookAtNode() with bytesToSend if there is no problem. For that, trainer and staged data are
+/// hashed here, which takes some seconds the first time.
 Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const Node& node,
                                 const RunSpec& spec, std::stop_token stop);
 

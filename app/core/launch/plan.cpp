@@ -25,7 +25,7 @@ constexpr size_t kMaxSlug = 48;
 constexpr size_t kNonceDigits = 32;
 constexpr size_t kKeyDigits = 64;
 
-/// 0: nobody said how many.
+/// The ranks that were asked for there; 0: nobody said how many.
 int askedRanks(const RunSpec& spec, const PlacedNode& placed) {
     return placed.ranks ? placed.ranks : static_cast<int>(spec.launch.ranks);
 }
@@ -70,7 +70,7 @@ std::string nameOf(const std::string& entry) {
     return entry.substr(0, entry.find('='));
 }
 
-/// Adds them to `all`, in which each name is then once: the last of it.
+/// Adds the variables to `all`. Each name is then there once, with its last value.
 void setAll(std::vector<std::string>& all, const std::vector<std::string>& variables) {
     for (const std::string& variable : variables) {
         std::erase_if(all, [&](const auto& old) { return nameOf(old) == nameOf(variable); });
@@ -78,7 +78,7 @@ void setAll(std::vector<std::string>& all, const std::vector<std::string>& varia
     }
 }
 
-/// Of the ranks there.
+/// The environment of the ranks there.
 std::vector<std::string> environmentOn(const PlacedNode& placed, const RunSpec& spec,
                                        const std::string& device) {
     std::vector<std::string> all;
@@ -96,8 +96,8 @@ std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>&
     return {};
 }
 
-/// What a spec may name in the place of its launch.runtime, which does not run on all; empty: none
-/// does.
+/// Advice that names the runtimes which run on all nodes, where launch.runtime does not; empty:
+/// there is none.
 std::string othersThatRun(const std::vector<PlacedNode>& nodes) {
     std::string names;
     for (const Runtime& runtime : gpuRuntimes())
@@ -106,7 +106,7 @@ std::string othersThatRun(const std::vector<PlacedNode>& nodes) {
     return names.empty() ? names : "set launch.runtime to \"auto\"" + names + ", ";
 }
 
-/// Those that some runtime serves, or would with another driver, if the others were left out.
+/// The GPUs that some runtime serves, or would with another driver, if the others were left out.
 std::vector<GpuReport> gpusThatCould(const NodeReport& report) {
     std::vector<GpuReport> some;
     for (const GpuReport& gpu : report.gpus) {
@@ -127,7 +127,7 @@ Target onCpus(const std::vector<PlacedNode>& nodes, const std::string& why,
     return {"cpu", "cpu", which.empty() ? IdleGpus() : IdleGpus{which, why, fix}};
 }
 
-/// What lets the others' GPUs train, or its own.
+/// What lets GPUs train where this node has none that can: its own fix, or leaving it out.
 std::string fixOf(const PlacedNode& without, bool isAlone) {
     const std::string own = fixOfGpus(without.node, without.report, without.gpuPlaces);
     if (isAlone)
@@ -323,7 +323,7 @@ std::vector<std::string> ownVariables(const PlacedNode& placed, const RunSpec& s
 
 namespace {
 
-/// Each as it was named: of a folder of pictures the folders in it are the classes.
+/// The staged paths, each as it was named: in a folder of pictures, folders are the classes.
 std::vector<std::string> stagedPaths(const std::vector<std::string>& paths,
                                      const std::string& folder) {
     std::vector<std::string> there = stagedNames(paths);

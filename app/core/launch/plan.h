@@ -35,7 +35,7 @@ struct PlacedNode {
     bool operator==(const PlacedNode&) const = default;
 };
 
-/// One of which `whole` was found, with all its GPUs.
+/// A node of which `whole` was found, with all its GPUs, as it takes part.
 PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks,
                      const std::optional<SlurmPartition>& partition = std::nullopt);
 
@@ -49,7 +49,7 @@ struct Rendezvous {
     bool operator==(const Rendezvous&) const = default;
 };
 
-/// The attempt to be planned.
+/// The attempt that is to be planned.
 struct PlanRequest {
     std::string runId;
     std::string runName;
@@ -59,7 +59,7 @@ struct PlanRequest {
     std::optional<StepsBefore> stepsBefore = std::nullopt; ///< of `startFrom`, where they are known
 };
 
-/// GPUs that could train, of a run that trains on CPUs though nobody asked for that.
+/// GPUs that could train but stay idle, as the run trains on CPUs though nobody asked for that.
 struct IdleGpus {
     std::string which; ///< "node-1: 2 x NVIDIA H200, 139.8 GiB, sm_90"; empty: there are none
     std::string why;   ///< "this computer lacks the runtime cuda13"
@@ -67,7 +67,7 @@ struct IdleGpus {
     bool operator==(const IdleGpus&) const = default;
 };
 
-/// What all ranks of a run compute with.
+/// The device and runtime that all ranks of a run compute with.
 struct Target {
     std::string device;  ///< "cpu" or "cuda"
     std::string runtime; ///< "cpu" or a Runtime's name
@@ -77,16 +77,16 @@ struct Target {
 
 /// "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x ...)"
 std::string idleFact(const IdleGpus& idle);
-/// The same with why and what to do, as one sentence; empty: none are idle.
+/// idleFact() with why and what to do, as one sentence; empty: none are idle.
 std::string idleWords(const IdleGpus& idle);
 
 /// kInvalid, naming it: one of several nodes is a Slurm cluster, which gives its job nodes itself.
 Result<void> checkClusterIsAlone(const std::vector<Node>& nodes);
 
-/// What the spec asks for, or CUDA when every node has GPUs that some runtime serves, one for each
-/// rank that is asked for; then with the newest runtime that serves all nodes, one that is
+/// The target that the spec asks for, or CUDA if every node has GPUs that some runtime serves, one
+/// for each rank that is asked for; then the newest runtime that serves all nodes, one that is
 /// installed here before one that is not. Without one that is, what was left open ("auto") trains
-/// on CPUs. kInvalid names the node that has not what is asked for, and why; also where the nodes'
+/// on CPUs. kInvalid names the node that lacks what is asked for, and why; also where the nodes'
 /// GPUs have no runtime in common.
 Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                             const std::function<bool(const Runtime&)>& isHere = isInstalled);
@@ -94,7 +94,7 @@ Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& 
 /// kInvalid: the spec asks for bfloat16, and a GPU of that node lacks it.
 Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes);
 
-/// Ranks per node. kInvalid names the node, what was asked and what it has.
+/// The ranks of each node. kInvalid names the node, what was asked and what it has.
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                     const std::string& device);
 
@@ -105,23 +105,23 @@ struct PlacedRanks {
     bool operator==(const PlacedRanks&) const = default;
 };
 
-/// What an attempt begins with.
+/// Where an attempt begins: from scratch, or from a checkpoint.
 struct Beginning {
     bool goesOn = false;                             ///< from a checkpoint
     std::optional<StepsBefore> steps = std::nullopt; ///< of that, where they are known
     bool readsData = true;                           ///< false: nothing is trained
 
-    /// Of one that is requested.
+    /// The beginning of an attempt that is requested.
     static Beginning of(const PlanRequest& attempt, bool readsData);
-    /// Of a launch before it is known what is there to go on from: where the spec allows that, it
-    /// is taken to be the case, as less is asked then, and the launch itself asks the rest.
+    /// The beginning of a launch before it is known what it can go on from. Where the spec allows
+    /// that, it is taken to go on, as less is asked then; the launch itself asks the rest.
     static Beginning of(const RunSpec& spec);
 };
 
-/// All that decides, from what the nodes have told, whether they take an attempt and how: the two
-/// above, ranksInJob() of a cluster, checkClusterIsAlone(), checkPrecision(), checkStepCut(),
-/// checkMinNodes(). What goes on from a checkpoint keeps its precision, which it has got by with
-/// before, and its steps, of which the spec need not say how large they are.
+/// Decides, from what the nodes have told, whether they take an attempt and how, by
+/// chooseTarget(), countRanks() or ranksInJob(), checkClusterIsAlone(), checkPrecision(),
+/// checkStepCut() and checkMinNodes(). What goes on from a checkpoint keeps its precision, which
+/// has worked before, and its steps, of which the spec need not say how large they are.
 Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                const Beginning& beginning = {},
                                const std::function<bool(const Runtime&)>& isHere = isInstalled);
@@ -135,7 +135,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
                                 const std::vector<std::string>& bundles,
                                 const PlanRequest& request);
 
-/// "NAME=value" of the node and then of the spec, which wins: each name once.
+/// The variables "NAME=value" of the node and then of the spec, which win: each name once.
 std::vector<std::string> ownVariables(const PlacedNode& placed, const RunSpec& spec);
 
 /// The spec as the nodes get it: paths of staged data replaced by those there, one for one, and a

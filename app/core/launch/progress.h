@@ -23,7 +23,7 @@ struct Progress {
     bool operator==(const Progress&) const = default;
 };
 
-/// A transfer in words, as far as it is known: "52 MB sent", "80 MB/s", "1 s left". The window and
+/// The known parts of a transfer in words: "52 MB sent", "80 MB/s", "1 s left". The window and
 /// the terminal say bytes and durations each in their way.
 template <class Bytes, class Duration>
 QStringList amountParts(const Progress& progress, Bytes bytes, Duration duration) {
@@ -37,8 +37,8 @@ QStringList amountParts(const Progress& progress, Bytes bytes, Duration duration
     return parts;
 }
 
-/// Of the parts of a transfer at most `most`, in their order: those that take longest. One whose
-/// pace is not known stands still.
+/// At most `most` parts of a transfer, in their order: those that take longest. A part whose pace
+/// is not known stands still.
 std::vector<Progress> slowestOf(const std::vector<Progress>& nodes, size_t most);
 
 } // namespace rm

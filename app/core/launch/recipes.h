@@ -22,8 +22,8 @@ std::vector<Recipe> recipes();
 Result<CheckedSpec> loadSpecOrRecipe(const std::string& what,
                                      const std::vector<std::string>& overrides);
 
-/// "section.key=value", each over what `spec` has. Steps that are set end a run that counts epochs,
-/// as the last of the two decides. The spec is not checked.
+/// Applies "section.key=value" texts to `spec`, in their order. Steps that are set end a run that
+/// counts epochs, as the last of the two decides. The spec is not checked.
 Result<void> applyOverrides(RunSpec& spec, const std::vector<std::string>& overrides);
 
 } // namespace rm

@@ -16,7 +16,7 @@ namespace rm {
 namespace {
 
 constexpr const char* kAttempt = "find an address where all ranks can meet: ";
-/// After a node was reached at one address: longer than an answer takes that comes at all.
+/// The wait after a node was reached at one address: longer than any answer that comes takes.
 constexpr int64_t kSettleMs = 250;
 
 /// Whether ranks use the interface by this value: names, of which NCCL takes the beginnings, too;
@@ -49,13 +49,13 @@ std::vector<std::string> interfaceVariables(const PlacedNode& placed, const RunS
     return all;
 }
 
-/// "NCCL_SOCKET_IFNAME=eth1": whether that names the interface.
+/// Whether the variable ("NCCL_SOCKET_IFNAME=eth1") names the interface.
 bool isTakenBy(const std::string& variable, const InterfaceReport& interface) {
     return isTaken(std::string_view(variable).substr(variable.find('=') + 1), interface.name,
                    variable.starts_with("NCCL"));
 }
 
-/// "; it has eth0, eth1": those that others may reach, or "".
+/// The interfaces that other machines may reach, as "; it has eth0, eth1", or "".
 std::string interfacesOf(const PlacedNode& placed) {
     std::vector<std::string> names;
     std::string words;
@@ -68,7 +68,7 @@ std::string interfacesOf(const PlacedNode& placed) {
     return words;
 }
 
-/// `named`: the interface that it must have; empty: any.
+/// The error that no address fits. `named`: the interface that it must have; empty: any.
 tl::unexpected<Error> noCandidate(const PlacedNode& placed, const RunSpec& spec,
                                   const std::string& named) {
     std::string which;

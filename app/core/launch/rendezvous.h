@@ -20,16 +20,16 @@ std::vector<InterfaceReport> meetingAddresses(const PlacedNode& node, const RunS
 Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
                                            const RunSpec& spec);
 
-/// For a run of this node alone, whose ranks meet by loopback unless a NCCL_SOCKET_IFNAME or
+/// Checks a run of this node alone, whose ranks meet by loopback unless a NCCL_SOCKET_IFNAME or
 /// GLOO_SOCKET_IFNAME says otherwise. kInvalid: one of these names no interface there that is up
 /// (NCCL's counts on GPUs alone).
 Result<void> checkAlone(const PlacedNode& node, const RunSpec& spec);
 
-/// chooseNetwork() of what the nodes found. kUnavailable says which pair of them cannot talk, in
-/// which direction, and why.
+/// Chooses by chooseNetwork() from what the nodes found. kUnavailable says which two cannot talk,
+/// in which direction, and why.
 Result<Rendezvous> chooseRendezvous(const NetworkMatrix& matrix);
 
-/// Of so many nodes a launch dials every pair: each dials seven others at once, which takes no
+/// Up to so many nodes a launch dials every pair: each dials seven others at once, which takes no
 /// longer than one. Beyond that the dials, and the 64 KiB that go with each, would grow with the
 /// square: 4032 pairs of 64 nodes, before every run. `ringmaster nodes network` dials those.
 inline constexpr size_t kMostDialedInPairs = 8;

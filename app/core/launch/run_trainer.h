@@ -11,7 +11,7 @@
 
 namespace rm {
 
-/// What a trainer is asked on a node: its subcommand's words, and its standard input.
+/// A call of the trainer on a node: its subcommand's words, and its standard input.
 struct TrainerCall {
     std::vector<std::string> arguments;
     std::string input;

@@ -84,7 +84,7 @@ std::string SlurmLauncher::whatIsTooLarge() {
     return tooLargeText(m_request.attempt.runName, cluster().name, plan, estimate);
 }
 
-/// Where the ranks meet is not known before the job has its nodes.
+/// The plans of the parts. Where the ranks meet is not known before the job has its nodes.
 std::vector<NodePlan> SlurmLauncher::plans() const {
     const std::vector<PlacedNode> nodes(m_ranks.size(), m_nodes.front());
     const std::vector<std::string> bundles(m_ranks.size(), m_bundles.front());

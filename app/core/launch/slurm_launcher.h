@@ -16,8 +16,8 @@ public:
     using DirectLauncher::DirectLauncher;
 
     Result<std::vector<Placement>> check() override;
-    /// On processors, where the trainer rehearses on the login node; of the memory of the compute
-    /// nodes' GPUs Slurm says nothing.
+    /// Asks only for ranks on processors, which the trainer rehearses on the login node: Slurm says
+    /// nothing of the memory of the compute nodes' GPUs.
     std::string whatIsTooLarge() override;
     std::string batchScript() const override { return jobScript(m_order); }
     Result<void> start() override;

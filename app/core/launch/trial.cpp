@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A self-test of eight GPUs one after the other, most of it to load libraries.
+/// Enough for a self-test of eight GPUs one after the other, most of it to load libraries.
 constexpr std::chrono::milliseconds kTrialPatience = 5min;
 
 Result<void> checkTrial(const NodeTrial& trial, const std::vector<PlacedParty>& parties) {
@@ -35,7 +35,7 @@ Result<void> checkTrial(const NodeTrial& trial, const std::vector<PlacedParty>& 
                                          ", and got " + std::to_string(trial.nodes.size()));
 }
 
-/// What is placed on the nodes. Neither data nor how many samples a step has counts.
+/// The spec that is placed on the nodes. Neither data nor how many samples a step has counts.
 Result<RunSpec> specOf(const NodeTrial& trial) {
     RunSpec spec;
     if (!trial.spec.empty()) {
@@ -62,7 +62,7 @@ TrainerCall selfTestCall(const NodePlan&) {
     return {{"self-test", "--json"}, {}};
 }
 
-/// Of its first node, the only one.
+/// The call of the step profile on its first node, the only one.
 TrainerCall stepProfileCall(const DirectLauncher& launcher, const NodePlan& plan) {
     return {{"step-profile", "-", "--device", plan.device, "--local-ranks",
              std::to_string(plan.localRanks)},

@@ -11,7 +11,7 @@ namespace rm {
 
 class HostPool;
 
-/// What the trainer can find out on nodes without a run.
+/// The measurements that the trainer makes on nodes without a run.
 enum class TrialKind {
     kSelfTest,    ///< of one node's devices: {"self_tests": [...]} (shared/wire/NODE_REPORT.md)
     kAllReduce,   ///< between the ranks of several nodes: a LinkTest
@@ -21,25 +21,25 @@ enum class TrialKind {
 struct NodeTrial {
     TrialKind kind = TrialKind::kSelfTest;
     std::vector<Placement> nodes;
-    /// TOML, of a kStepProfile; of a kAllReduce the one for which the links are measured, of which
-    /// [launch] counts, or empty; else empty.
+    /// TOML: for kStepProfile the spec that is profiled; for kAllReduce the one for which the links
+    /// are measured, whose [launch] counts, or empty; else empty.
     std::string spec;
     bool operator==(const NodeTrial&) const = default;
 };
 
-/// Of the spec, on one rank of the first of `nodes`, which is there, with that rank's share of its
+/// A step profile of the spec on one rank of the first of `nodes`, with that rank's share of its
 /// cores.
 NodeTrial stepProfileTrial(const RunSpec& spec, const std::vector<Placement>& nodes);
-/// Between the ranks that the spec would have on the nodes, by the ways that they would take.
+/// An all-reduce test of the ranks that the spec would have on the nodes, by their interfaces.
 NodeTrial linkTrial(const RunSpec& spec, const std::vector<Placement>& nodes);
 
 /// "self-test", "all-reduce test", "step profile"
 const char* trialName(TrialKind kind);
 
-/// What Engine::progressed() calls it; no id of a run.
+/// The name of the trial in Engine::progressed(); no id of a run.
 QString trialId(const NodeTrial& trial);
 
-/// Probes the nodes, sends the trainer where it is missing, and lets it do that: the JSON of the
+/// Probes the nodes, sends the trainer where it is missing, and lets it measure: the JSON of the
 /// answer. `parties`: the trial's nodes. Blocks for seconds, besides the sending. Errors are those
 /// of a Launcher. kInvalid: there are too few nodes, or one is a Slurm cluster.
 Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> parties,

@@ -207,8 +207,8 @@ private:
                            : std::string();
     }
 
-    /// Silence alone tells not who drops: what leaves the one node, what comes to the other, its
-    /// answer, or something between. What else was tried may.
+    /// Silence alone does not tell what drops: the sending node, the receiving one, its answer, or
+    /// something between. What else was tried may tell it.
     std::string whyDropped(const WayThere& way) const {
         const std::string source = sourceOf(way);
         if (const DialAnswer* back = ownRouteOf(m_toIndex, m_fromIndex, source))
@@ -393,7 +393,7 @@ std::string titleOf(const NetworkMatrix& matrix, int from, int to) {
     return nameOf(matrix, from) + " to " + nameOf(matrix, to);
 }
 
-/// Of the ways between the addresses that were not chosen, too: they would bite.
+/// Ways that work by half, also between addresses that were not chosen: they could harm later.
 std::vector<CheckRow> halfWays(const NetworkWays& ways) {
     const NetworkMatrix& matrix = ways.matrix();
     FirstFindings findings;

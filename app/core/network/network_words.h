@@ -29,8 +29,8 @@ std::string whyNoNetwork(const NetworkMatrix& matrix);
 std::string byInterface(const std::vector<std::string>& interfaces,
                         const std::vector<std::string>& nodes);
 
-/// That NCCL takes the first address of a card, of the family of the chosen one, and on which nodes
-/// that is another one, and what to do. Empty: on none.
+/// Says that NCCL takes a card's first address of the family of the chosen one, on which nodes that
+/// is another one, and what to do. Empty: on none.
 std::string ncclElsewhere(const NetworkMatrix& matrix, const NetworkChoice& choice);
 
 /// What to do where ranks of a node may meet at a public address: a firewall, or launch.interface,
@@ -39,11 +39,11 @@ std::string ncclElsewhere(const NetworkMatrix& matrix, const NetworkChoice& choi
 std::string publicAddressFix(const std::optional<NetworkMatrix>& last, const std::string& node,
                              const std::vector<InterfaceReport>& now);
 
-/// What a person is to know. First ("choice") which network runs take: bad if they would be
+/// The findings for a person. First ("choice") which network runs take: bad if they would be
 /// refused, and where ncclElsewhere() ("nccl", a warning). Then nodes that took no part ("node",
 /// bad), and pairs between which nothing works
 /// ("way", bad), or if there are none those of which a way works by half ("half-way", warnings).
-/// Whom a node did not try ("untried", bad). At last where NetworkMatrix::optionalPort alone is
+/// Then the nodes that a node did not try ("untried", bad). At last where optionalPort alone is
 /// blocked ("port", warnings).
 std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix);
 

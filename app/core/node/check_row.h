@@ -13,7 +13,7 @@ struct CheckAction {
     enum class Kind {
         kCopyCommand,  ///< `argument`: a command line for a shell
         kEndLeftovers, ///< `argument`: ids of runs, with spaces between them
-        // Of a connection that waits for a person; rows with these are not kept in a file.
+        // For a connection that waits for a person; rows with these are not kept in a file.
         kTrustHostKey, ///< `argument`: the fingerprint that the host showed
         kEnterSecret,  ///< a password, or a passphrase
         kRemoveAgents, ///< `argument`: how their SHA-256 begin, with spaces between them

@@ -12,7 +12,7 @@ namespace rm {
 /// in their order; all where they choose none. One that the node does not have is left out.
 std::vector<size_t> usedGpus(const Node& node, const NodeReport& report);
 
-/// What a probe found, as far as the node is to be used: of the GPUs only those that its settings
+/// The report as far as the node is to be used: of the GPUs only those that its settings
 /// choose, in their order. One that the node does not have is left out: missingGpus().
 NodeReport usedPart(const Node& node, NodeReport report);
 

@@ -26,7 +26,7 @@ public:
     /// Empty credentials when nothing was granted.
     Credentials lookUp(const Node& node);
 
-    /// What was granted to a node, or serves it as well.
+    /// Credentials that were granted to a node, or serve it as well.
     using Taken = std::map<std::string, Credentials>; ///< by route
     /// Takes what it has or has looked up under its name, whatever ssh_config says by now.
     Taken take(const Node& node);

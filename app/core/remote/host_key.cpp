@@ -89,7 +89,7 @@ Denial denyChanged(const SshLink& link, const std::string& shown) {
     return deny(message + ". Nothing was sent to it");
 }
 
-/// Of a key that is known, but is not the one that a person says the host has.
+/// The denial of a key that is known, but is not the one that a person says the host has.
 Denial denyOther(const SshLink& link, const std::string& shown, const std::string& trusted) {
     return deny("connect to " + link.where() + ": its key " + shown +
                 " is the one known for it, but not the one that you gave (" + trusted +

@@ -43,9 +43,9 @@ Result<void> feed(HostProcess& process, const std::string& input) {
     return process.closeWrite();
 }
 
-/// Of a shell that did not find the program: what was sent there has been removed since.
+/// The exit code of a shell that did not find the program: it was removed since it was sent.
 constexpr int kNotThere = 127;
-/// Of one that found it and may not execute it, as on a disk that is mounted noexec.
+/// The exit code of a shell that may not execute it, as on a disk that is mounted noexec.
 constexpr int kNotExecuted = 126;
 
 ErrorCode codeOfExit(int exitCode) {

@@ -26,7 +26,7 @@ struct SshConfig {
 /// address.
 Result<SshConfig> sshConfigOf(const Node& node, std::stop_token stop = {});
 
-/// Of who runs this program: the user of a node where nothing names one.
+/// The name of the user who runs this program: the user of a node where nothing names one.
 std::string loginName();
 
 /// What `ssh -G` printed, without what it prints for a host that no file settles anything of.

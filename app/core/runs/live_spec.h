@@ -10,9 +10,9 @@
 
 namespace rm {
 
-/// Of StoreReader::settings() those that are in force now, whoever set them.
+/// The settings in force now, from StoreReader::settings(), whoever set them.
 LiveSettings settingsNow(const std::vector<StoredSettings>& settings);
-/// Those that a checkpoint was trained with last, and that its restore brings back.
+/// The settings that a checkpoint was trained with last, and that its restore brings back.
 LiveSettings settingsAt(const std::vector<StoredSettings>& settings,
                         const StoredCheckpoint& checkpoint);
 

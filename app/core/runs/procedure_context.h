@@ -17,7 +17,7 @@
 
 namespace rm {
 
-/// What a procedure works with: one that takes long, blocks, and is of a run and its nodes. Shared
+/// The tools of a procedure: one that takes long, blocks, and is of a run and its nodes. Shared
 /// with the thread that runs it.
 struct ProcedureContext {
     std::shared_ptr<WriterThread> writer;

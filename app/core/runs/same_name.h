@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// Those of them that have this name, in their order.
+/// The runs of `runs` that have this name, in their order.
 std::vector<RunSummary> calledSo(std::vector<RunSummary> runs, const QString& name);
 
 /// "a run is called gpt already, gpt-1: ...": what to know before another of that name is made

@@ -120,7 +120,7 @@ std::string whoIsBehind(const LiveState& live) {
                (live.nodes.size() == 2 ? live.nodes[0].node + " and " + live.nodes[1].node
                                        : std::string("the nodes")) +
                " does not carry them; " + placeOf(ranks.front().state);
-    // Who waits in a collective waits for those who do not, however far they are.
+    // A rank in a collective waits for the ranks that are not in it, however far they are.
     std::vector<SeenRank> late = ranks;
     std::erase_if(late, [](const SeenRank& rank) { return rank.state.isWaiting; });
     if (late.empty())

@@ -60,7 +60,7 @@ struct AskedCommand {
     bool operator==(const AskedCommand&) const = default;
 };
 
-/// What is set otherwise than in the spec from after `step` of `attempt` on. From a node: the keys
+/// The settings that differ from the spec from after `step` of `attempt` on. From a node: the keys
 /// may be any.
 struct StoredSettings {
     int attempt = 0;

@@ -13,7 +13,7 @@ std::string argumentsToJson(const std::vector<std::pair<std::string, std::string
 /// nullopt: the run has none with that id.
 std::optional<AskedCommand> askedCommand(Database& database, int64_t run, const std::string& id);
 
-/// Of one run (its number), newest first; `openOnly`: those without an answer.
+/// The commands of one run (its number), newest first; `openOnly`: those without an answer.
 std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool openOnly, int limit);
 
 } // namespace rm

@@ -15,7 +15,7 @@ namespace {
 
 auto orderOf(const NodeEnd& node) {
     const int64_t when = node.rankExitedNs ? node.rankExitedNs : node.end.wallNs;
-    // Of a node that waited for a scheduler to start its ranks again this is not the last word.
+    // A node that waited for a scheduler to start its ranks again has not said its last word.
     const bool isOutdated = node.end.goesOn && node.end.outcome == Outcome::kPreempted;
     return std::tuple(isOutdated, distanceFromCause(node.end), when);
 }

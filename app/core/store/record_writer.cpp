@@ -66,7 +66,7 @@ MetricDef shortened(MetricDef def) {
     return def;
 }
 
-/// Of a setting, in this or another release.
+/// Whether the text can be a setting's key, in this or another release.
 bool isKey(const std::string& key) {
     return key.size() <= kMaxWords && std::ranges::all_of(key, [](unsigned char c) {
                return c == '.' || c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -457,7 +457,7 @@ int64_t RecordWriter::streamOf(int32_t rank, MetricClock clock) {
     return known->second;
 }
 
-/// One row in the stream of each clock that the record has values of.
+/// Adds one row to the stream of each clock that the record has values of.
 void RecordWriter::addSamples(const Samples& record) {
     StreamRows* streams[] = {nullptr, nullptr};
     for (size_t i = 0; i < record.metric.size(); ++i) {

@@ -16,7 +16,7 @@ void add(Parts& parts, RunLines::Part part) {
         parts.push_back(part);
 }
 
-/// `attempt` goes on from `parts` up to `cut` and retires what it finds behind that.
+/// The parts once `attempt` goes on from `parts` up to `cut` and retires what lies behind that.
 Parts goneOnFrom(const Parts& parts, std::optional<int64_t> cut, int attempt) {
     Parts out;
     bool isBehind = !cut;

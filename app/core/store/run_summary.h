@@ -36,7 +36,7 @@ struct RunNode {
 /// a moment, and when it is back.
 inline constexpr const char* kNodeLostEvent = "node-lost";
 inline constexpr const char* kNodeBackEvent = "node-back";
-/// That of a command which is not sent any more.
+/// Code of the event that a command is not sent any more.
 inline constexpr const char* kCommandLapsedEvent = "command-lapsed";
 
 struct LostNode {

@@ -82,10 +82,10 @@ public:
     std::vector<StoredEvent> events(const QString& run, int limit = 500); ///< newest first
     std::vector<StoredCheckpoint> checkpoints(const QString& run);        ///< by step, newest first
     std::vector<StoredCommand> commands(const QString& run);              ///< oldest first
-    /// What was asked of the run, newest first, with what its journals say of commands that were
-    /// not asked for here.
+    /// The commands asked of the run, newest first, with what its journals say of commands that
+    /// were not asked for here.
     std::vector<AskedCommand> askedCommands(const QString& run, int limit = 500);
-    /// Those without an answer, in the order in which they were asked for.
+    /// The commands without an answer, in the order in which they were asked for.
     std::vector<AskedCommand> openCommands(const QString& run);
     std::vector<StoredSample> samples(const QString& run); ///< newest first
     /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
@@ -99,9 +99,9 @@ public:
                              const QString& contains = {});
     /// File -> offset, per node.
     std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
-    /// Whose files that node may have: its ranks in the attempts that were asked for with it, and
-    /// in those that its agents began after one of these.
-    /// `name`: of a node that had the index once; empty: of who has it now.
+    /// The ranks whose files that node may have: its ranks in attempts that were asked for with
+    /// it, and in those that its agents began after one of these.
+    /// `name`: a node that had the index once; empty: the node that has it now.
     std::vector<RankRange> rankRanges(const QString& run, int nodeIndex,
                                       const std::string& name = {});
     /// The indices that the node of that name ever had in the run.

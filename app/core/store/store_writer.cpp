@@ -477,7 +477,7 @@ Result<void> StoreWriter::setTags(const QString& run, const QStringList& tags) {
     return m_impl->edit(run, "UPDATE run SET tags = ? WHERE id = ?", json.toStdString());
 }
 
-/// Empty, or who is meant by this name already.
+/// The run that has this name already; empty: none.
 std::string StoreWriter::Impl::takenBy(int64_t run, const QString& name) {
     auto other = database.query("SELECT uuid FROM run WHERE id <> ?1 AND deleted_ns IS NULL AND "
                                 "(name = ?2 OR uuid = ?2) ORDER BY created_ns DESC LIMIT 1");

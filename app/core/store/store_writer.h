@@ -24,12 +24,12 @@ namespace rm {
 struct IngestBatch {
     QString run;
     int nodeIndex = 0;
-    std::string nodeName = {};   ///< who tells it; empty: who has the index now
+    std::string nodeName = {};   ///< the node that tells it; empty: the one that has the index now
     std::vector<Record> records; ///< in the order of each file
-    /// Of each record the attempt whose file had it; 0, or none at all: the one that its rank or
+    /// For each record the attempt whose file had it; 0, or no entry: the one that its rank or
     /// node began last.
     std::vector<int32_t> attempts = {};
-    /// Log bytes: file name and new whole lines.
+    /// New whole lines of logs.
     std::vector<std::pair<int, std::string>> logLines; ///< rank, line
     std::vector<std::pair<std::string, uint64_t>> cursors;
     /// Where the bytes of this batch began, for the same files. The batch is refused unless these
@@ -87,8 +87,8 @@ public:
     Result<void> closeCommandsOfEndedRuns();
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
-    /// In its spec as well, so that what is made of that is called so. kInvalid: it is no name of a
-    /// run (checkRunName()), or another run that is not in the trash is called so or has that id.
+    /// Changes it in the spec as well, so that what is made of that has it. kInvalid: it is no
+    /// name (checkRunName()), or another run that is not in the trash is called so or has that id.
     Result<void> setName(const QString& run, const QString& name);
     Result<void> setDeleted(const QString& run, bool deleted); ///< to the trash, and back
     /// The run's folder on that node is gone: the files of the places that it had last begin anew

@@ -22,7 +22,7 @@ struct StoredCheckpoint {
     int attempt = 0;
     bool removed = false;
     int retiredBy = 0;      ///< attempt that went on from an earlier step; 0: of the living line
-    bool isBest = false;    ///< of those of the living line that are there
+    bool isBest = false;    ///< the best on the living line of those that are there
     bool isDamaged = false; ///< found by the attempt that retired it
     std::string node = {};  ///< where it was saved: rank 0's node in its attempt
     int64_t verifiedNs = 0; ///< when every byte was last seen to be right; 0: never

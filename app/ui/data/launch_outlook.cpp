@@ -201,7 +201,7 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
     }
     RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_spec, nodes, Beginning::of(m_spec)));
     std::vector<int>& byPart = ranks.byPart;
-    // Of a cluster those on all nodes of the job, as it is asked for by their number.
+    // A cluster is asked for by the number of ranks on all nodes of the job.
     if (!nodes.empty() && nodes.front().node.isSlurm)
         byPart = {std::accumulate(byPart.begin(), byPart.end(), 0)};
     return Ranks{std::move(byPart), ranks.target.device};

@@ -27,7 +27,7 @@ std::vector<const SchemaRow*> changedFields(const RunSpec& spec, const RunSpec& 
 /// "every 250 steps, last 3 and best · 1 changed"
 QString partSummary(const SpecPart& part, const RunSpec& spec, const RunSpec& base);
 
-/// Of a key: "optimizer" of "optimizer.lr".
+/// The section of a key: "optimizer" of "optimizer.lr".
 std::string_view sectionOf(std::string_view key);
 
 } // namespace rm

@@ -100,7 +100,7 @@ bool isToldByAttempt(const AskedCommand& asked) {
            (asked.kind == "resume" || asked.kind == "restore");
 }
 
-/// Of what no rank's journal tells.
+/// The moment of a command of which no rank's journal tells.
 Moment momentOf(const AskedCommand& asked) {
     const QString words = TimelineWords::tr("%1, asked for by %2: %3")
                               .arg(QString::fromStdString(askedWords(asked)),

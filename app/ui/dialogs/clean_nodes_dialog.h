@@ -28,7 +28,7 @@ public:
 
 private:
     void ask(bool isPreview);
-    /// Those that have answered; what they share is told once.
+    /// The nodes that have answered; what they share is told once.
     std::vector<CleanedNode> answered() const;
     void take(const QString& node, const Result<DeployedReport>& report);
     void showAnswers();

@@ -38,7 +38,7 @@ EndLeftoversDialog::EndLeftoversDialog(const AppContext& context, const QString&
     refresh();
 }
 
-/// What this Ringmaster does not know is another one's, whose the last check of the node says.
+/// Finds the runs that this Ringmaster does not know; the last check of the node says whose.
 void EndLeftoversDialog::findOthers() {
     const auto check = m_context.fleet.lastCheck(m_node);
     const NodeReport report = check ? check->report.value_or(NodeReport()) : NodeReport();

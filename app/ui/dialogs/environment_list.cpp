@@ -32,7 +32,7 @@ void EnvironmentList::addLine(const QString& name, const QString& value) {
     for (const KnownVariable& known : knownVariables()) {
         names->addItem(known.name);
         names->setItemData(names->count() - 1, asPlain(known.meaning), Qt::ToolTipRole);
-        if (known.isSetElsewhere) // who looks for it reads where
+        if (known.isSetElsewhere) // whoever looks for it reads where
             static_cast<QStandardItemModel*>(names->model())
                 ->item(names->count() - 1)
                 ->setEnabled(false);

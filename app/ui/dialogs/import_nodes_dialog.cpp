@@ -27,7 +27,7 @@ bool canBeAdded(const SshOffer& offer) {
 QString stateOf(const SshOffer& offer) {
     if (!offer.known.empty())
         return ImportNodesDialog::tr("is %1 already").arg(QString::fromStdString(offer.known));
-    // What was tried, and with which name, the row says.
+    // The row says what was tried, and with which name.
     const QString problem = QString::fromStdString(offer.problem);
     return problem.contains(": ") ? problem.section(": ", 1) : problem;
 }

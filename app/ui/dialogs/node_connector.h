@@ -36,7 +36,7 @@ public:
     void checkAll();
     void cancelAll(); ///< the checks that it has begun
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
-    /// What was entered for it, in the keyring too. For a node that is off the list.
+    /// Forgets what was entered for a node that is off the list, in the keyring too.
     void forget(const Node& node);
 
 Q_SIGNALS:

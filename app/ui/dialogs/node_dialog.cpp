@@ -105,7 +105,7 @@ NodeDialog::NodeDialog(Fleet& fleet, const Node& edited, QWidget* parent)
 void NodeDialog::buildUi() {
     m_problem = makeText({}, "bad");
     m_problem->setObjectName("addNodeProblem");
-    // Its place stays, so that the form does not move under who types.
+    // Its place stays, so that the form does not move while somebody types.
     QSizePolicy stays = m_problem->sizePolicy();
     stays.setRetainSizeWhenHidden(true);
     m_problem->setSizePolicy(stays);
@@ -190,7 +190,7 @@ void NodeDialog::addUse() {
 }
 
 void NodeDialog::wire() {
-    // What it says is of what stood there before.
+    // The problem is about what stood there before.
     for (const QLineEdit* field : findChildren<QLineEdit*>())
         connect(field, &QLineEdit::textChanged, m_problem, &QWidget::hide);
     connect(m_alias, &QComboBox::activated, this, [this](int index) {

@@ -51,7 +51,7 @@ PlacementList::PlacementList(const AppContext& context, QWidget* parent)
     rebuild();
 }
 
-/// Of those that are chosen, which are not in the list any more.
+/// Keeps the chosen nodes that are not in the list any more.
 void PlacementList::keepGone(const std::vector<Placement>& before) {
     for (const Placement& placement : before) {
         const auto was = std::ranges::find(m_nodes, placement.node.toStdString(), &Node::name);
@@ -173,7 +173,7 @@ void PlacementList::addRow(const Node& node) {
     refresh(m_rows.back().node);
 }
 
-/// Of a node of which nothing else is known.
+/// The address of a node of which nothing else is known.
 QString PlacementList::addressOf(const QString& name) const {
     const Node node = m_context.fleet.find(name).value_or(Node());
     return node.isLocal ? tr("not checked yet") : QString::fromStdString(node.sshHost);

@@ -86,7 +86,7 @@ void CheckpointsModel::setRemovedNext(const std::set<std::string>& paths) {
         Q_EMIT dataChanged(index(0, kBecause), index(rowCount() - 1, kBecause));
 }
 
-/// What was found now, or when it was whole. Empty: it was never verified.
+/// The verdict that was found now, or when it was whole. Empty: it was never verified.
 StateWords CheckpointsModel::verdict(const StoredCheckpoint& checkpoint) const {
     const auto found = m_verdicts.find(checkpoint.saved.path);
     if (found != m_verdicts.end())

@@ -35,7 +35,7 @@ public:
     void show(const std::vector<StoredCheckpoint>& checkpoints,
               const std::map<std::string, int64_t>& untilNs = {});
     bool canBeBroughtBack(const StoredCheckpoint& checkpoint) const;
-    /// What verifying says of the checkpoints with these paths.
+    /// Sets what verifying says of the checkpoints with these paths.
     void setVerdicts(const std::map<std::string, StateWords>& verdicts);
     /// Paths of those that retention removes next.
     void setRemovedNext(const std::set<std::string>& paths);

@@ -252,7 +252,7 @@ void NewRunPage::useRecipe(int recipe) {
     useToml(chosen.toml, tr("recipe"));
 }
 
-/// Of the recipe that the text is from.
+/// Keeps what was changed in the recipe that the text is from.
 void NewRunPage::keepChanges() {
     if (!m_recipe)
         return;
@@ -298,7 +298,7 @@ void NewRunPage::prepareAgain(const QString& run, const QString& toml,
     useToml(toml, tr("then"));
 }
 
-/// What became of the run whose settings these are, also where the list of runs learns it later.
+/// Tells the state of the run with these settings, also when the list of runs learns it later.
 void NewRunPage::tellAgain() {
     const RunSummary* before = m_again.isEmpty() ? nullptr : m_context.runs.find(m_again);
     if (!before)
@@ -543,7 +543,7 @@ QString NewRunPage::branchCommand() const {
     return command;
 }
 
-/// What was typed last, without waiting for more.
+/// Reads the text that was typed last, without waiting for more.
 void NewRunPage::readText() {
     if (m_parseTimer.isActive()) {
         m_parseTimer.stop();

@@ -30,7 +30,7 @@ namespace rm {
 
 namespace {
 
-constexpr int kMostRows = 8; ///< of more the table scrolls
+constexpr int kMostRows = 8; ///< beyond that the table scrolls
 constexpr int kNameColumn = 150, kNameColumnMost = 260;
 constexpr int kCellColumn = 136;
 
@@ -257,7 +257,7 @@ void NetworkCard::show(const NetworkMatrix& matrix) {
     draw();
 }
 
-/// Of the file itself: what it held is not known any more.
+/// Shows a problem of the file itself: what the file held is not known any more.
 void NetworkCard::showProblem(const Error& error) {
     show(NetworkMatrix());
     m_text->setText(QString::fromStdString(error.message));

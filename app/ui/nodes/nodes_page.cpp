@@ -586,7 +586,7 @@ void NodesPage::showSelfTest(const Progress& progress) {
             .arg(nodeTitle(m_testing->nodes.front().node.toStdString()), progressWords(progress)));
 }
 
-/// What it finds is in a row of the next check.
+/// Starts a self-test; its findings are in a row of the next check.
 void NodesPage::selfTestSelected() {
     if (m_testing) {
         m_context.engine.ask(StopTrialRequest{*m_testing});

@@ -50,7 +50,7 @@ public:
         , m_sums(kBins, 0)
         , m_counts(kBins, 0) {}
 
-    /// What was sampled in a span.
+    /// Adds the mean of what was sampled in a span.
     void add(const TimeSpan& span, double mean) {
         if (within(m_trained, span).empty())
             return;
@@ -180,7 +180,7 @@ int64_t nsOf(double seconds) {
     return static_cast<int64_t>(seconds * 1e9);
 }
 
-/// What is visible, within `all`.
+/// The visible span, within `all`.
 TimeSpan visibleSpan(StoreReader& reader, const HeatQuery& query, const TimeSpan& all) {
     if (!query.range)
         return all;

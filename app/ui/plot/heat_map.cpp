@@ -268,7 +268,7 @@ bool HeatMap::isBehind(double latest) const {
     return latest < kBehind * m_median;
 }
 
-/// What the colours mean, and the red figures where there are any.
+/// Says what the colours mean, and explains the red figures where there are any.
 QString HeatMap::figureNote() const {
     const bool anyBehind = std::ranges::any_of(
         m_data.cells, [this](const auto& cells) { return isBehind(latest(cells)); });
@@ -312,7 +312,7 @@ QStringList HeatMap::gapTexts() const {
     return texts;
 }
 
-/// What is under the pointer.
+/// Says what is under the pointer.
 void HeatMap::tell(const QPointF& position) const {
     const QRect area = m_plot->axisRect()->rect();
     const double row = std::round(m_plot->yAxis->pixelToCoord(position.y()));

@@ -50,7 +50,7 @@ public:
     /// The legend's texts: one named value each.
     QStringList values() const { return m_valueTexts; }
     int plotWidth() const;
-    /// Of a value, in the child "plot".
+    /// The pixel of a value, in the child "plot".
     QPoint pixelOf(double x, double y) const;
     const std::vector<Curve>& curves() const { return m_curves; }
     const ChartView& view() const { return m_view; }

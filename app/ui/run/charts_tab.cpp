@@ -454,7 +454,7 @@ void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
     fitMain();
 }
 
-/// Of the charts that are not main ones, in their order.
+/// The charts that are not main ones, in their order.
 std::vector<QString> ChartsTab::morePanels() const {
     std::vector<QString> panels;
     for (size_t i = m_mainCharts; i < m_charts.size(); ++i)

@@ -32,7 +32,7 @@ namespace {
 constexpr int kPoints = 1500;
 constexpr double kSmoothing = 0.93;
 
-/// Of a run that goes on, by its own rules.
+/// Paths of those that retention removes next from a run that goes on, by the run's own rules.
 std::set<std::string> removedNext(StoreReader& reader, const RunSummary& run) {
     const auto spec = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
     return spec && !hasEnded(run.state) ? removedNext(reader, run, *spec) : std::set<std::string>();
@@ -206,7 +206,7 @@ void CheckpointsTab::showWhyEmpty() {
     m_empty->setTexts(tr("No checkpoint"), capitalized(why) + '.');
 }
 
-/// What a person chose, or else the newest of the living line.
+/// The checkpoint that a person chose, or else the newest of the living line.
 void CheckpointsTab::select() {
     const QSignalBlocker quiet(m_table); // not chosen by a person
     const int kept = m_model->rowOfPath(m_chosenPath);

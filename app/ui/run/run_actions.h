@@ -52,7 +52,7 @@ public:
     /// Offers to give up the nodes that nothing is heard of.
     void askDeclareLost();
 
-    /// Those that can be pressed now.
+    /// The buttons that can be pressed now.
     std::vector<QPushButton*> offered() const;
     /// What its menu offers now.
     std::vector<QAction*> offeredInMenu() const;

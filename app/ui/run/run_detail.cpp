@@ -63,8 +63,8 @@ QString nextStep(const RunDetail& detail) {
         .arg(formatCount(kept->saved.step));
 }
 
-/// What a node of the newest attempt last said of ranks that hang; nullptr: none hangs. One that
-/// names a rank comes before those that wait for it.
+/// The event by which a node of the newest attempt last told of ranks that hang; nullptr: none
+/// hangs. An event that names a rank comes before those of nodes that wait for it.
 const Event* hangEvent(const RunDetail& detail) {
     const Event* hang = nullptr;
     std::set<int> heard; // nodes; their newest events come first
@@ -131,7 +131,7 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
 }
 
 QString hangWords(const RunDetail& detail, const LiveState& live) {
-    // Of a node that cannot be reached another line tells, and what its ranks do is not known.
+    // Another line tells of a node that cannot be reached, and what its ranks do is not known.
     if (!detail.run || detail.run->state != RunStateKind::kRunning || live.held || live.launching ||
         isAnyDown(live))
         return {};

@@ -35,9 +35,9 @@ RunDetail readDetail(StoreReader& reader, const QString& run);
 /// is stopped, ..."; empty: none is known to hang.
 QString hangWords(const RunDetail& detail, const LiveState& live);
 
-/// That the newest attempt of a run that has not ended was begun by the run itself, why, and from
-/// where: "Attempt 2 since 21:40: rank 1 on node-b: killed by SIGKILL at step 279; it went on from
-/// step 200, 79 steps done again". Empty: a person began it.
+/// Says that the newest attempt of a run that has not ended was begun by the run itself, why, and
+/// from where: "Attempt 2 since 21:40: rank 1 on node-b: killed by SIGKILL at step 279; it went on
+/// from step 200, 79 steps done again". Empty: a person began it.
 QString restartWords(const RunDetail& detail);
 
 /// Why a run failed, in three answers.

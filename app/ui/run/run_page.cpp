@@ -46,7 +46,7 @@ constexpr int kTabGap = 20;
 constexpr int kCompactTabGap = 10;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
-/// Those that no node has accepted.
+/// The commands that no node has accepted.
 std::vector<AskedCommand> waitingOf(std::vector<AskedCommand> commands) {
     std::erase_if(commands,
                   [](const AskedCommand& each) { return each.state != AskedState::kWaiting; });
@@ -338,7 +338,7 @@ void RunPage::showState() {
 
 namespace {
 
-/// Of a run that stopped before it trained: "Its launch was cancelled"; else empty.
+/// Why a run stopped before it trained: "Its launch was cancelled"; else empty.
 QString whyUntrained(const RunSummary& run) {
     const bool isUntrained = run.state == RunStateKind::kStopped && run.step == 0;
     return isUntrained ? capitalized(run.message.toStdString()) : QString();
@@ -364,7 +364,7 @@ void RunPage::showBanners() {
     m_failure->show(Tone::kBad, report.what, report.next, report.why);
 }
 
-/// That what was asked for has no effect yet, and who asked for it.
+/// Shows that what was asked for has no effect yet, and who asked for it.
 void RunPage::showDelay() {
     const auto waiting = waitingOf(m_detail.history.asked);
     const QString who = waitingWords(waiting);
@@ -378,8 +378,8 @@ void RunPage::showDelay() {
             waiting.empty() ? QString::fromStdString(delayAdvice(m_live, wallNowNs()).words) : who);
 }
 
-/// That a rank hangs, while the run waits for it, or that the run began its newest attempt itself,
-/// until a person has seen it: it did so at night, or below the fold.
+/// Shows that a rank hangs, while the run waits for it, or that the run began its newest attempt
+/// itself, until a person has seen it: it did so at night, or below the fold.
 void RunPage::showTrouble() {
     const QString hang = m_delayBanner->isHidden() ? hangWords(m_detail, m_live) : QString();
     const auto seen = m_seenAttempts.find(m_run);

@@ -50,7 +50,7 @@ public:
     QString run() const { return m_run; }
     QString name() const { return m_detail.run ? m_detail.run->name : QString(); }
     void showTab(Tab tab);
-    /// Of the manual: what helps with the tab that is shown, or with a run that failed.
+    /// The topic of the manual that helps with the tab that is shown, or with a run that failed.
     QString manualTopic() const;
     void focusFilter(); ///< of the log
     /// The actions that its state allows, and its tabs.

@@ -34,7 +34,7 @@ QFont chipFont() {
     return font;
 }
 
-/// Of the text, as paint() draws it.
+/// Whether the text is cut, as paint() draws it.
 bool isCut(const QStyleOptionViewItem& option, const QModelIndex& index) {
     const bool isChip = index.data(kToneRole).isValid();
     const QStyle* style = option.widget->style();

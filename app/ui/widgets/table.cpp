@@ -190,7 +190,7 @@ void Table::keyPressEvent(QKeyEvent* event) {
         QTableView::keyPressEvent(event);
 }
 
-/// One who gets here by the keyboard sees where the focus is.
+/// Selects a row for a person who gets here by the keyboard, so that the focus is seen.
 void Table::focusInEvent(QFocusEvent* event) {
     const bool isByKey =
         event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;

@@ -10,7 +10,7 @@ class QLocalSocket;
 
 namespace rm {
 
-/// Messages over one local socket, in frames as in shared/io/frame.h. Of the thread that made it.
+/// Messages over one local socket, in frames as in shared/io/frame.h. Used in one thread alone.
 class FaceChannel : public QObject {
     Q_OBJECT
 public:

@@ -27,7 +27,7 @@ constexpr int64_t kMaxBacklog = 4 << 20;
 
 } // namespace
 
-/// One process that is served.
+/// One process that this one serves.
 struct FaceServer::Face {
     FaceChannel* channel = nullptr; ///< of the server
     bool greeted = false;
@@ -35,7 +35,7 @@ struct FaceServer::Face {
     std::map<int64_t, QString> starts;   ///< runs that are being started for it, by number
     std::map<int64_t, NodeTrial> trials; ///< likewise
 
-    // What has changed since it last took anything.
+    // Changes that are still to be told, once it has taken what was sent before.
     bool runs = false;
     std::set<QString> samples;
     std::set<QString> live;

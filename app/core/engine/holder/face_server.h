@@ -28,13 +28,13 @@ public:
     /// so only the holder of the database may call it.
     Result<void> listen(const QString& path);
 
-    /// Ranks are being started for others, which would fail if this process ended now. Every other
-    /// request can be taken over by the next holder.
+    /// Whether ranks are being started for others: that would fail if this process ended now. Any
+    /// other request can be taken over by the next holder.
     bool isBusy() const;
 
 Q_SIGNALS:
     void idle(); ///< isBusy() no longer
-    /// A second window was started: show the one of this process.
+    /// A second window was started: the one of this process is to be shown.
     void windowAsked(const QByteArray& activationToken);
 
 private:

@@ -12,7 +12,7 @@
 
 namespace rm {
 
-/// What is said on the socket of the process that holds the database: see PROTOCOL.md.
+/// The messages on the socket of the process that holds the database: see PROTOCOL.md.
 namespace face {
 
 /// Which kind of process speaks.
@@ -42,7 +42,7 @@ struct Follow {
     bool operator==(const Follow&) const = default;
 };
 
-// To those that it serves.
+// To the processes that the holder serves.
 
 /// The request has begun. If the holder ends now, only requests that take effect once however often
 /// they are sent may be repeated.

@@ -40,7 +40,7 @@ void makeAbsolute(RunSpec& spec) {
         *path = absolute(*path);
 }
 
-/// The state of a run that the holder has not reported yet.
+/// The state of a run whose state the holder has not told yet.
 LiveState unheard() {
     LiveState live;
     live.nodes.push_back({{}, LiveState::Link::kConnecting, {}, 0, {}});
@@ -238,7 +238,7 @@ LiveState SharedEngine::live(const QString& run) const {
     return known == m_impl->live.end() ? LiveState() : known->second;
 }
 
-/// Not those that the engine here begins for others: it goes on until they are done.
+/// Leaves out launches that the engine here begins for others: it goes on until they are done.
 QStringList SharedEngine::ownLaunches() const {
     QStringList runs;
     for (const auto& [number, pending] : m_impl->pending)
@@ -303,7 +303,7 @@ void SharedEngine::beServed(FoundHolder holder) {
     goOn();
 }
 
-/// Sends everything that is wanted and has not begun to the current holder.
+/// Sends the current holder all that is wanted and has not begun.
 void SharedEngine::goOn() {
     if (m_impl->followsAll)
         attachAll();
@@ -334,8 +334,8 @@ void SharedEngine::giveUp(const Error& error) {
         Q_EMIT failed(run, QString::fromStdString(error.message));
 }
 
-/// Requests that take effect only once are repeated. A start that the old holder had begun fails:
-/// the next holder finds the run as it was left.
+/// Repeats requests that take effect only once. A start that the old holder had begun fails: the
+/// next holder finds the run as it was left.
 void SharedEngine::onHolderGone() {
     m_impl->channel.release()->deleteLater();
     m_impl->role = Impl::Role::kClosed;
@@ -359,7 +359,7 @@ void SharedEngine::onHolderGone() {
     seek();
 }
 
-// What the holder says
+// Messages of the holder
 
 void SharedEngine::passSignalsOn(const Engine& engine) {
     connect(&engine, &Engine::runsChanged, this, &Engine::runsChanged);
@@ -372,7 +372,7 @@ void SharedEngine::passSignalsOn(const Engine& engine) {
     connect(&engine, &Engine::failed, this, &Engine::failed);
 }
 
-/// Each kind of message of the holder.
+/// Handles each kind of message of the holder.
 struct SharedEngine::Hearing {
     SharedEngine& engine;
     Impl& impl;

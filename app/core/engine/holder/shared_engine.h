@@ -30,7 +30,7 @@ public:
     QFuture<Result<void>> open();
     bool isHolder() const;
 
-    /// Ranks are being started here for others, so that this process should not end yet.
+    /// Whether ranks are being started here for others, so that this process should not end yet.
     bool isBusyForOthers() const;
     /// Shows the window that another process has; false: none has one.
     QFuture<bool> showOtherWindow(const QByteArray& activationToken);
@@ -44,7 +44,7 @@ public:
 
 Q_SIGNALS:
     void idleForOthers(); ///< isBusyForOthers() no longer
-    /// A second window was started: show that of this process.
+    /// A second window was started: the one of this process is to be shown.
     void windowAsked(const QByteArray& activationToken);
 
 private:

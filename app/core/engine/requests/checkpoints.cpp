@@ -17,7 +17,7 @@ namespace {
 
 using Change = std::function<Result<void>(const ProcedureContext&)>;
 
-/// Does what changes a checkpoint on a node and in the database, then stores `asked`.
+/// Changes a checkpoint on a node and in the database, then stores `asked`.
 QFuture<Result<void>> change(LocalEngine& engine, const QString& run, const std::string& verb,
                              Change change, std::optional<AskedCommand> asked = {}) {
     if (const auto found = engine.summary(run); !found)

@@ -25,7 +25,7 @@ std::string newCommandId() {
     return QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
 }
 
-/// Of a command that was asked for again, after it had its answer.
+/// The answer to a command that is asked for again, after it had its answer.
 CommandAnswer answerOf(const AskedCommand& asked, const QString& run) {
     if (asked.state == AskedState::kApplied)
         return CommandState{asked.id, CommandProgress::kApplied, asked.step, asked.answer};
@@ -35,7 +35,7 @@ CommandAnswer answerOf(const AskedCommand& asked, const QString& run) {
                 asked.kind + " " + run.toStdString() + ": " + asked.answer);
 }
 
-/// nullopt: its ranks have to do it.
+/// The answer that needs no ranks; nullopt: the ranks have to do it.
 std::optional<CommandAnswer> answerWithoutRanks(LocalEngine& engine, const QString& run,
                                                 CommandKind kind) {
     const auto found = engine.summary(run);
@@ -51,7 +51,7 @@ std::optional<CommandAnswer> answerWithoutRanks(LocalEngine& engine, const QStri
     return std::nullopt;
 }
 
-/// Of a command that is stored, as the run may have ended meanwhile.
+/// Sends a command that is stored to the ranks, unless the run has ended meanwhile.
 QFuture<CommandAnswer> sendToRanks(LocalEngine& engine, const QString& run, const Command& command,
                                    int64_t askedNs) {
     Following& following = engine.parts().following;
@@ -184,7 +184,7 @@ QFuture<Result<QString>> WithdrawRequest::perform(LocalEngine& engine) const {
         return refuseAs(ErrorCode::kInvalid, "it has its answer already, or there is none such");
     if (found->state == AskedState::kAccepted)
         return refuseAs(ErrorCode::kInvalid, "a node has accepted it");
-    // Who follows the run would send it; the writer is asked before anybody can begin to.
+    // A follower of the run would send it; the writer is asked before anybody can begin to follow.
     const QString left = LocalEngine::tr(
         "if a node got it before its link broke, it takes effect there all the same");
     auto done = engine.edit(attempt(), [run = run, command = command, left](StoreWriter& writer) {

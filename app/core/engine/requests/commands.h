@@ -17,7 +17,7 @@ namespace rm {
 
 class LocalEngine;
 
-/// The run is already in the state that the command leads to, such as a pause of a paused run.
+/// Whether the run is already in the state that the command leads to, as a paused run at a pause.
 bool isAlready(CommandKind kind, RunStateKind state);
 
 /// Sends a command to the ranks. The answer is kApplied or kRefused; it waits while rank 0's node
@@ -43,9 +43,9 @@ struct CommandRequest {
     bool operator==(const CommandRequest&) const = default;
 };
 
-/// Takes back a command that no node has accepted; whoever waits for it gets kUnavailable. The
-/// answer says what is left to know of it, such as that a node may have got it. kInvalid: it is on
-/// its way or was accepted.
+/// Takes back a command that no node has accepted; its asker gets kUnavailable. The answer says
+/// what is left to know of it, such as that a node may have got it. kInvalid: it is on its way or
+/// was accepted.
 struct WithdrawRequest {
     using Answer = Result<QString>;
 

@@ -31,7 +31,7 @@ QString idFor(const QString& wanted, const std::string& name) {
     return wanted.isEmpty() ? QString::fromStdString(newRunId(name)) : wanted;
 }
 
-/// A run of which another attempt may begin.
+/// The run, if another attempt of it may begin.
 Result<RunSummary> resumable(LocalEngine& engine, const QString& run, const std::string& attempt) {
     RM_ASSIGN_OR_RETURN(const auto found, engine.summary(run));
     if (!hasEnded(found.state) && !found.lostNodes.empty())
@@ -65,7 +65,7 @@ void noteResume(LocalEngine& engine, const QString& run, AskedCommand asked,
     asked.state = started ? AskedState::kApplied : AskedState::kRefused;
     asked.answeredNs = wallNowNs();
     asked.answer = started ? std::string() : started.error().message;
-    // From which step is the ranks' to say: a damaged checkpoint is passed over.
+    // Only the ranks can say from which step: they pass over a damaged checkpoint.
     if (started && engine.parts().reader)
         asked.answer = "attempt " + std::to_string(engine.parts().reader->newestAttempt(run));
     engine.noteCommand(run, asked);
@@ -159,7 +159,7 @@ QFuture<Result<void>> ResumingLaunch::catchUp() {
     return promise->future();
 }
 
-/// nullopt: not yet.
+/// Whether all runs that it may resume are caughtUp(); nullopt: not yet.
 std::optional<Result<void>> ResumingLaunch::caughtUpWithAll(int64_t waitedNs) const {
     bool isAll = true;
     for (const RunSummary& run : m_open) {
@@ -183,7 +183,7 @@ void ResumingLaunch::look() {
                  [own = shared_from_this()](const Earlier& earlier) { own->onLooked(earlier); });
 }
 
-/// What it would resume lives: perhaps its agents have done already what this launch is for.
+/// A run that it would resume lives: perhaps its agents have begun what this launch is for.
 void ResumingLaunch::onAlive(const Error& error) {
     LocalEngine::Parts& parts = m_engine.parts();
     for (const RunSummary& run : m_open)
@@ -207,7 +207,7 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
     const std::string words =
         *earlier ? (*earlier)->words : "there was nothing to go on from: it begins from scratch";
     const auto started = begin(*earlier);
-    // Not of a run that is refused at once: what is asked of this launch must not reach it.
+    // Not for a run that is refused at once: what is asked of this launch must not reach that run.
     if (*earlier && (*earlier)->isSame() && !started.isFinished())
         launches.resumeAs(m_asked.run, (*earlier)->run);
     whenAnswered(started, &m_engine, [own = shared_from_this(), words](const Started& answer) {

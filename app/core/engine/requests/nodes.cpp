@@ -20,7 +20,7 @@ namespace rm {
 
 namespace {
 
-/// These, in their order; of none all that are measured.
+/// The named nodes, in their order; without names, all nodes that are measured.
 Result<std::vector<Node>> nodesToMeasure(LocalEngine& engine, const QStringList& names) {
     std::vector<Node> nodes;
     for (const QString& name : names) {
@@ -36,7 +36,7 @@ Result<std::vector<Node>> nodesToMeasure(LocalEngine& engine, const QStringList&
     return nodes;
 }
 
-/// What progress is said with, from any thread.
+/// A sink for progress that emits Engine::progressed(), for any thread.
 std::function<void(const Progress&)> progressOf(LocalEngine& engine, const QString& what) {
     return [&engine, what](const Progress& now) {
         QMetaObject::invokeMethod(&engine,
@@ -62,6 +62,8 @@ std::string CleanNodeRequest::attempt() const {
     return "clean " + node.toStdString();
 }
 
+/// Refuses to take what is young while ranks are being started: it may be theirs. What went is
+/// noted also where the rest failed, as no run has it any more.
 QFuture<Result<DeployedReport>> CleanNodeRequest::perform(LocalEngine& engine) const {
     LocalEngine::Parts& parts = engine.parts();
     const auto found = engine.find(node);

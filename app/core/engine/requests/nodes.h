@@ -17,10 +17,10 @@ namespace rm {
 
 class LocalEngine;
 
-/// What Engine::progressed() calls MeasureNetworkRequest; no id of a run.
+/// The name of MeasureNetworkRequest in Engine::progressed(); no id of a run.
 inline constexpr const char* kNetworkMeasurement = "measurement: network";
 
-/// What becomes of a run that lives on a node and is of another Ringmaster.
+/// What becomes of a run on a node that another Ringmaster started.
 enum class OtherRuns { kRefuse, kEnd };
 
 /// See Fleet::check().
@@ -36,8 +36,8 @@ struct CheckRequest {
     bool operator==(const CheckRequest&) const = default;
 };
 
-/// What was deployed to a node (trainers, agents, staged data) and whether a run or process there
-/// needs it; what nothing needs is removed, unless that is a preview. kInvalid: ranks are being
+/// Tells what was deployed to a node (trainers, agents, staged data) and whether a run or process
+/// there needs it; removes what nothing needs, unless that is a preview. kInvalid: ranks are being
 /// started, and what is young is asked for as well. kUnavailable: all is being removed from it at
 /// the moment.
 struct CleanNodeRequest {
@@ -102,7 +102,7 @@ struct TrialRequest {
     bool operator==(const TrialRequest&) const = default;
 };
 
-/// Ends such trials that are under way soon: their answer is kUnavailable.
+/// Ends such trials that are under way, soon: their answer is kUnavailable.
 struct StopTrialRequest {
     using Answer = Result<void>;
 

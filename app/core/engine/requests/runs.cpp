@@ -14,7 +14,7 @@ namespace rm {
 namespace {
 
 /// The nodes of a run that has ended, in all its attempts. Those of the last one must be known
-/// here.
+/// here. A list that cannot be read is an error: a node in it would count as forgotten.
 Result<PlacesToClean> placesToClean(LocalEngine& engine, const QString& run) {
     RM_ASSIGN_OR_RETURN(const auto found, engine.summary(run));
     const std::string attempt = "clean " + run.toStdString();

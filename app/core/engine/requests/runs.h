@@ -57,8 +57,8 @@ struct RenameRequest {
     bool operator==(const RenameRequest&) const = default;
 };
 
-/// To the trash, and back. kInvalid: it has not ended. What is in the trash for kTrashDays is
-/// forgotten by the next engine that can write.
+/// Moves a run to the trash, or back. kInvalid: it has not ended. What is in the trash for
+/// kTrashDays is forgotten by the next engine that can write.
 struct DeletedRequest {
     using Answer = Result<void>;
 
@@ -82,7 +82,7 @@ struct EmptyTrashRequest {
     bool operator==(const EmptyTrashRequest&) const = default;
 };
 
-/// What the run has on its nodes (see RunFolder): what RemoveFromNodesRequest would delete.
+/// Tells what the run has on its nodes (see RunFolder): what RemoveFromNodesRequest would delete.
 struct OnNodesRequest {
     using Answer = Result<std::vector<RunFolder>>;
 
