@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/run_folders.h"
 
+#include "app/core/follow/read_rest.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
