@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/descriptor.h"
+#include "tests/support/requirement.h"
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/control/order.h"
 #include "trainer/train/data/text/tokenizer.h"
@@ -16,17 +17,23 @@
 #include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <future>
 #include <stdexcept>
+#include <thread>
 
 using namespace rm;
 
 namespace {
+
+constexpr uint16_t kOwnPort = 29500; ///< in a network that nobody else is in
 
 std::map<std::string, std::string> environment;
 
@@ -235,6 +242,30 @@ private Q_SLOTS:
                 QCOMPARE(listening.error().code, ErrorCode::kNotFound);
                 QVERIFY(listening.error().message.find(host) != std::string::npos);
             }
+    }
+
+    /// Also on a machine that keeps the families apart (net.ipv6.bindv6only).
+    void everyAddressIsThoseOfBothFamilies() {
+        bool isApart = false, isConnected = false;
+        std::thread([&] { // whose network ends with it
+            std::ofstream setting;
+            isApart = ::unshare(CLONE_NEWNET) == 0 && std::system("ip link set lo up") == 0 &&
+                      (setting.open("/proc/sys/net/ipv6/bindv6only"), setting << 1) &&
+                      setting.flush();
+            const auto listening = listenAt("::", kOwnPort, true);
+            if (!isApart || !listening)
+                return;
+            sockaddr_in place{};
+            place.sin_family = AF_INET;
+            place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            place.sin_port = htons(kOwnPort);
+            const Descriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+            isConnected = ::connect(other.get(), reinterpret_cast<const sockaddr*>(&place),
+                                    sizeof place) == 0;
+        })
+            .join();
+        RM_NEEDS("netns", isApart, QString("a network of its own cannot be made"));
+        QVERIFY(isConnected);
     }
 
     void aPortThatIsTakenIsNamed() {

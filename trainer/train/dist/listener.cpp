@@ -58,8 +58,11 @@ int listenOn(const addrinfo& address, Descriptor& socket) {
     if (!socket)
         return errno;
     // Else the last attempt's closed connections keep the port for a minute.
-    const int on = 1;
+    const int on = 1, off = 0;
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // "::" takes IPv4 as well, also where the machine keeps the families apart.
+    if (address.ai_family == AF_INET6)
+        ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     const bool isListening = ::bind(socket.get(), address.ai_addr, address.ai_addrlen) == 0 &&
                              ::listen(socket.get(), SOMAXCONN) == 0;
     return isListening ? 0 : errno;

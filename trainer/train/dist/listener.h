@@ -16,7 +16,8 @@ void awaitListener(const std::string& host, int port, std::chrono::milliseconds 
 
 /// Listens at this port of the one address of this machine that `host`, a name or an IPv4 or IPv6
 /// address, stands for, so that no other network reaches the port. `isOneMachine`: all ranks are on
-/// this machine, so a loopback address will do, whatever name led to it.
+/// this machine, so a loopback address will do, whatever name led to it. "::" is every address of
+/// this machine, those of IPv4 too.
 ///
 /// kNotFound: `host` stands for no address of this machine (behind NAT), or other machines may
 /// resolve it to another address. kUnavailable: the port is taken there.
