@@ -3,7 +3,9 @@
 
 #include "app/cli/command_context.h"
 #include "app/cli/interruption.h"
+#include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/await.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/store/run_summary.h"
 
@@ -166,6 +168,22 @@ bool openAsking(CommandContext& context, const std::vector<std::string>& nodes) 
             isAnyOpen = isAnyOpen || asked;
     }
     return isAnyOpen;
+}
+
+Result<LaunchCheck> checkLaunchAsking(CommandContext& context, const RunSpec& spec,
+                                      const std::vector<Placement>& placements) {
+    const auto ask = [&] {
+        return await(context.engine().ask(CheckLaunchRequest{spec, placements}));
+    };
+    auto rows = ask();
+    if (!rows && rows.error().code == ErrorCode::kDenied &&
+        openAsking(context, namesOf(placements)))
+        rows = ask();
+    return rows.map([](std::vector<CheckRow>& all) {
+        const bool isReady = std::ranges::none_of(
+            all, [](const CheckRow& row) { return row.state == CheckRow::State::kBad; });
+        return LaunchCheck{isReady, std::move(all)};
+    });
 }
 
 } // namespace rm::cli

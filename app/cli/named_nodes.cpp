@@ -91,4 +91,11 @@ Result<std::vector<Placement>> namedPlacements(const std::vector<Node>& nodes,
     return all;
 }
 
+std::vector<std::string> namesOf(const std::vector<Placement>& placements) {
+    std::vector<std::string> names;
+    for (const Placement& placement : placements)
+        names.push_back(placement.node.toStdString());
+    return names;
+}
+
 } // namespace rm::cli

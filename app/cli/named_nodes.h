@@ -18,4 +18,7 @@ Result<std::vector<std::string>> namedNodes(const std::vector<Node>& nodes,
 Result<std::vector<Placement>> namedPlacements(const std::vector<Node>& nodes,
                                                const std::vector<std::string>& typed);
 
+/// The names of these nodes, in their order.
+std::vector<std::string> namesOf(const std::vector<Placement>& placements);
+
 } // namespace rm::cli

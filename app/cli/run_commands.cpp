@@ -24,11 +24,8 @@
 #include "shared/return_if_error.h"
 #include "shared/spec/rule.h"
 
-#include <QDir>
-
 #include <unistd.h>
 
-#include <cmath>
 #include <functional>
 #include <iostream>
 
@@ -91,13 +88,6 @@ Result<std::vector<Placement>> placementsFor(CommandContext& context, const RunS
                             " trained: it is not in the list; add it again with ringmaster nodes "
                             "add, or name others with --node");
     return placementsOf(whole);
-}
-
-std::vector<std::string> namesOf(const std::vector<Placement>& placements) {
-    std::vector<std::string> names;
-    for (const Placement& placement : placements)
-        names.push_back(placement.node.toStdString());
-    return names;
 }
 
 QString newId(const std::string& name) {
@@ -353,26 +343,6 @@ Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options)
     RM_ASSIGN_OR_RETURN(auto placements, namedPlacements(context.fleet().nodes(), options.nodes));
     return RunRequest{std::move(spec), std::move(placements)};
 }
-
-} // namespace
-
-Result<LaunchCheck> checkLaunchAsking(CommandContext& context, const RunSpec& spec,
-                                      const std::vector<Placement>& placements) {
-    const auto ask = [&] {
-        return await(context.engine().ask(CheckLaunchRequest{spec, placements}));
-    };
-    auto rows = ask();
-    if (!rows && rows.error().code == ErrorCode::kDenied &&
-        openAsking(context, namesOf(placements)))
-        rows = ask();
-    return rows.map([](std::vector<CheckRow>& all) {
-        const bool isReady = std::ranges::none_of(
-            all, [](const CheckRow& row) { return row.state == CheckRow::State::kBad; });
-        return LaunchCheck{isReady, std::move(all)};
-    });
-}
-
-namespace {
 
 int checkLaunch(CommandContext& context, const RunSpec& spec,
                 const std::vector<Placement>& placements) {

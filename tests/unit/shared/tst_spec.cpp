@@ -309,6 +309,20 @@ private Q_SLOTS:
         }
     }
 
+    /// A request to the engine carries a spec as its TOML, also one that was not checked.
+    void noBytesMakeItUnreadable() {
+        const std::string texts[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                     std::string("a\0b", 3)};
+        for (const std::string& text : texts) {
+            RunSpec spec;
+            spec.name = text;
+            spec.data.train = {text};
+            spec.rules = {text};
+            spec.optimizer.lr = std::numeric_limits<double>::quiet_NaN();
+            RM_OK(parseRunSpec(toToml(spec), "x"));
+        }
+    }
+
     void wholeNumberIsFineForAFraction() {
         QCOMPARE(parseRunSpec("[optimizer]\nlr = 1", "x")->optimizer.lr, 1.0);
     }

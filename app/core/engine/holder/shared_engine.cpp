@@ -14,7 +14,6 @@
 
 #include <QCoreApplication>
 #include <QDir>
-#include <QUuid>
 
 #include <map>
 #include <set>
@@ -176,7 +175,7 @@ void SharedEngine::complete(EngineRequest& request) const {
     if (auto* launch = std::get_if<LaunchRequest>(&request); launch && launch->run.isEmpty())
         launch->run = QString::fromStdString(newRunId(launch->spec.name));
     if (auto* command = std::get_if<CommandRequest>(&request); command && command->id.empty())
-        command->id = QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
+        command->id = newCommandId();
 }
 
 void SharedEngine::begin(int64_t number) {

@@ -21,10 +21,6 @@ namespace {
 
 using CommandAnswer = CommandRequest::Answer;
 
-std::string newCommandId() {
-    return QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
-}
-
 /// The answer to a command that is asked for again, after it had its answer.
 CommandAnswer answerOf(const AskedCommand& asked, const QString& run) {
     if (asked.state == AskedState::kApplied)
@@ -99,6 +95,10 @@ QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
 }
 
 } // namespace
+
+std::string newCommandId() {
+    return QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
+}
 
 bool isAlready(CommandKind kind, RunStateKind state) {
     if (kind == CommandKind::kPause)

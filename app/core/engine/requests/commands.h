@@ -20,6 +20,9 @@ class LocalEngine;
 /// Whether the run is already in the state that the command leads to, as a paused run at a pause.
 bool isAlready(CommandKind kind, RunStateKind state);
 
+/// An id for a command that has none.
+std::string newCommandId();
+
 /// Sends a command to the ranks. The answer is kApplied or kRefused; it waits while rank 0's node
 /// cannot be reached, that of kKill for the nodes that can be: it names the others. kExhausted: a
 /// node's disk is too full for what writes a checkpoint (whyNoCheckpoint()), and nothing was sent.
