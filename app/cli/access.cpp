@@ -10,6 +10,7 @@
 #include "app/core/store/run_summary.h"
 
 #include <algorithm>
+#include <iostream>
 
 namespace rm::cli {
 
@@ -168,6 +169,18 @@ bool openAsking(CommandContext& context, const std::vector<std::string>& nodes) 
             isAnyOpen = isAnyOpen || asked;
     }
     return isAnyOpen;
+}
+
+void printRow(const CheckRow& row) {
+    const char* mark = row.state == CheckRow::State::kGood      ? "ok  "
+                       : row.state == CheckRow::State::kWarning ? "note"
+                                                                : "BAD ";
+    std::cout << "  " << mark << "  " << oneLine(row.title) << ": " << oneLine(row.evidence)
+              << "\n";
+    if (!row.cause.empty())
+        std::cout << "        " << oneLine(row.cause) << "\n";
+    if (!row.fix.empty())
+        std::cout << "        -> " << oneLine(row.fix) << "\n";
 }
 
 Result<LaunchCheck> checkLaunchAsking(CommandContext& context, const RunSpec& spec,

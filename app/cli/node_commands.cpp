@@ -123,18 +123,6 @@ std::string formatFilled(std::vector<std::vector<std::string>> rows) {
     return formatTable(rows);
 }
 
-void printRow(const CheckRow& row) {
-    const char* mark = row.state == CheckRow::State::kGood      ? "ok  "
-                       : row.state == CheckRow::State::kWarning ? "note"
-                                                                : "BAD ";
-    std::cout << "  " << mark << "  " << oneLine(row.title) << ": " << oneLine(row.evidence)
-              << "\n";
-    if (!row.cause.empty())
-        std::cout << "        " << oneLine(row.cause) << "\n";
-    if (!row.fix.empty())
-        std::cout << "        -> " << oneLine(row.fix) << "\n";
-}
-
 void printCheck(const NodeCheck& check) {
     std::cout << oneLine(check.node) << ": "
               << (!check.ready             ? "not ready"

@@ -190,6 +190,17 @@ Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwant
     return onNodes(all, unwanted, taskOf, onError);
 }
 
+// SlurmLauncher has tasks with these answers, too.
+template Result<std::vector<bool>>
+DirectLauncher::onEveryNode(const std::stop_token&, const std::function<Task<bool>(size_t)>&,
+                            const OnTaskError&);
+template Result<std::vector<std::string>>
+DirectLauncher::onEveryNode(const std::stop_token&, const std::function<Task<std::string>(size_t)>&,
+                            const OnTaskError&);
+template Result<std::vector<NodeMemory>>
+DirectLauncher::onEveryNode(const std::stop_token&, const std::function<Task<NodeMemory>(size_t)>&,
+                            const OnTaskError&);
+
 Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) look) {
     return onEveryNode<NodeOutlook>(m_stop, [this, look](size_t node) -> Task<NodeOutlook> {
         return [look, placed = m_request.nodes[node].node,
