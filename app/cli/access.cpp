@@ -6,6 +6,7 @@
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 #include "app/core/await.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/store/run_summary.h"
 

@@ -5,6 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/fleet/ssh_offers.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
@@ -15,6 +16,7 @@
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
 #include "tests/unit/core/engine/fake_engine.h"
+#include "tests/unit/core/fleet/good_row.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemView>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/agent/agent_client.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/process_reader.h"
 #include "shared/io/json.h"
@@ -24,20 +25,24 @@ constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
 constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
 constexpr const char* kListenSeconds = "30";
 
-/// Parses what a subcommand printed; `what` names it in the error.
-Result<json> parseAnswer(const std::string& text, const std::string& what) {
-    return parseJson(text, "the agent's answer to " + what);
+/// The name of what a subcommand printed, in errors.
+std::string answerTo(const std::string& command) {
+    return say("agent.answer", {{"command", command}});
+}
+
+Result<json> parseAnswer(const std::string& text, const std::string& command) {
+    return parseJson(text, answerTo(command));
 }
 
 std::string whyUnreadable(const json& j) {
     const std::string kind = j.value("kind", ""), error = j.value("error", "");
     if (kind == "missing")
-        return "is not there";
+        return say("agent.missing");
     if (kind == "denied")
-        return "cannot be read: " + error;
+        return say("agent.denied", {{"error", error}});
     if (kind == "empty")
-        return "is an empty folder";
-    return kind == "other" ? "is neither a file nor a folder" : "";
+        return say("agent.empty");
+    return kind == "other" ? say("agent.other") : std::string();
 }
 
 } // namespace
@@ -55,7 +60,7 @@ Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& text
             if (std::string why = whyUnreadable(item); !why.empty())
                 out.push_back({item.value("path", ""), std::move(why)});
     } catch (const json::exception& e) {
-        return fail(ErrorCode::kCorrupt, std::string("paths: ") + e.what());
+        return failAs("paths", {ErrorCode::kCorrupt, e.what()});
     }
     return out;
 }
@@ -74,7 +79,7 @@ Result<FolderOnNode> parseFolderOnNode(const std::string& text) {
     const auto freeBytes = intAt(answer, "free_bytes"), device = intAt(answer, "device");
     const auto hasMark = boolAt(answer, "mark");
     if (!folder || !problem || !freeBytes || !device || !hasMark)
-        return fail(ErrorCode::kCorrupt, "folder: the agent's answer tells of no folder");
+        return fail(ErrorCode::kCorrupt, say("agent.no-folder"));
     return FolderOnNode{*folder, *freeBytes, *device, *problem, *hasMark};
 }
 
@@ -96,7 +101,7 @@ Result<DataFingerprint> parseDataFingerprint(const std::string& text) {
     const auto digest = textAt(answer, "digest");
     const auto isWhole = boolAt(answer, "whole");
     if (!files || !bytes || !digest || !isWhole)
-        return fail(ErrorCode::kCorrupt, "fingerprint: the agent's answer holds none");
+        return fail(ErrorCode::kCorrupt, say("agent.no-fingerprint"));
     return DataFingerprint{*files, *bytes, *digest, *isWhole};
 }
 
@@ -136,8 +141,7 @@ Result<std::string> submitOnNode(HostSession& session, const std::string& agent,
         runToEnd(session, agent, {"submit", plans.front().runId}, text, kStartTimeout, stop));
     RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(printed, "submit"));
     const auto job = textAt(answer, "job");
-    return job ? Result<std::string>(*job)
-               : fail(ErrorCode::kCorrupt, "submit: the agent's answer names no job");
+    return job ? Result<std::string>(*job) : fail(ErrorCode::kCorrupt, say("agent.no-job"));
 }
 
 Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
@@ -150,7 +154,7 @@ Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
     try {
         return RunOnNode{answer.at("attempt").get<int>(), answer.at("alive").get<bool>()};
     } catch (const json::exception& e) {
-        return fail(ErrorCode::kCorrupt, std::string("state: ") + e.what());
+        return failAs("state", {ErrorCode::kCorrupt, e.what()});
     }
 }
 
@@ -195,7 +199,7 @@ Result<TensorComparison> compareCheckpointsOnNode(HostSession& session, const st
         json{{"a", a}, {"b", b}}.dump(-1, ' ', false, json::error_handler_t::replace);
     return runToEnd(session, agent, {"compare-checkpoints"}, order, kVerifyTimeout, stop)
         .and_then([](const std::string& text) {
-            return parseComparison(text, "the agent's answer to compare-checkpoints");
+            return parseComparison(text, answerTo("compare-checkpoints"));
         });
 }
 
@@ -214,7 +218,7 @@ Result<void> parseVerdict(const std::string& text) {
     const auto isWhole = answer ? boolAt(*answer, "whole") : std::nullopt;
     const auto problem = answer ? textAt(*answer, "problem") : std::nullopt;
     if (!isWhole || !problem)
-        return fail(ErrorCode::kInternal, "verify-checkpoint: the agent's answer is no verdict");
+        return fail(ErrorCode::kInternal, say("agent.no-verdict"));
     const bool isThere = boolAt(*answer, "there").value_or(true);
     return *isWhole ? Result<void>()
                     : fail(isThere ? ErrorCode::kCorrupt : ErrorCode::kNotFound, *problem);
@@ -229,7 +233,7 @@ Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& t
     const auto attempt = intAt(answer, "attempt"), step = intAt(answer, "step"),
                bytes = intAt(answer, "bytes");
     if (!isThere || !runId || !attempt || !step || !bytes)
-        return fail(ErrorCode::kCorrupt, "find-checkpoint: the agent's answer names no checkpoint");
+        return fail(ErrorCode::kCorrupt, say("agent.no-checkpoint"));
     return CheckpointThere{*runId,
                            *attempt,
                            *step,
@@ -253,9 +257,8 @@ Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::s
     const std::string order = dumpJson({{"folder", folder}, {"name", name}});
     return runToEnd(session, agent, {"saved-runs"}, order, kSubcommandTimeout, stop)
         .and_then([](const std::string& text) { return parseSavedRuns(text, "saved-runs"); })
-        .map_error([](const Error& error) {
-            return Error{error.code, "read checkpoint.directory: " + error.message};
-        });
+        .map_error(
+            [](const Error& error) { return failAs(say("agent.read-folder"), error).value(); });
 }
 
 namespace {
@@ -265,7 +268,7 @@ Result<NamedFolder> namedFolderFrom(const json& named) {
     const auto bytes = intAt(named, "bytes"), checkpoints = intAt(named, "checkpoints");
     if (!path || !staysAs || !bytes || !checkpoints || *bytes < 0 ||
         !std::in_range<int>(*checkpoints))
-        return fail(ErrorCode::kCorrupt, "remove: the agent's answer names a folder wrongly");
+        return fail(ErrorCode::kCorrupt, say("agent.odd-named-folder"));
     return NamedFolder{*path, *bytes, static_cast<int>(*checkpoints), *staysAs};
 }
 
@@ -276,7 +279,7 @@ Result<RunFolder> parseRunFolder(const std::string& text) {
     const auto path = textAt(answer, "folder");
     const auto bytes = intAt(answer, "bytes"), checkpoints = intAt(answer, "checkpoints");
     if (!path || !bytes || !checkpoints || *bytes < 0 || !std::in_range<int>(*checkpoints))
-        return fail(ErrorCode::kCorrupt, "remove: the agent's answer names no folder");
+        return fail(ErrorCode::kCorrupt, say("agent.no-run-folder"));
     RunFolder folder{{},     *path,
                      *bytes, static_cast<int>(*checkpoints),
                      {},     textAt(answer, "state_id").value_or("")};
@@ -329,7 +332,7 @@ Result<PortListener> PortListener::open(HostSession& session, const std::string&
     if (order.samples)
         arguments.insert(arguments.end(), {"--samples", std::to_string(order.samples)});
     RM_ASSIGN_OR_RETURN(auto process, session.start(agent, arguments, std::move(closing)));
-    const std::string attempt = "open a rendezvous port on " + session.where();
+    const std::string attempt = say("agent.open-port", {{"where", session.where()}});
     RM_ASSIGN_OR_RETURN(const auto line,
                         ProcessReader(*process, attempt, stop).line(kSubcommandTimeout));
     auto ports = parseOpenPorts(line);
@@ -347,8 +350,9 @@ Result<void> PortListener::close() {
     if (code == 0)
         return {};
     const std::string said = lastLine(m_process->errorText());
-    return fail(ErrorCode::kUnavailable,
-                "exit code " + std::to_string(code) + (said.empty() ? "" : ": " + said));
+    const std::string ended = say("ssh.exit-code", {{"code", std::to_string(code)}});
+    return said.empty() ? fail(ErrorCode::kUnavailable, ended)
+                        : failAs(ended, {ErrorCode::kUnavailable, said});
 }
 
 Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
@@ -356,7 +360,8 @@ Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::st
     RM_ASSIGN_OR_RETURN(const auto text, runToEnd(session, agent, {"dial"}, toJson(order),
                                                   kSubcommandTimeout, stop));
     auto answers = parseDialAnswers(text, order.targets.size());
-    return answers ? answers : failAs("dial from " + session.where(), answers.error());
+    return answers ? answers
+                   : failAs(say("agent.dial", {{"where", session.where()}}), answers.error());
 }
 
 } // namespace rm

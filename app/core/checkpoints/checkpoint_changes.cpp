@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/findings/text.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
@@ -60,9 +61,8 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
         return {}; // a copy of it is left here
     const std::string name = checkpointNameOf(*checkpoint);
     if (checkpoint->retiredBy == 0)
-        return fail(ErrorCode::kInvalid, "remove checkpoint " + name + " of " + run.toStdString() +
-                                             ": the run goes on from it; only those that were "
-                                             "set aside can be removed");
+        return failAs(say("checkpoint.remove", {{"checkpoint", name}, {"run", run.toStdString()}}),
+                      {ErrorCode::kInvalid, say("checkpoint.goes-on-from-it")});
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint->node));
     const auto removed =
         context.hosts->worker(node)
@@ -86,7 +86,6 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
 /// The node comes first: a checkpoint that it cannot bring back stays removed in the database.
 Result<void> bringBackCheckpoint(const ProcedureContext& context, const QString& run,
                                  const std::string& which) {
-    const std::string attempt = "bring back checkpoint " + which + " of " + run.toStdString();
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const auto all = reader->checkpoints(run);
     const auto found = std::ranges::find_if(all, [&which](const StoredCheckpoint& each) {
@@ -94,7 +93,9 @@ Result<void> bringBackCheckpoint(const ProcedureContext& context, const QString&
                (checkpointNameOf(each) == which || std::to_string(each.saved.step) == which);
     });
     if (found == all.end())
-        return fail(ErrorCode::kNotFound, attempt + ": none of that name was removed");
+        return failAs(
+            say("checkpoint.bring-back", {{"checkpoint", which}, {"run", run.toStdString()}}),
+            {ErrorCode::kNotFound, say("checkpoint.none-removed")});
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, found->node));
     RM_RETURN_IF_ERROR(
         context.hosts->worker(node)

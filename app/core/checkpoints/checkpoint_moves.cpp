@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/findings/text.h"
 #include "app/core/follow/read_rest.h"
 #include "app/core/launch/transfer_rate.h"
 #include "app/core/runs/parts_of_run.h"
@@ -77,9 +78,12 @@ Result<std::string> folderOf(StoreReader& reader, const QString& run) {
     return specForNode(std::move(spec), id, {}).checkpoint.directory;
 }
 
-std::string whatOf(const QString& run, const StoredCheckpoint& checkpoint) {
-    return "the checkpoint of step " + std::to_string(checkpoint.saved.step) + " of " +
-           run.toStdString();
+/// What was attempted with a checkpoint for a node, by a phrase.
+std::string attemptFor(const char* phrase, const QString& run, const StoredCheckpoint& checkpoint,
+                       const std::string& node) {
+    return say(phrase, {{"step", std::to_string(checkpoint.saved.step)},
+                        {"run", run.toStdString()},
+                        {"node", node}});
 }
 
 /// Opens both nodes in this thread and carries the files from one to the other.
@@ -88,10 +92,11 @@ Result<std::string> carry(const ProcedureContext& context, const QString& shownF
                           const CheckpointPlace& place) {
     const auto stop = context.token->stop();
     RM_ASSIGN_OR_RETURN(const auto source, nodeCalled(context, from.node));
-    context.progress(shownFor, {QStringLiteral("Copy the checkpoint")});
+    const QString stage = QString::fromStdString(say("checkpoint.copying"));
+    context.progress(shownFor, {stage});
     RM_ASSIGN_OR_RETURN(const auto sender, context.hosts->open(source, stop));
     RM_ASSIGN_OR_RETURN(const auto receiver, context.hosts->open(to, stop));
-    TransferRate rate(QStringLiteral("Copy the checkpoint"), {to.name},
+    TransferRate rate(stage, {to.name},
                       [&](const Progress& progress) { context.progress(shownFor, progress); });
     const auto report = [&rate](const Transferred& transferred) { rate.update(0, transferred); };
     return carryCheckpoint(sender, from.folder, receiver, place, bytes, report, stop);
@@ -127,9 +132,11 @@ sourceFor(const ProcedureContext& context, const QString& run, const StoredCheck
         if (there && *there)
             return std::pair(place, **there);
         tried.isCertain = tried.isCertain && there.has_value();
-        tried.words +=
-            (tried.words.empty() ? "" : "; ") + place.node + ": " +
-            (there ? "it is not in " + place.folder + " any more" : there.error().message);
+        append(tried.words,
+               say("run.told-of",
+                   {{"place", place.node},
+                    {"what", there ? say("checkpoint.not-in-folder", {{"folder", place.folder}})
+                                   : there.error().message}}));
     }
     return std::nullopt;
 }
@@ -191,13 +198,14 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
         return wayTo(context, run, *known, first, stop);
     if (checkpoint.node == first.name)
         return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0, std::nullopt};
-    const std::string attempt = "bring " + whatOf(run, checkpoint) + " to " + first.name;
-    if (tried.isCertain)
-        return fail(ErrorCode::kNotFound, attempt + ": it is not there, nor anywhere else" +
-                                              (tried.words.empty() ? "" : ": " + tried.words));
-    return fail(ErrorCode::kUnavailable,
-                attempt +
-                    ": it is not there, and no place that has it can be reached: " + tried.words);
+    const std::string attempt = attemptFor("checkpoint.bring", run, checkpoint, first.name);
+    const Value places{"tried", tried.words};
+    if (!tried.isCertain)
+        return failAs(attempt,
+                      {ErrorCode::kUnavailable, say("checkpoint.only-out-of-reach", {places})});
+    return failAs(attempt, {ErrorCode::kNotFound, tried.words.empty()
+                                                      ? say("checkpoint.nowhere")
+                                                      : say("checkpoint.nowhere-as", {places})});
 }
 
 std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way) {
@@ -259,16 +267,19 @@ namespace {
 Result<StoredCheckpoint> storedAs(StoreReader& reader, const QString& run,
                                   const std::string& folder) {
     RM_ASSIGN_OR_RETURN(const auto manifest, readManifest(folder));
-    if (manifest.runId != run.toStdString())
-        return fail(ErrorCode::kInvalid, "copy " + folder + ": it is a checkpoint of " +
-                                             manifest.runId + ", not of " + run.toStdString());
+    const std::string attempt = say("checkpoint.copy-folder", {{"folder", folder}});
+    const Value ofRun{"run", run.toStdString()};
+    if (manifest.runId != ofRun.text)
+        return failAs(attempt, {ErrorCode::kInvalid, say("checkpoint.of-other-run",
+                                                         {{"other", manifest.runId}, ofRun})});
     for (const StoredCheckpoint& each : reader.checkpoints(run))
         if (each.attempt == manifest.attempt && each.saved.step == manifest.step)
             return each;
-    return fail(ErrorCode::kNotFound, "copy " + folder + ": " + run.toStdString() +
-                                          " has no checkpoint of step " +
-                                          std::to_string(manifest.step) + " of attempt " +
-                                          std::to_string(manifest.attempt));
+    return failAs(attempt,
+                  {ErrorCode::kNotFound,
+                   say("checkpoint.not-of-run", {ofRun,
+                                                 {"step", std::to_string(manifest.step)},
+                                                 {"attempt", std::to_string(manifest.attempt)}})});
 }
 
 } // namespace
@@ -301,9 +312,9 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
         if (!found && withLateCopy(context, run, checkpoint))
             return copyCheckpoint(context, run, which, order, keepCopies);
         if (!found)
-            return fail(ErrorCode::kUnavailable,
-                        "copy " + whatOf(run, checkpoint) + " to " + name +
-                            ": no place that has it can be reached: " + tried.words);
+            return failAs(attemptFor("checkpoint.copy", run, checkpoint, name),
+                          {ErrorCode::kUnavailable,
+                           say("checkpoint.out-of-reach", {{"tried", tried.words}})});
         source = found->first;
         bytes = found->second.bytes;
     }
@@ -372,8 +383,8 @@ Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, con
                     context.token->stop())
                 .get();
         }
-    return fail(ErrorCode::kUnavailable, "compare checkpoints of " + run.toStdString() +
-                                             ": no node has both; copy one to where the other is");
+    return failAs(say("checkpoint.compare", {{"run", run.toStdString()}}),
+                  {ErrorCode::kUnavailable, say("checkpoint.on-no-node-both")});
 }
 
 namespace {
@@ -398,10 +409,12 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
             continue;
         for (const CheckpointCopy& copy : each.copies)
             if (copy.node != newest.node)
-                return "; of step " + std::to_string(each.saved.step) + " there is a copy on " +
-                       copy.node + ", `ringmaster restore " + run.toStdString() + " " +
-                       std::to_string(each.saved.step) + whereTo(reader, run, copy) +
-                       "` goes on from it";
+                return say("checkpoint.older-copy",
+                           {{"step", std::to_string(each.saved.step)},
+                            {"node", copy.node},
+                            {"command", "ringmaster restore " + run.toStdString() + " " +
+                                            std::to_string(each.saved.step) +
+                                            whereTo(reader, run, copy)}});
     }
     return {};
 }
@@ -411,7 +424,8 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
 Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
                                    const std::vector<PlacedParty>& nodes,
                                    const std::string& which) {
-    const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
+    const std::string what =
+        say(which.empty() ? "run.resume" : "run.restore", {{"run", run.id.toStdString()}});
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const auto stop = context.token->stop();
     const auto point = resumePoint(context, *reader, run.id, which, nodes.front().node, stop);
@@ -443,11 +457,11 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
 
 namespace {
 
-QString placesText(const std::vector<Placement>& placements) {
-    QStringList parts;
+std::string placesText(const std::vector<Placement>& placements) {
+    std::string places;
     for (const Placement& placement : placements)
-        parts << QStringLiteral("%1:%2").arg(placement.node).arg(placement.ranks);
-    return parts.join(", ");
+        append(places, placement.node.toStdString() + ':' + std::to_string(placement.ranks), ", ");
+    return places;
 }
 
 int ranksOf(const std::vector<Placement>& placements) {
@@ -460,25 +474,29 @@ int ranksOf(const std::vector<Placement>& placements) {
 } // namespace
 
 QStringList outlookWords(const ResumeOutlook& outlook) {
-    QStringList words = {QStringLiteral("It goes on from step %1.").arg(outlook.step)};
-    for (const int64_t step : outlook.passedOver)
-        words << QStringLiteral("The checkpoint of step %1 is nowhere any more.").arg(step);
+    QStringList words;
+    const auto add = [&words](const char* phrase, Values values) {
+        words << QString::fromStdString(say(phrase, values));
+    };
+    const Value step{"step", std::to_string(outlook.step)};
+    add("run.goes-on-from", {step});
+    for (const int64_t gone : outlook.passedOver)
+        add("run.passes-over", {{"step", std::to_string(gone)}});
     if (outlook.before != outlook.after)
-        words << QStringLiteral("Nodes: %1 in place of %2.")
-                     .arg(placesText(outlook.after), placesText(outlook.before));
+        add("run.other-nodes",
+            {{"after", placesText(outlook.after)}, {"before", placesText(outlook.before)}});
     const int before = ranksOf(outlook.before), after = ranksOf(outlook.after);
     if (before != after)
-        words << QStringLiteral("Ranks: %1 in place of %2; a step keeps its number of samples.")
-                     .arg(after)
-                     .arg(before);
-    if (outlook.bytesToMove > 0)
-        words << QStringLiteral("The checkpoint, %1 MB, is copied from %2 to %3 first.")
-                     .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
-                     .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
+        add("run.other-ranks",
+            {{"after", std::to_string(after)}, {"before", std::to_string(before)}});
+    if (outlook.bytesToMove > 0) {
+        const double megabytes = static_cast<double>(outlook.bytesToMove) / 1e6;
+        add("run.copies-first", {{"megabytes", QString::number(megabytes, 'f', 1).toStdString()},
+                                 {"node", outlook.takenFrom},
+                                 {"first", outlook.after.front().node.toStdString()}});
+    }
     if (outlook.before == outlook.after && outlook.bytesToMove == 0)
-        words << QStringLiteral("Nodes and ranks stay as they were; what was trained after step "
-                                "%1 is trained again.")
-                     .arg(outlook.step);
+        add("run.same-nodes", {step});
     return words;
 }
 

@@ -33,7 +33,8 @@ struct ResumeOutlook {
     bool operator==(const ResumeOutlook&) const = default;
 };
 
-/// What changes, one sentence each: "Ranks: 4 in place of 2; a step keeps its samples".
+/// What changes, one sentence each:
+/// "Ranks: 4 in place of 2; a step keeps its number of samples."
 QStringList outlookWords(const ResumeOutlook& outlook);
 
 } // namespace rm

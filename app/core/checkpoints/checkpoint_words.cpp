@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/checkpoints/checkpoint_words.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/runs/asked_words.h"
 #include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
@@ -21,34 +22,37 @@ std::string checkpointNameOf(const StoredCheckpoint& checkpoint) {
 
 std::string reasonWords(const std::string& reason) {
     if (reason == "command")
-        return "asked for by hand";
+        return say("checkpoint.by-hand");
     if (reason == "rule")
-        return "asked for by a rule";
-    return reason == "before set" ? "before a change of settings" : reason;
+        return say("checkpoint.by-rule");
+    return reason == "before set" ? say("checkpoint.before-set") : reason;
 }
 
 std::string whySaved(const StoredCheckpoint& checkpoint) {
-    std::string text = reasonWords(checkpoint.saved.reason);
-    if (!checkpoint.isBest && text == "best")
-        text = "was the best";
-    if (checkpoint.isBest || checkpoint.isPinned)
-        text += checkpoint.isBest ? "; kept as best" : "; kept as it is pinned";
-    if (checkpoint.isBest && checkpoint.isPinned)
-        text += " and pinned";
+    const std::string& reason = checkpoint.saved.reason;
+    const bool isBest = checkpoint.isBest;
+    std::string text =
+        !isBest && reason == "best" ? say("checkpoint.was-best") : reasonWords(reason);
+    if (isBest || checkpoint.isPinned)
+        append(text, say(!isBest               ? "checkpoint.kept-as-pinned"
+                         : checkpoint.isPinned ? "checkpoint.kept-as-both"
+                                               : "checkpoint.kept-as-best"));
     if (checkpoint.isDamaged)
-        text += "; damaged";
-    if (checkpoint.retiredBy == 0)
-        return text;
-    return text + "; set aside by attempt " + std::to_string(checkpoint.retiredBy);
+        append(text, say("checkpoint.damaged"));
+    if (checkpoint.retiredBy != 0)
+        append(text,
+               say("checkpoint.set-aside", {{"attempt", std::to_string(checkpoint.retiredBy)}}));
+    return text;
 }
 
 Result<void> verdictOf(const std::vector<VerifiedPlace>& places) {
     std::string damaged, unread, whole;
     std::optional<ErrorCode> code;
     for (const VerifiedPlace& place : places) {
-        const std::string named = (place.isCopy ? "its copy on " : "on ") + place.node;
+        const std::string named = say(
+            place.isCopy ? "checkpoint.its-copy-on" : "checkpoint.on-node", {{"node", place.node}});
         if (place.found) {
-            whole += (whole.empty() ? "whole: " : ", ") + named;
+            append(whole, named, ", ");
             continue;
         }
         const Error& error = place.found.error();
@@ -57,33 +61,37 @@ Result<void> verdictOf(const std::vector<VerifiedPlace>& places) {
             code = error.code;
         if (places.size() == 1)
             return place.found;
-        std::string& words = isDamaged ? damaged : unread;
-        words += (words.empty() ? "" : "; ") + named + ": " + error.message;
+        append(isDamaged ? damaged : unread,
+               say("run.told-of", {{"place", named}, {"what", error.message}}));
     }
     if (!code)
         return {};
-    std::string all = damaged;
-    if (!unread.empty())
-        all += (all.empty() ? "" : "; not verified: ") + unread;
-    return fail(*code, all + (whole.empty() ? "" : "; " + whole));
+    std::string all = damaged.empty() ? unread : damaged;
+    if (!damaged.empty() && !unread.empty())
+        append(all, say("checkpoint.not-verified", {{"why", unread}}));
+    if (!whole.empty())
+        append(all, say("checkpoint.whole-in", {{"places", whole}}));
+    return fail(*code, all);
 }
 
 std::string verdictText(const Result<void>& verified) {
     if (verified)
-        return "whole";
-    const bool isDamaged = verified.error().code == ErrorCode::kCorrupt;
-    return (isDamaged ? "damaged: " : "not verified: ") + verified.error().message;
+        return say("checkpoint.whole");
+    const Error& error = verified.error();
+    return say(error.code == ErrorCode::kCorrupt ? "checkpoint.damaged-as"
+                                                 : "checkpoint.not-verified",
+               {{"why", error.message}});
 }
 
 std::string whereWords(const StoredCheckpoint& checkpoint) {
-    std::string copies;
-    for (size_t at = 0; at < checkpoint.copies.size(); ++at) {
-        const bool isLast = at + 1 == checkpoint.copies.size();
-        copies += (at == 0 ? "" : isLast ? " and " : ", ") + checkpoint.copies[at].node;
-    }
+    std::vector<std::string> copies;
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        copies.push_back(copy.node);
+    const Value nodes{"nodes", listed(copies)};
     if (checkpoint.removed)
-        return "copied to " + copies;
-    return checkpoint.node + (copies.empty() ? "" : ", copied to " + copies);
+        return say("checkpoint.copied-to", {nodes});
+    return copies.empty() ? checkpoint.node
+                          : say("checkpoint.and-copied-to", {{"node", checkpoint.node}, nodes});
 }
 
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
@@ -95,28 +103,30 @@ std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheck
     for (const AskedCommand& each : newestFirst)
         if (each.kind == kClean && each.askedNs > savedNs)
             cleanedNs = each.askedNs;
+    if (cleanedNs != 0 && !all.empty())
+        return say("checkpoint.cleaned",
+                   {{"when", QDateTime::fromMSecsSinceEpoch(cleanedNs / 1'000'000)
+                                 .toString("yyyy-MM-dd HH:mm")
+                                 .toStdString()}});
     if (!all.empty())
-        return cleanedNs == 0 ? "its checkpoints are not on the nodes any more"
-                              : "its checkpoints were cleaned from the nodes on " +
-                                    QDateTime::fromMSecsSinceEpoch(cleanedNs / 1'000'000)
-                                        .toString("yyyy-MM-dd HH:mm")
-                                        .toStdString();
+        return say("checkpoint.not-there-any-more");
     const bool isByItself =
         run.state == RunStateKind::kFailed || run.state == RunStateKind::kFinished;
-    return std::string(isByItself ? "it " : "it was ") + runStateName(run) +
-           " before its first checkpoint";
+    return say(isByItself ? "checkpoint.ended-before" : "checkpoint.was-ended-before",
+               {{"state", runStateName(run)}});
 }
 
 std::string retirementText(const Retirement& retired) {
-    std::string text;
+    std::vector<std::string> parts;
+    const std::string last = std::to_string(retired.lastStep);
     if (retired.firstStep < retired.lastStep)
-        text = "steps " + std::to_string(retired.firstStep) + " to " +
-               std::to_string(retired.lastStep);
+        parts.push_back(say("checkpoint.steps",
+                            {{"first", std::to_string(retired.firstStep)}, {"last", last}}));
     else if (retired.firstStep == retired.lastStep)
-        text = "step " + std::to_string(retired.lastStep);
-    if (retired.checkpoints == 0)
-        return text;
-    return text + (text.empty() ? "" : " and ") + counted(retired.checkpoints, "checkpoint");
+        parts.push_back(say("checkpoint.step", {{"step", last}}));
+    if (retired.checkpoints != 0)
+        parts.push_back(counted(retired.checkpoints, "checkpoint"));
+    return listed(parts);
 }
 
 } // namespace rm

@@ -33,7 +33,7 @@ struct VerifiedPlace {
 
 /// All places in one verdict: all is well only if each was read and is whole. Else the error is
 /// kCorrupt if any is damaged, and its words begin with those places and name the others, too:
-/// "its copy on node-b: read ...; whole on node-a". A single place is told without its name.
+/// "its copy on node-b: read ...; whole: on node-a". A single place is told without its name.
 Result<void> verdictOf(const std::vector<VerifiedPlace>& places);
 
 /// The verdict of VerifyCheckpointRequest: "whole", "damaged: read .../model.safetensors: its

@@ -3,6 +3,7 @@
 
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/findings/text.h"
 #include "app/core/store/store_reader.h"
 
 #include <algorithm>
@@ -19,20 +20,19 @@ std::string stepsOf(const std::vector<StoredCheckpoint>& checkpoints, bool isRet
     std::string steps;
     for (const StoredCheckpoint& checkpoint : checkpoints)
         if (isSomewhere(checkpoint) && (checkpoint.retiredBy != 0) == isRetired)
-            steps += (steps.empty() ? "" : ", ") + std::to_string(checkpoint.saved.step);
+            append(steps, std::to_string(checkpoint.saved.step), ", ");
     return steps;
 }
 
 std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>& checkpoints) {
     if (checkpoints.empty())
-        return "it has no checkpoint; begin anew with its settings: ringmaster run --like " +
-               run.toStdString();
+        return say("checkpoint.none", {{"command", "ringmaster run --like " + run.toStdString()}});
     const std::string living = stepsOf(checkpoints, false);
     const std::string retired = stepsOf(checkpoints, true);
-    std::string text = living.empty() ? "it has none that it could go on from"
-                                      : "its checkpoints are at steps " + living;
+    std::string text = living.empty() ? say("checkpoint.none-living")
+                                      : say("checkpoint.at-steps", {{"steps", living}});
     if (!retired.empty())
-        text += "; set aside are those of steps " + retired;
+        append(text, say("checkpoint.aside-at-steps", {{"steps", retired}}));
     return text;
 }
 
@@ -59,12 +59,12 @@ Result<StoredCheckpoint> findByStep(const QString& run, const std::vector<Stored
     if (found.size() == 1)
         return found.front();
     if (found.empty())
-        return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(run, there));
+        return failAs(attempt, {ErrorCode::kNotFound, whatThereIs(run, there)});
     std::string names;
     for (const StoredCheckpoint& each : found)
-        names += (names.empty() ? "" : ", ") + checkpointNameOf(each);
-    return fail(ErrorCode::kInvalid,
-                attempt + ": several that were set aside have this step: name " + names);
+        append(names, checkpointNameOf(each), ", ");
+    return failAs(attempt,
+                  {ErrorCode::kInvalid, say("checkpoint.several-at-step", {{"names", names}})});
 }
 
 } // namespace
@@ -74,10 +74,11 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
     auto there = reader.checkpoints(run); // newest first
     std::erase_if(there, std::not_fn(isSomewhere));
     const auto step = stepIn(which);
-    const std::string what = which.empty() ? "a checkpoint"
-                             : step        ? "the checkpoint of step " + std::to_string(*step)
-                                           : "checkpoint " + which;
-    const std::string attempt = "find " + what + " of " + run.toStdString();
+    const Value of{"run", run.toStdString()};
+    const std::string attempt =
+        which.empty() ? say("checkpoint.find-any", {of})
+        : step        ? say("checkpoint.find-step", {{"step", std::to_string(*step)}, of})
+                      : say("checkpoint.find", {{"checkpoint", which}, of});
     if (step)
         return findByStep(run, there, *step, attempt);
     if (which.empty()) {
@@ -87,7 +88,7 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                found != there.end()) {
         return *found;
     }
-    return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(run, there));
+    return failAs(attempt, {ErrorCode::kNotFound, whatThereIs(run, there)});
 }
 
 } // namespace rm

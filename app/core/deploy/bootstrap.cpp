@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/bootstrap.h"
 
+#include "app/core/findings/text.h"
+
 #include <QRegularExpression>
 #include <QSysInfo>
 
@@ -72,31 +74,28 @@ Result<void> checkPlatform(const std::string& node, const std::string& platform)
     const std::string ours = "Linux " + QSysInfo::buildCpuArchitecture().toStdString();
     if (platform == ours)
         return {};
-    return fail(ErrorCode::kInvalid, node + " runs " + platform +
-                                         "; this release of Ringmaster trains on " + ours +
-                                         " only");
+    return fail(ErrorCode::kInvalid, say("deploy.other-platform",
+                                         {{"node", node}, {"platform", platform}, {"ours", ours}}));
 }
 
 Result<void> checkLibc(const std::string& node, const std::string& libc) {
     constexpr int kMajor = 2;
     constexpr int kMinor = 34;
-    const std::string need =
-        "; Ringmaster's trainer needs glibc 2.34 or later (Debian 12, Ubuntu 22.04 or "
-        "newer)";
+    const Value of{"node", node};
     static const QRegularExpression version(QStringLiteral("(\\d+)\\.(\\d+)\\s*$"));
     const QString text = QString::fromStdString(libc);
     const auto match = version.match(text);
     if (text.contains("musl", Qt::CaseInsensitive))
-        return fail(ErrorCode::kInvalid, node + " has musl instead of glibc" + need);
+        return fail(ErrorCode::kInvalid, say("deploy.musl", {of}));
     if (!match.hasMatch())
-        return fail(ErrorCode::kInvalid,
-                    node + " does not tell its C library (" + libc + ')' + need);
+        return fail(ErrorCode::kInvalid, say("deploy.unknown-libc", {of, {"libc", libc}}));
     const int major = match.captured(1).toInt();
     const int minor = match.captured(2).toInt();
     if (major > kMajor || (major == kMajor && minor >= kMinor))
         return {};
-    return fail(ErrorCode::kInvalid,
-                node + " has glibc " + match.captured(0).trimmed().toStdString() + need);
+    return fail(
+        ErrorCode::kInvalid,
+        say("deploy.old-glibc", {of, {"glibc", match.captured(0).trimmed().toStdString()}}));
 }
 
 } // namespace rm

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/deploy.h"
+#include "app/core/findings/text.h"
 #include "shared/io/frame.h"
 #include "shared/return_if_error.h"
 
@@ -54,8 +55,8 @@ public:
     Carrier(const NodeSession& from, const NodeSession& to, std::stop_token stop)
         : m_from(from)
         , m_to(to)
-        , m_attempt("copy a checkpoint from " + from.session->where() + " to " +
-                    to.session->where())
+        , m_attempt(say("deploy.copy-checkpoint",
+                        {{"from", from.session->where()}, {"to", to.session->where()}}))
         , m_stop(std::move(stop))
         , m_wakeOnStop(m_stop, [this] { m_waker.wake(); }) {}
 
@@ -69,8 +70,8 @@ public:
             if (bytes->ended)
                 break;
             if (bytes->data.empty())
-                return fail(ErrorCode::kUnavailable,
-                            m_attempt + ": " + m_from.session->where() + " sends nothing any more");
+                return failed(ErrorCode::kUnavailable,
+                              say("deploy.source-silent", {{"node", m_from.session->where()}}));
             if (const auto counted = meter.count(bytes->data); !counted)
                 return failAs(m_attempt, counted.error());
             const auto written = m_sink->write(bytes->data);
@@ -96,6 +97,10 @@ private:
         return m_source->closeWrite();
     }
 
+    tl::unexpected<Error> failed(ErrorCode code, const std::string& why) const {
+        return failAs(m_attempt, {code, why});
+    }
+
     Result<void> checkStop() const {
         if (m_stop.stop_requested())
             return fail(ErrorCode::kUnavailable, m_attempt + ": cancelled");
@@ -113,18 +118,18 @@ private:
             return failAs(m_attempt, payload.error());
         if (!*payload && bytes->ended) {
             RM_RETURN_IF_ERROR(checkEnd(*m_sink, m_attempt, kEndTimeout));
-            return fail(ErrorCode::kUnavailable, m_attempt + ": the receiver ended early");
+            return failed(ErrorCode::kUnavailable, say("deploy.receiver-ended"));
         }
         if (!*payload)
             return std::nullopt;
         const auto transfer = decodeTransfer(**payload);
         if (!transfer)
             return failAs(m_attempt, transfer.error());
-        if (const auto* failed = std::get_if<Failed>(&*transfer))
-            return fail(static_cast<ErrorCode>(failed->code), m_attempt + ": " + failed->message);
+        if (const auto* refusal = std::get_if<Failed>(&*transfer))
+            return failed(static_cast<ErrorCode>(refusal->code), refusal->message);
         if (const auto* ready = std::get_if<TreeReady>(&*transfer))
             return ready->path;
-        return fail(ErrorCode::kCorrupt, m_attempt + ": the agent gave an unexpected answer");
+        return failed(ErrorCode::kCorrupt, say("deploy.odd-answer"));
     }
 
     Result<std::string> lastAnswer() {
@@ -135,7 +140,7 @@ private:
             if (path)
                 return *path;
         }
-        return fail(ErrorCode::kUnavailable, m_attempt + ": no answer in time");
+        return failed(ErrorCode::kUnavailable, say("deploy.no-answer"));
     }
 
     const NodeSession& m_from;

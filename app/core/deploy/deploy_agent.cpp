@@ -2,6 +2,7 @@
 #include "app/core/deploy/bootstrap.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
+#include "app/core/findings/text.h"
 #include "app/core/remote/process_reader.h"
 #include "app/core/settings/paths.h"
 #include "shared/enforce.h"
@@ -28,7 +29,7 @@ using Bytes = std::shared_ptr<const std::string>;
 Result<std::string> afterWord(const std::string& line, const std::string& word,
                               const std::string& attempt) {
     if (!line.starts_with(word + ' '))
-        return fail(ErrorCode::kCorrupt, attempt + ": the host answered '" + line + '\'');
+        return failAs(attempt, {ErrorCode::kCorrupt, say("deploy.odd-line", {{"line", line}})});
     return line.substr(word.size() + 1);
 }
 
@@ -101,7 +102,7 @@ Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader,
 
 Result<std::string> bootstrap(HostSession& session, const Node& node, const std::string& agent,
                               const std::string& sha256, std::stop_token stop) {
-    const std::string attempt = "send the agent to " + node.name;
+    const std::string attempt = say("deploy.send-agent", {{"node", node.name}});
     auto process = session.startScript(kBootstrapScript, stop);
     if (!process)
         return failAs(attempt, process.error());
@@ -134,38 +135,25 @@ Result<std::string> deployAgent(HostSession& session, const Node& node, std::sto
     const std::string agent = installPrefix().toStdString() + "/bin/ringmaster-agent";
     const auto hash = HashCache::instance().hashOf(agent);
     if (!hash)
-        return failAs("find the agent of this installation", hash.error());
+        return failAs(say("deploy.find-agent"), hash.error());
     if (session.isLocal())
         return agent;
     return bootstrap(session, node, agent, hash->sha256, std::move(stop));
 }
 
 std::string adviceFor(ErrorCode code, AgentFault fault) {
-    const std::string elsewhere =
-        " as RINGMASTER_HOME in that machine's /etc/environment, then check again";
     switch (code) {
     case ErrorCode::kExhausted:
-        return "make room there (see df -h and quota), or name a folder on another disk" +
-               elsewhere;
+        return say("deploy.fix-full");
     case ErrorCode::kDenied:
-        return fault == AgentFault::kNotSent
-                   ? "let its user write there (see ls -ld and mount), or name a folder of that "
-                     "user" +
-                         elsewhere
-                   : "mount the disk of that folder without noexec (see findmnt), or name a folder "
-                     "on another disk" +
-                         elsewhere;
+        return say(fault == AgentFault::kNotSent ? "deploy.fix-closed" : "deploy.fix-noexec");
     case ErrorCode::kInvalid:
-        return "leave it out, or give it a system that this release trains on: Linux " +
-               QSysInfo::buildCpuArchitecture().toStdString() +
-               " with glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9), as in a container "
-               "with an sshd of its own";
+        return say("deploy.fix-system",
+                   {{"machine", QSysInfo::buildCpuArchitecture().toStdString()}});
     case ErrorCode::kUnavailable:
-        return "check again; if it stays so, log in there and look at what its shell's profile "
-               "does, "
-               "such as exit, and for what does not answer, such as a network drive";
+        return say("deploy.fix-unanswered");
     default:
-        return "mend what the message names, then check again";
+        return say("ssh.fix-other");
     }
 }
 
@@ -179,7 +167,7 @@ tl::expected<NodeSession, ConnectFailure> openNode(const Node& node, const Crede
     if (!agent) {
         Error error = std::move(agent.error());
         if (error.code == ErrorCode::kDenied || error.code == ErrorCode::kExhausted)
-            error.message += "; " + adviceFor(error.code, AgentFault::kNotSent);
+            append(error.message, adviceFor(error.code, AgentFault::kNotSent));
         return tl::unexpected(ConnectFailure{std::move(error)});
     }
     return NodeSession{std::move(session), std::move(*agent)};

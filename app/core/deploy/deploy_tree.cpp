@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/transfer_chain.h"
 #include "app/core/deploy/tree_sender.h"
+#include "app/core/findings/text.h"
 #include "app/core/settings/paths.h"
 #include "shared/return_if_error.h"
 
@@ -131,9 +132,8 @@ Result<std::string> deliver(TreeSender& sender, const HashedTree& hashed,
     RM_ASSIGN_OR_RETURN(const auto published, sender.publish(hashed.tree));
     if (!published.path.empty())
         return published.path;
-    const std::string why =
-        published.damage.empty() ? "the node lost a file that it had confirmed" : published.damage;
-    return fail(ErrorCode::kCorrupt, "send files to the node: " + why);
+    const std::string why = published.damage.empty() ? say("deploy.lost-file") : published.damage;
+    return failAs(say("deploy.send-files"), {ErrorCode::kCorrupt, why});
 }
 
 } // namespace

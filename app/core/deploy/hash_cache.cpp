@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/hash_cache.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
@@ -25,11 +26,12 @@ HashCache& HashCache::instance() {
 }
 
 Result<HashCache::State> HashCache::stateOf(const std::string& path) {
+    const std::string attempt = say("deploy.open", {{"file", path}});
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0)
-        return failErrno("open " + path, errno);
+        return failErrno(attempt, errno);
     if (!S_ISREG(info.st_mode))
-        return fail(ErrorCode::kInvalid, "open " + path + ": it is not a file");
+        return failAs(attempt, {ErrorCode::kInvalid, say("deploy.no-file")});
     return State{info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
                  static_cast<int64_t>(info.st_ino)};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/deploy.h"
+#include "app/core/findings/text.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
@@ -19,13 +20,16 @@ namespace fs = std::filesystem;
 namespace {
 
 tl::unexpected<Error> cannotRead(const fs::path& path, const std::error_code& cause) {
-    return failErrno("read " + path.string(), cause.value());
+    return failErrno(say("deploy.read", {{"file", path.string()}}), cause.value());
+}
+
+tl::unexpected<Error> cannotStage(const std::string& path, const std::string& why) {
+    return failAs(say("deploy.stage", {{"path", path}}), {ErrorCode::kInvalid, why});
 }
 
 Result<void> append(LocalTree& tree, const std::string& name, const fs::path& local) {
     if (!isTreePath(name))
-        return fail(ErrorCode::kInvalid,
-                    "stage " + local.string() + ": its name is too long or not plain UTF-8");
+        return cannotStage(local.string(), say("deploy.odd-name"));
     tree.files.push_back({name, local.string(), false});
     return {};
 }
@@ -70,7 +74,7 @@ Result<void> appendPath(LocalTree& tree, const std::string& name, const std::str
         return appendFolder(tree, name, path);
     if (fs::is_regular_file(status))
         return append(tree, name, path);
-    return fail(ErrorCode::kInvalid, "stage " + text + ": it is neither a file nor a folder");
+    return cannotStage(text, say("deploy.no-file-or-folder"));
 }
 
 } // namespace
@@ -93,12 +97,8 @@ Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
     for (size_t i = 0; i < paths.size(); ++i) {
         RM_RETURN_IF_ERROR(appendPath(tree, names[i], paths[i]));
     }
-    if (tree.files.empty()) {
-        std::string all;
-        for (const std::string& path : paths)
-            all += ' ' + path;
-        return fail(ErrorCode::kInvalid, "stage" + all + ": there is no file in it");
-    }
+    if (tree.files.empty())
+        return cannotStage(joined(paths, " "), say("deploy.nothing-in-it"));
     std::ranges::sort(tree.files, {}, &LocalTree::File::path);
     return tree;
 }
@@ -108,11 +108,13 @@ Result<LocalTree> trainerBundle(const std::string& runtime) {
     const std::string manifest = prefix + "/share/ringmaster/bundle-" + runtime + ".txt";
     const auto text = readFile(manifest);
     if (!text && runtime != "cpu")
-        return fail(ErrorCode::kNotFound, "find the trainer for GPUs of the runtime " + runtime +
-                                              ": this installation came without it (" + manifest +
-                                              "); set it up with packaging/run --" + runtime);
+        return failAs(say("deploy.find-gpu-trainer", {{"runtime", runtime}}),
+                      {ErrorCode::kNotFound,
+                       say("deploy.no-gpu-trainer",
+                           {{"file", manifest}, {"command", "packaging/run --" + runtime}})});
     if (!text)
-        return failAs("find the trainer of this installation", text.error());
+        return failAs(say("deploy.find-trainer"), text.error());
+    const std::string attempt = say("deploy.make-bundle");
     LocalTree tree{"bundles", {}};
     tree.label = std::string(RINGMASTER_RELEASE " ") + runtime;
     std::istringstream lines(*text);
@@ -123,13 +125,14 @@ Result<LocalTree> trainerBundle(const std::string& runtime) {
         const std::string path = line.substr(0, tab);
         const fs::path local = fs::path(prefix) / line.substr(tab + 1);
         if (std::error_code error; !fs::is_regular_file(local, error))
-            return fail(ErrorCode::kNotFound, "make the trainer's bundle: " + local.string() +
-                                                  " is not there; build or install again");
+            return failAs(attempt, {ErrorCode::kNotFound,
+                                    say("deploy.file-missing", {{"file", local.string()}})});
         tree.isInPlace |= local == fs::path(prefix) / path;
         tree.files.push_back({path, local.string(), path.starts_with("bin/")});
     }
     if (tree.files.empty())
-        return fail(ErrorCode::kCorrupt, "make the trainer's bundle: " + manifest + " is empty");
+        return failAs(attempt,
+                      {ErrorCode::kCorrupt, say("deploy.file-empty", {{"file", manifest}})});
     return tree;
 }
 

@@ -2,6 +2,7 @@
 #include "app/core/deploy/tree_sender.h"
 
 #include "app/core/deploy/hash_cache.h"
+#include "app/core/findings/text.h"
 #include "shared/io/descriptor.h"
 #include "shared/return_if_error.h"
 
@@ -30,7 +31,8 @@ Result<HashedTree> hashTree(const LocalTree& tree, const std::stop_token& stop) 
     hashed.tree.label = tree.label;
     for (const LocalTree::File& file : tree.files) {
         if (stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, "read " + file.local + ": cancelled");
+            return fail(ErrorCode::kUnavailable,
+                        say("deploy.read", {{"file", file.local}}) + ": cancelled");
         RM_ASSIGN_OR_RETURN(const auto hash, HashCache::instance().hashOf(file.local));
         hashed.tree.entries.push_back({file.path, hash.sha256, file.executable});
         if (hashed.local.emplace(hash.sha256, file.local).second)
@@ -53,11 +55,12 @@ Result<std::unique_ptr<TreeSender>> TreeSender::open(HostSession& session, const
                                                      std::stop_token stop) {
     RM_ASSIGN_OR_RETURN(auto process, session.start(agent, {"receive"}, stop));
     return std::unique_ptr<TreeSender>(
-        new TreeSender(std::move(process), "send files to " + session.where(), std::move(stop)));
+        new TreeSender(std::move(process),
+                       say("deploy.send-files-to", {{"where", session.where()}}), std::move(stop)));
 }
 
 tl::unexpected<Error> TreeSender::unexpected() const {
-    return fail(ErrorCode::kCorrupt, m_attempt + ": the agent gave an unexpected answer");
+    return failAs(m_attempt, {ErrorCode::kCorrupt, say("deploy.odd-answer")});
 }
 
 Result<void> TreeSender::send(const Transfer& transfer) {
@@ -84,8 +87,7 @@ Result<std::optional<Transfer>> TreeSender::poll(milliseconds timeout) {
             if (!transfer)
                 return failAs(m_attempt, transfer.error());
             if (const auto* failed = std::get_if<Failed>(&*transfer))
-                return fail(static_cast<ErrorCode>(failed->code),
-                            m_attempt + ": " + failed->message);
+                return failAs(m_attempt, {static_cast<ErrorCode>(failed->code), failed->message});
             return std::move(*transfer);
         }
         RM_ASSIGN_OR_RETURN(const auto bytes, m_reader.bytes(timeout));
@@ -98,7 +100,7 @@ Result<std::optional<Transfer>> TreeSender::poll(milliseconds timeout) {
 Result<Transfer> TreeSender::receive(milliseconds timeout) {
     RM_ASSIGN_OR_RETURN(auto transfer, poll(timeout));
     if (!transfer)
-        return fail(ErrorCode::kUnavailable, m_attempt + ": no answer in time");
+        return failAs(m_attempt, {ErrorCode::kUnavailable, say("deploy.no-answer")});
     return std::move(*transfer);
 }
 
@@ -166,7 +168,7 @@ Result<void> TreeSender::sendPiece(std::span<const std::byte> piece, const OnSen
     const size_t size =
         ZSTD_compress(m_packed.data(), m_packed.size(), piece.data(), piece.size(), kLevel);
     if (ZSTD_isError(size) != 0)
-        return fail(ErrorCode::kInternal, m_attempt + ": " + ZSTD_getErrorName(size));
+        return failAs(m_attempt, {ErrorCode::kInternal, ZSTD_getErrorName(size)});
     auto sent = send(Chunk{{m_packed.begin(), m_packed.begin() + static_cast<ptrdiff_t>(size)}});
     if (sent)
         onSent(static_cast<int64_t>(piece.size()), static_cast<int64_t>(size));
@@ -176,8 +178,9 @@ Result<void> TreeSender::sendPiece(std::span<const std::byte> piece, const OnSen
 Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& path,
                                   const OnSent& onSent) {
     RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDONLY));
+    const std::string attempt = say("deploy.read", {{"file", path}});
     if (::lseek(file.get(), blob.offset, SEEK_SET) < 0)
-        return failErrno("read " + path, errno);
+        return failErrno(attempt, errno);
     std::vector<std::byte> piece(kMaxChunk);
     for (;;) {
         RM_ASSIGN_OR_RETURN(const auto size, readSome(file.get(), piece, path));

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/deploy/tree_sender.h"
+#include "app/core/findings/text.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
@@ -40,7 +41,8 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
     auto answer = hosts.ownWorker(node)->ask<DeployedReport>(task, unwanted).get();
     if (cleaning.isUninstall && !cleaning.isPreview)
         hosts.renew(node); // also after one that ended in the middle
-    return answer ? answer : failAs("clean " + node.name, answer.error());
+    return answer ? answer
+                  : failAs(say("engine.clean-node", {{"node", node.name}}), answer.error());
 }
 
 namespace {
@@ -99,8 +101,7 @@ Result<bool> endLeftover(HostSession& session, const std::string& agent, const s
         return true;
     RM_ASSIGN_OR_RETURN(const RunOnNode known, runOnNode(session, agent, run, stop));
     if (known.attempt == 0)
-        return fail(ErrorCode::kNotFound,
-                    "there is no run " + run + "; see ringmaster nodes check");
+        return fail(ErrorCode::kNotFound, say("engine.no-such-run", {{"run", run}}));
     return false;
 }
 
@@ -114,8 +115,7 @@ Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<s
         for (const std::string& run : guarded) {
             const auto known = runOnNode(session, agent, run, stop);
             if (known && known->isAlive)
-                return fail(ErrorCode::kInvalid, run + " lives and is of another Ringmaster; it is "
-                                                       "ended only by who agrees to that");
+                return fail(ErrorCode::kInvalid, say("engine.of-another", {{"run", run}}));
         }
         bool any = false;
         for (const std::string& run : runs) {
@@ -126,7 +126,7 @@ Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<s
     };
     const auto ended = hosts.ownWorker(node)->ask<bool>(task, unwanted).get();
     if (!ended)
-        return failAs("end leftovers on " + node.name, ended.error());
+        return failAs(say("engine.end-leftovers", {{"node", node.name}}), ended.error());
     return {};
 }
 

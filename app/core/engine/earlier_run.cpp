@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
+#include "app/core/findings/text.h"
 #include "app/core/store/store_reader.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
@@ -66,15 +67,15 @@ std::optional<RunSummary> newestKnown(StoreReader& reader, const RunSpec& spec) 
 
 std::string differencesOf(RunSpec mine, RunSpec its) {
     mine.checkpoint.onExisting = its.checkpoint.onExisting; // how to launch, not what to train
-    std::string keys;
+    std::vector<std::string> keys;
     for (const SchemaRow& row : schemaRows()) {
         const auto isSame = [&](auto* value) {
             return *value == *std::get<decltype(value)>(row.ref(its));
         };
         if (!std::visit(isSame, row.ref(mine)))
-            keys += (keys.empty() ? "" : ", ") + std::string(row.key);
+            keys.emplace_back(row.key);
     }
-    return keys;
+    return joined(keys, ", ");
 }
 
 bool isAlive(const LiveState::NodeLink& node) {
@@ -92,29 +93,38 @@ std::optional<std::string> whyUnread(const LiveState::NodeLink& node, int64_t no
     if (isLost)
         return node.why.toStdString();
     const bool isBeingRead = node.state && node.state->ended;
-    return waitedNs > kEarlierHeardNs && !isBeingRead
-               ? std::optional<std::string>("it does not say that the run has ended")
-               : std::nullopt;
+    return waitedNs > kEarlierHeardNs && !isBeingRead ? std::optional(say("engine.end-unknown"))
+                                                      : std::nullopt;
 }
 
-Error stillRuns(const std::string& id, const std::string& where) {
-    return {ErrorCode::kInvalid, id + " is still running" + where +
-                                     "; follow it (ringmaster attach " + id +
-                                     "), or pause or stop it first"};
+std::string attachTo(const std::string& id) {
+    return "ringmaster attach " + id;
+}
+
+tl::unexpected<Error> stillRuns(const std::string& id, const std::vector<std::string>& nodes) {
+    const Value run{"run", id}, attach{"command", attachTo(id)};
+    return fail(ErrorCode::kInvalid,
+                nodes.empty()
+                    ? say("engine.still-runs", {run, attach})
+                    : say("engine.still-runs-on", {run, {"nodes", joined(nodes, ", ")}, attach}));
+}
+
+std::string readRest(const std::string& run, const std::string& node) {
+    return say("engine.read-rest", {{"node", node}, {"run", run}});
 }
 
 Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec& spec) {
     const std::string id = run.toStdString();
     if (const auto now = reader.run(run); now && !hasEnded(now->state))
-        return tl::unexpected(stillRuns(id, ""));
+        return stillRuns(id, {});
     RM_ASSIGN_OR_RETURN(const auto its, parseRunSpec(reader.specToml(run), id));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(reader, run, {}));
     EarlierRun earlier{
         run, checkpointNameOf(checkpoint), checkpoint.saved.step, differencesOf(spec, its), {}};
-    const std::string at = " from step " + std::to_string(earlier.step) + " on";
-    earlier.words = earlier.isSame() ? "the run " + id + " goes on with its next attempt" + at
-                                     : "a new run goes on where " + id + " was," + at +
-                                           ", as its settings differ in " + earlier.differences;
+    const Value of{"run", id}, step{"step", std::to_string(earlier.step)};
+    earlier.words = earlier.isSame() ? say("engine.goes-on-as-same", {of, step})
+                                     : say("engine.goes-on-as-new",
+                                           {of, step, {"settings", earlier.differences}});
     return earlier;
 }
 
@@ -140,34 +150,33 @@ std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& liv
     if (isOver && (live.nodes.empty() || live.nodes.front().link == LiveState::Link::kNone))
         return Result<void>();
     if (live.launching)
-        return fail(ErrorCode::kInvalid, id + " is being started; stop it first");
-    std::string where;
+        return fail(ErrorCode::kInvalid, say("engine.earlier-being-started", {{"run", id}}));
+    std::vector<std::string> alive;
     for (const LiveState::NodeLink& node : live.nodes)
         if (!isOver && isAlive(node))
-            where += (where.empty() ? " on " : ", ") + node.node;
+            alive.push_back(node.node);
     const bool isStored = std::ranges::none_of(live.nodes, [&](const LiveState::NodeLink& node) {
         return isAlive(node) && node.state->attempt > run.attempt;
     });
-    if (!where.empty() && !isStored && waitedNs < kEarlierHeardNs)
+    if (!alive.empty() && !isStored && waitedNs < kEarlierHeardNs)
         return std::nullopt; // its agents have begun another attempt since
-    if (!where.empty())
-        return Result<void>(tl::unexpected(stillRuns(id, where)));
+    if (!alive.empty())
+        return stillRuns(id, alive);
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kUnstored)
-            return fail(ErrorCode::kExhausted,
-                        "read what " + node.node + " has of " + id + ": " + node.why.toStdString());
+            return failAs(readRest(id, node.node), {ErrorCode::kExhausted, node.why.toStdString()});
     for (const LiveState::NodeLink& node : live.nodes)
         if (const auto why = whyUnread(node, nowNs, waitedNs))
-            return fail(node.link == LiveState::Link::kRefused ? ErrorCode::kDenied
-                                                               : ErrorCode::kUnavailable,
-                        "read what " + node.node + " has of " + id + ": " + *why +
-                            "; try again once it can be reached, or give it up: ringmaster "
-                            "declare-lost " +
-                            id + " " + node.node);
+            return failAs(readRest(id, node.node),
+                          {node.link == LiveState::Link::kRefused ? ErrorCode::kDenied
+                                                                  : ErrorCode::kUnavailable,
+                           say("engine.unread",
+                               {{"why", *why},
+                                {"command", "ringmaster declare-lost " + id + ' ' + node.node}})});
     if (live.nodes.empty() && waitedNs > kEarlierLostNs)
-        return fail(ErrorCode::kUnavailable,
-                    "read what its nodes have of " + id +
-                        ": they could not be followed; ringmaster attach " + id + " tells why");
+        return failAs(
+            say("engine.read-rest-of-all", {{"run", id}}),
+            {ErrorCode::kUnavailable, say("engine.not-followed", {{"command", attachTo(id)}})});
     return std::nullopt;
 }
 
@@ -184,7 +193,8 @@ std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& sp
         &RunNode::nodeName);
     if (!its || !isThere || !differencesOf(spec, *its).empty())
         return std::nullopt;
-    return "the run " + id + " goes on by itself, with attempt " + std::to_string(now->attempt);
+    return say("engine.goes-on-by-itself",
+               {{"run", id}, {"attempt", std::to_string(now->attempt)}});
 }
 
 /// Looks on the nodes where the spec names a folder: another Ringmaster may have saved there, of
@@ -192,7 +202,7 @@ std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& sp
 Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,
                                                  const QString& shownFor, const RunSpec& spec,
                                                  const std::vector<PlacedParty>& nodes) {
-    context.progress(shownFor, {QStringLiteral("Look for an earlier run")});
+    context.progress(shownFor, {QString::fromStdString(say("engine.look-for-earlier"))});
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const auto asOptional = [](EarlierRun run) { return std::optional(std::move(run)); };
     if (spec.checkpoint.directory.empty()) {
@@ -205,21 +215,21 @@ Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context
     const QString id = QString::fromStdString(saved->run.runId);
     if (!id.isEmpty() && reader->run(id))
         return known(*reader, id, spec).map(asOptional);
-    const std::string at = "step " + std::to_string(saved->run.step);
-    const std::string what = "the run \"" + spec.name + "\"" +
-                             (id.isEmpty() ? std::string() : " (" + id.toStdString() + ")") +
-                             ", which is not known here";
+    const Value name{"name", spec.name}, step{"step", std::to_string(saved->run.step)};
+    const Value run{"run", id.isEmpty()
+                               ? say("engine.unknown-run", {name})
+                               : say("engine.unknown-run-of", {name, {"id", id.toStdString()}})};
     if (saved->node > 0)
-        return fail(ErrorCode::kInvalid, "go on from " + at + " of " + what +
-                                             ": its checkpoints in " + spec.checkpoint.directory +
-                                             " are on " + nodes[saved->node].node.name +
-                                             ", not on " + nodes.front().node.name +
-                                             "; name that node first, or mount the folder on both");
+        return failAs(say("engine.go-on-from", {step, run}),
+                      {ErrorCode::kInvalid,
+                       say("engine.checkpoints-elsewhere", {{"folder", spec.checkpoint.directory},
+                                                            {"node", nodes[saved->node].node.name},
+                                                            {"first", nodes.front().node.name}})});
     return EarlierRun{{},
                       saved->run.checkpoint,
                       saved->run.step,
                       {},
-                      "a new run goes on from " + at + " of " + what};
+                      say("engine.goes-on-from-unknown", {step, run})};
 }
 
 } // namespace rm

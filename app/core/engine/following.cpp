@@ -2,6 +2,7 @@
 #include "app/core/engine/following.h"
 
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
@@ -28,12 +29,13 @@ Result<void> Following::follow(const QString& run) {
         return {};
     RM_ASSIGN_OR_RETURN(const auto found, m_engine.summary(run));
     if (found.nodes.empty())
-        return fail(ErrorCode::kInvalid, "follow " + run.toStdString() + ": it is on no node");
+        return failAs(say("engine.follow", {{"run", run.toStdString()}}),
+                      {ErrorCode::kInvalid, say("engine.on-no-node")});
     const auto problem = parts.fleet->problem();
     std::vector<FollowedRun::Part> nodes;
     for (const RunNode& part : found.nodes)
         nodes.push_back({part.nodeName, parts.fleet->find(QString::fromStdString(part.nodeName)),
-                         problem ? problem->message : "it was removed from the list of nodes"});
+                         problem ? problem->message : say("engine.node-was-removed")});
     auto followed = std::make_unique<FollowedRun>(found, std::move(nodes), parts.writer,
                                                   parts.hosts, parts.database);
     wire(run, *followed);
@@ -127,18 +129,17 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
     const bool interrupted = open && found->state == RunStateKind::kPreparing;
     if (writer && found && !open)
         writer->post([run](StoreWriter& store) {
-            return store.closeCommands(run, "the run ended before it took effect");
+            return store.closeCommands(run, say("engine.run-ended-before"));
         });
     if (!writer || !open || !(lost || (interrupted && problem.isEmpty())))
         return announce();
     // The journals have no end of the attempt: its ranks vanished, or were never started because
     // the Ringmaster that launched it was killed.
-    const QString why = interrupted
-                            ? QStringLiteral("the launch was interrupted before its ranks trained")
-                            : problem;
+    const QString why =
+        interrupted ? QString::fromStdString(say("engine.launch-was-interrupted")) : problem;
     writer->post([&engine, run, why, announce](StoreWriter& store) {
         auto done = store.setState(run, RunStateKind::kFailed, why).and_then([&] {
-            return store.closeCommands(run, "the run ended before it took effect");
+            return store.closeCommands(run, say("engine.run-ended-before"));
         });
         QMetaObject::invokeMethod(&engine, announce);
         return done;

@@ -2,6 +2,7 @@
 #include "app/core/engine/given_up_nodes.h"
 
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 #include "app/core/follow/read_rest.h"
 #include "app/core/store/attempts.h"
 #include "shared/io/clock.h"
@@ -92,23 +93,23 @@ void GivenUpNodes::onEnded(const std::string& node, const std::vector<Result<boo
 }
 
 QFuture<Result<CommandState>> GivenUpNodes::kill(const QString& run) {
+    const std::string attempt = CommandRequest{run, CommandKind::kKill}.attempt();
     std::vector<std::pair<GivenUpNode, Node>> nodes;
     for (const GivenUpNode& givenUp : m_engine.parts().reader->givenUp(run)) {
         const auto node = m_engine.find(QString::fromStdString(givenUp.node));
         if (!node)
-            return ready<Result<CommandState>>(failAs("kill " + run.toStdString(), node.error()));
+            return ready<Result<CommandState>>(failAs(attempt, node.error()));
         nodes.emplace_back(givenUp, *node);
     }
-    return end(nodes).then([run, nodes](const std::vector<Result<bool>>& ended) {
-        std::string words;
+    return end(nodes).then([attempt, nodes](const std::vector<Result<bool>>& ended) {
+        std::vector<std::string> words;
         for (size_t i = 0; i < ended.size(); ++i) {
             if (!ended[i])
-                return Result<CommandState>(failAs("kill " + run.toStdString(), ended[i].error()));
-            words += (words.empty() ? "" : "; ") + nodes[i].first.node +
-                     (*ended[i] ? ", which was declared lost: killed"
-                                : ", which was declared lost: nothing of it lived there");
+                return Result<CommandState>(failAs(attempt, ended[i].error()));
+            words.push_back(say(*ended[i] ? "engine.killed-on" : "engine.nothing-lived-on",
+                                {{"node", nodes[i].first.node}}));
         }
-        return Result<CommandState>(CommandState{{}, CommandProgress::kApplied, -1, words});
+        return Result<CommandState>(CommandState{{}, CommandProgress::kApplied, -1, joined(words)});
     });
 }
 

@@ -2,6 +2,7 @@
 #include "app/core/engine/launches.h"
 
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 
 #include <utility>
 
@@ -10,12 +11,11 @@ namespace rm {
 QFuture<Result<QString>> Launches::start(const QString& run, Procedure procedure,
                                          std::function<void(const Result<QString>&)> then) {
     if (contains(run))
-        return refuse<Result<QString>>(
-            {ErrorCode::kInvalid, "start " + run.toStdString() + ": it is being started already"});
+        return ready<Result<QString>>(failAs(say("engine.start", {{"run", run.toStdString()}}),
+                                             {ErrorCode::kInvalid, say("engine.started-already")}));
     if (!m_engine.parts().writer)
-        return refuse<Result<QString>>({ErrorCode::kUnavailable,
-                                        "start ranks: another Ringmaster has this database open; "
-                                        "start the run there, or close it first"});
+        return ready<Result<QString>>(failAs(say("engine.start-ranks"),
+                                             {ErrorCode::kUnavailable, say("engine.start-there")}));
     const auto context = m_engine.procedureContext(begin(run));
     const auto started = runOn(m_engine.parts().pool, [procedure = std::move(procedure), context] {
         return procedure(context);
@@ -36,7 +36,7 @@ void Launches::onEnded(const QString& run, const Result<QString>& started) {
 
 std::shared_ptr<CancelToken> Launches::begin(const QString& run) {
     auto token = std::make_shared<CancelToken>();
-    m_launches[run] = {token, {LocalEngine::tr("Starting")}};
+    m_launches[run] = {token, {QString::fromStdString(say("engine.starting"))}};
     Q_EMIT m_engine.liveChanged(run);
     return token;
 }
@@ -76,14 +76,12 @@ std::optional<Result<CommandState>> Launches::command(const QString& run, Comman
     if (launch == m_launches.end())
         return std::nullopt;
     if (kind != CommandKind::kStop && kind != CommandKind::kKill)
-        return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
-                                             run.toStdString() +
-                                             ": its ranks are being started; wait until they train "
-                                             "or stop it");
+        return failAs(CommandRequest{run, kind}.attempt(),
+                      {ErrorCode::kInvalid, say("engine.wait-or-stop")});
     if (launch->second.token->cancel()) {
         for (const QString& id : idsOf(run))
             Q_EMIT m_engine.liveChanged(id);
-        return CommandState{{}, CommandProgress::kApplied, -1, "its launch is cancelled"};
+        return CommandState{{}, CommandProgress::kApplied, -1, say("engine.launch-is-cancelled")};
     }
     // They train already, and the procedure's answer is on its way here.
     m_launches.erase(launch);

@@ -3,6 +3,7 @@
 
 #include "app/core/checkpoints/checkpoint_moves.h"
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/settings/paths.h"
 #include "app/core/store/store_reader.h"
@@ -15,7 +16,6 @@
 #include <QPromise>
 
 #include <functional>
-#include <variant>
 
 namespace rm {
 
@@ -80,25 +80,6 @@ LocalEngine::~LocalEngine() {
     m_parts->pool.waitForDone();
 }
 
-/// Performs the request. A future that ends without an answer belongs to a closed engine.
-void LocalEngine::post(EngineRequest request, Done done) {
-    const auto perform = [&](const auto& asked) {
-        const auto answer = asked.perform(*this);
-        const auto give = [request, done](const auto& finished) {
-            if (finished.resultCount() > 0)
-                done(EngineReply(finished.result()));
-            else
-                done(failureOf(request, {ErrorCode::kUnavailable,
-                                         attemptOf(request) + ": this Ringmaster was closed"}));
-        };
-        if (answer.isFinished())
-            give(answer);
-        else
-            whenFinished(answer, this, give);
-    };
-    std::visit(perform, request);
-}
-
 /// How checkpoints are copied in the background: through this program. Nobody waits for such a
 /// copy: its progress is dropped, and a failure becomes an event of the run.
 CheckpointCopier::Means LocalEngine::copyingMeans() {
@@ -126,9 +107,10 @@ CheckpointCopier::Means LocalEngine::copyingMeans() {
     means.failed = [this](const QString& run, const DueCopy& due, const Error& error) {
         IngestBatch batch;
         batch.run = run;
-        batch.records.emplace_back(
-            Event{-1, -1, wallNowNs(), Severity::kWarning, kNotCopiedEvent,
-                  due.checkpoint + " has no copy on " + due.node + ": " + error.message});
+        batch.records.emplace_back(Event{
+            -1, -1, wallNowNs(), Severity::kWarning, kNotCopiedEvent,
+            say("engine.no-copy",
+                {{"checkpoint", due.checkpoint}, {"node", due.node}, {"why", error.message}})});
         m_parts->writer->post(
             [batch = std::move(batch)](StoreWriter& writer) { return writer.ingest(batch); });
     };
@@ -155,13 +137,14 @@ void LocalEngine::setCredentialSource(CredentialSource source) {
 Result<std::vector<PlacedParty>>
 LocalEngine::place(const std::vector<Placement>& placements) const {
     if (placements.empty())
-        return fail(ErrorCode::kInvalid, "launch: no node was chosen");
+        return fail(ErrorCode::kInvalid, say("engine.no-node-chosen"));
     std::vector<PlacedParty> parties;
     for (const Placement& placement : placements) {
         RM_ASSIGN_OR_RETURN(const auto node, find(placement.node));
         for (const PlacedParty& other : parties)
             if (other.node.name == node.name)
-                return fail(ErrorCode::kInvalid, "launch: node " + node.name + " is named twice");
+                return fail(ErrorCode::kInvalid,
+                            say("engine.node-named-twice", {{"node", node.name}}));
         parties.push_back({node, placement.ranks});
     }
     return parties;
@@ -171,10 +154,10 @@ Result<Node> LocalEngine::find(const QString& node) const {
     const auto found = m_parts->fleet->find(node);
     if (found)
         return *found;
-    const std::string attempt = "find node " + node.toStdString();
+    const std::string attempt = say("engine.find-node", {{"node", node.toStdString()}});
     if (const auto problem = m_parts->fleet->problem())
         return failAs(attempt, *problem);
-    return fail(ErrorCode::kNotFound, attempt + ": it is not in the list; add it first");
+    return failAs(attempt, {ErrorCode::kNotFound, say("run.node-not-listed")});
 }
 
 Result<std::vector<PlacedParty>> LocalEngine::placeOf(const RunSummary& run) const {
@@ -183,18 +166,18 @@ Result<std::vector<PlacedParty>> LocalEngine::placeOf(const RunSummary& run) con
 
 Result<RunSummary> LocalEngine::summary(const QString& run) const {
     if (!m_parts->reader)
-        return fail(ErrorCode::kUnavailable,
-                    "open " + m_parts->database.toStdString() + ": no database there");
+        return failAs(say("engine.open", {{"database", m_parts->database.toStdString()}}),
+                      {ErrorCode::kUnavailable, say("engine.no-database")});
     const auto found = m_parts->reader->run(run);
     if (!found)
-        return fail(ErrorCode::kNotFound, "find run " + run.toStdString() + ": there is none");
+        return fail(ErrorCode::kNotFound, say("engine.no-run", {{"run", run.toStdString()}}));
     return *found;
 }
 
 Result<void> LocalEngine::canWrite(const std::string& attempt) const {
     if (m_parts->writer)
         return {};
-    return fail(ErrorCode::kUnavailable, attempt + ": another Ringmaster has this database open");
+    return failAs(attempt, {ErrorCode::kUnavailable, say("engine.database-is-open")});
 }
 
 ProcedureContext LocalEngine::procedureContext(std::shared_ptr<CancelToken> token) {
@@ -297,9 +280,9 @@ void LocalEngine::noteCommandState(const QString& run, CommandKind kind, const C
             return {};
         IngestBatch batch;
         batch.run = run;
-        batch.records = {
-            Event{-1, -1, wallNowNs(), Severity::kWarning, kCommandLapsedEvent,
-                  std::string(commandKindName(kind)) + " has no effect: " + state.message}};
+        batch.records = {Event{
+            -1, -1, wallNowNs(), Severity::kWarning, kCommandLapsedEvent,
+            say("engine.no-effect", {{"command", commandKindName(kind)}, {"why", state.message}})}};
         return writer.ingest(batch);
     });
 }

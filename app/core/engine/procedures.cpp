@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_moves.h"
 #include "app/core/checkpoints/find_checkpoint.h"
 #include "app/core/checkpoints/verify_checkpoint.h"
+#include "app/core/findings/text.h"
 #include "app/core/follow/read_rest.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/steps_left.h"
@@ -78,7 +79,8 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
     // The error says that the launch was cancelled, not which of its steps that cut off.
-    const std::string cancelled = "launch " + run.toStdString() + ": cancelled";
+    const std::string cancelled =
+        say("engine.launch", {{"run", run.toStdString()}}) + ": cancelled";
     if (!started && context.token->isCancelled() && started.error().message.ends_with("cancelled"))
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.token->begin()) {
@@ -108,9 +110,14 @@ Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
 /// Adds to the error of a branch without checkpoints of its own how it can start from its parent.
 Error withOrigin(Error error, const RunSummary& run) {
     if (error.code == ErrorCode::kNotFound && !run.parentRun.isEmpty())
-        error.message += "; it is a branch of " + run.parentRun.toStdString() + " at step " +
-                         std::to_string(run.parentStep) + ": branch from there again";
+        append(error.message,
+               say("engine.branch-again", {{"parent", run.parentRun.toStdString()},
+                                           {"step", std::to_string(run.parentStep)}}));
     return error;
+}
+
+std::string branchFrom(const QString& parent) {
+    return say("engine.branch-from", {{"parent", parent.toStdString()}});
 }
 
 } // namespace
@@ -121,8 +128,8 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge) {
     if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
-        return failAs(origin.parentRun.isEmpty() ? "launch " + id.toStdString()
-                                                 : "branch from " + origin.parentRun.toStdString(),
+        return failAs(origin.parentRun.isEmpty() ? say("engine.launch", {{"run", id.toStdString()}})
+                                                 : branchFrom(origin.parentRun),
                       left.error());
     const auto launcher = launcherOf(
         context, *spec, nodes,
@@ -144,7 +151,8 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         if (isLeftToTheNext(context, *launcher))
             return tl::unexpected(started.error());
         if (context.token->isCancelled())
-            (void)setState(context, id, RunStateKind::kStopped, "its launch was cancelled");
+            (void)setState(context, id, RunStateKind::kStopped,
+                           QString::fromStdString(say("engine.launch-was-cancelled")));
         else
             (void)setState(context, id, RunStateKind::kFailed,
                            QString::fromStdString(started.error().message));
@@ -161,7 +169,7 @@ Result<void> verifyBrought(const ProcedureContext& context, const QString& start
                            const Node& node, const BroughtCheckpoint& checkpoint) {
     if (checkpoint.isVerified)
         return {};
-    context.progress(started, {QStringLiteral("Verify the checkpoint")});
+    context.progress(started, {QString::fromStdString(say("engine.verify-the-checkpoint"))});
     return verifyPlace(context, node, checkpoint.folder);
 }
 
@@ -170,8 +178,7 @@ Result<void> refuseDamaged(const ProcedureContext& context, const QString& start
                            const Node& node, const BroughtCheckpoint& checkpoint) {
     auto whole = verifyBrought(context, started, node, checkpoint);
     if (!whole && whole.error().code == ErrorCode::kCorrupt)
-        whole.error().message =
-            "the checkpoint is damaged: " + whole.error().message + "; choose another one";
+        whole.error().message = say("engine.choose-another", {{"why", whole.error().message}});
     return whole;
 }
 
@@ -189,7 +196,7 @@ using MayStart = std::function<Result<void>(const StoredCheckpoint&, const Check
 Result<WholeStart> bringWhole(const ProcedureContext& context, const QString& started,
                               const QString& run, const StoredCheckpoint& checkpoint, bool isNamed,
                               const Node& first, const MayStart& mayStart) {
-    context.progress(started, {QStringLiteral("Look for the checkpoint")});
+    context.progress(started, {QString::fromStdString(say("engine.look-for-checkpoint"))});
     RM_ASSIGN_OR_RETURN(const auto way,
                         wayTo(context, run, checkpoint, first, context.token->stop()));
     if (way.from)
@@ -224,7 +231,7 @@ Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& read
         const bool isLost = why == ErrorCode::kCorrupt || why == ErrorCode::kNotFound;
         auto older = isLost && !isNamed ? olderThan(reader, from.parent, checkpoint) : std::nullopt;
         if (!older)
-            return failAs("branch from " + from.parent.toStdString(), start.error());
+            return failAs(branchFrom(from.parent), start.error());
         passedOver.emplace_back(std::move(checkpoint), start.error());
         checkpoint = std::move(*older);
     }
@@ -236,12 +243,14 @@ void tellPassedOver(const ProcedureContext& context, const QString& run, const Q
     batch.run = run;
     for (const auto& [checkpoint, why] : start.passedOver) {
         const bool isDamaged = why.code == ErrorCode::kCorrupt;
-        batch.records.push_back(Event{
-            -1, -1, wallNowNs(), Severity::kWarning,
-            isDamaged ? kCheckpointDamagedEvent : kCheckpointGoneEvent,
-            "checkpoint step " + std::to_string(checkpoint.saved.step) + " of " +
-                parent.toStdString() + (isDamaged ? " is damaged (" : " is gone (") + why.message +
-                "); the run goes on from step " + std::to_string(start.checkpoint.saved.step)});
+        batch.records.push_back(
+            Event{-1, -1, wallNowNs(), Severity::kWarning,
+                  isDamaged ? kCheckpointDamagedEvent : kCheckpointGoneEvent,
+                  say(isDamaged ? "engine.passed-over-damaged" : "engine.passed-over-gone",
+                      {{"step", std::to_string(checkpoint.saved.step)},
+                       {"run", parent.toStdString()},
+                       {"why", why.message},
+                       {"older", std::to_string(start.checkpoint.saved.step)}})});
     }
     if (!batch.records.empty())
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
@@ -261,7 +270,7 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                                   const CheckpointWay& way) -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto spec, specAt(checkpoint));
         if (const auto left = stepsLeft(*spec, checkpoint.saved.step); !left)
-            return failAs("branch from " + from.parent.toStdString(), left.error());
+            return failAs(branchFrom(from.parent), left.error());
         const auto launcher =
             launcherOf(context, *spec, nodes,
                        {id.toStdString(), spec->name, 1, checkpoint.saved.path, true, way.steps});
@@ -294,7 +303,7 @@ struct AttemptNumber {
 /// given up.
 Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& reader,
                                   const QString& run, const std::vector<PlacedParty>& nodes) {
-    context.progress(run, {QStringLiteral("Check nodes")});
+    context.progress(run, {QString::fromStdString(say("engine.check-nodes"))});
     std::vector<std::future<Result<RunOnNode>>> asked;
     for (const PlacedParty& party : nodes)
         asked.push_back(
@@ -312,16 +321,12 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
     for (size_t i = 0; i < nodes.size(); ++i) {
         const std::string& name = nodes[i].node.name;
         RM_ASSIGN_OR_RETURN(const RunOnNode there, asked[i].get());
+        const Value node{"node", name}, attempt{"attempt", std::to_string(there.attempt)};
         if (there.isAlive && there.attempt > known &&
             std::ranges::find(givenUp, GivenUpNode{run, name}) == givenUp.end())
-            return fail(ErrorCode::kUnavailable,
-                        "attempt " + std::to_string(there.attempt) + " of it lives on " + name +
-                            ", of which nothing is known here; another Ringmaster may follow it: "
-                            "stop it there first");
+            return fail(ErrorCode::kUnavailable, say("engine.lives-unknown", {attempt, node}));
         if (there.attempt < 0 || there.attempt > known + kMostAhead)
-            return fail(ErrorCode::kCorrupt, name + " says that attempt " +
-                                                 std::to_string(there.attempt) +
-                                                 " of it began there; clean the run there first");
+            return fail(ErrorCode::kCorrupt, say("engine.odd-attempt", {node, attempt}));
         newest = std::max(newest, there.attempt);
     }
     // Checkpoints on a node know attempts by their numbers alone, and what was given up counts on.
@@ -333,10 +338,10 @@ void tellGone(const ProcedureContext& context, const QString& run, const ResumeP
     IngestBatch batch;
     batch.run = run;
     for (const ResumePoint::Gone& gone : point.gone)
-        batch.records.push_back(Event{-1, gone.step, wallNowNs(), Severity::kWarning,
-                                      kCheckpointGoneEvent,
-                                      gone.why + "; the run goes on from step " +
-                                          std::to_string(point.checkpoint.saved.step)});
+        batch.records.push_back(Event{
+            -1, gone.step, wallNowNs(), Severity::kWarning, kCheckpointGoneEvent,
+            say("engine.goes-on-from-older",
+                {{"why", gone.why}, {"older", std::to_string(point.checkpoint.saved.step)}})});
     if (!batch.records.empty())
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
 }
@@ -349,7 +354,8 @@ void tellGone(const ProcedureContext& context, const QString& run, const ResumeP
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
-    const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
+    const std::string what =
+        say(which.empty() ? "engine.resume" : "engine.restore", {{"run", run.id.toStdString()}});
     const auto wanted = findCheckpoint(*reader, run.id, which);
     if (!wanted)
         return failAs(what, withOrigin(wanted.error(), run));
@@ -362,7 +368,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     const int attempt = next->attempt;
     const Node& first = nodes.front().node;
     endReachable(context, *reader, run.id);
-    context.progress(run.id, {QStringLiteral("Look for the checkpoint")});
+    context.progress(run.id, {QString::fromStdString(say("engine.look-for-checkpoint"))});
     const auto point = resumePoint(context, *reader, run.id, which, first, context.token->stop());
     if (!point)
         return failAs(what, point.error());

@@ -33,4 +33,8 @@ EngineReply failureOf(const EngineRequest& request, const Error& error) {
         request);
 }
 
+EngineReply failureOf(const EngineRequest& request, ErrorCode code, const std::string& why) {
+    return failureOf(request, failAs(attemptOf(request), {code, why}).value());
+}
+
 } // namespace rm

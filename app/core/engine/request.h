@@ -70,5 +70,7 @@ std::string attemptOf(const EngineRequest& request);
 
 /// The reply that `request` gets when it fails with `error`.
 EngineReply failureOf(const EngineRequest& request, const Error& error);
+/// The same, of an error that begins with what was attempted.
+EngineReply failureOf(const EngineRequest& request, ErrorCode code, const std::string& why);
 
 } // namespace rm

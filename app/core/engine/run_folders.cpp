@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/run_folders.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/follow/read_rest.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
@@ -56,7 +57,7 @@ void note(Result<void>& done, const Error& why) {
     if (done)
         done = tl::unexpected(why);
     else
-        done.error().message += "; " + why.message;
+        append(done.error().message, why.message);
 }
 
 /// The nodes without those that were declared lost and have samples which nobody could read yet:
@@ -71,10 +72,9 @@ std::vector<PlacedParty> allRead(const ProcedureContext& context, const QString&
                 return false;
             const auto ended = endGivenUp(context, party.node, each, unwanted);
             if (!ended)
-                note(done, Error{ended.error().code, "clean " + each.node +
-                                                         ", which was declared "
-                                                         "lost: " +
-                                                         ended.error().message});
+                note(done,
+                     failAs(say("engine.clean-lost-node", {{"node", each.node}}), ended.error())
+                         .value());
             return !ended;
         });
     return nodes;
@@ -100,7 +100,7 @@ Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, c
     for (const std::string& node : places.forgotten) {
         RunFolder unknown;
         unknown.node = node;
-        unknown.problem = "it is not in the list of nodes any more";
+        unknown.problem = say("engine.not-listed-any-more");
         folders.push_back(std::move(unknown));
     }
     return folders;
@@ -164,7 +164,7 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
                 return noteGone(writer, run, name, *there[at], rest->second);
             });
         if (!noted && !isShared)
-            note(done, failAs("clean " + name, noted.error()).value());
+            note(done, failAs(say("engine.clean-node", {{"node", name}}), noted.error()).value());
     }
     context.changed(run);
     return done;

@@ -20,6 +20,7 @@ target_sources(rm_core PRIVATE
     engine/launches.cpp
     engine/local_engine.cpp
     engine/local_engine.h
+    engine/perform.cpp
     engine/procedures.cpp
     engine/request.cpp
     engine/requests/checkpoints.cpp

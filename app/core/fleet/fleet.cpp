@@ -2,6 +2,7 @@
 #include "app/core/fleet/fleet.h"
 
 #include "app/core/answer.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_history.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
@@ -121,14 +122,15 @@ void Fleet::Impl::takeOver(NodesFile file) {
 /// Reads, changes and writes the file under a lock: a window and a terminal may both be editing it.
 Result<void> Fleet::Impl::edit(const std::function<Result<void>(std::vector<Node>&)>& change) {
     if (!QDir().mkpath(folder))
-        return fail(ErrorCode::kDenied, "make " + folder.toStdString() + ": not allowed");
+        return failAs(say("gpu.node-make-folder", {{"folder", folder.toStdString()}}),
+                      {ErrorCode::kDenied, say("gpu.node-not-allowed")});
     QLockFile lock(path() + ".lock");
     if (!lock.tryLock(2000))
-        return fail(ErrorCode::kUnavailable,
-                    "save " + path().toStdString() + ": another Ringmaster is writing it");
+        return failAs(say("gpu.node-save-file", {{"file", path().toStdString()}}),
+                      {ErrorCode::kUnavailable, say("gpu.node-written-by-other")});
     auto current = read();
     if (!current)
-        return failAs("save the nodes", current.error());
+        return failAs(say("gpu.node-save-all"), current.error());
     localIn(current->nodes);
     if (auto changed = change(current->nodes); !changed)
         return changed;
@@ -262,15 +264,15 @@ Result<void> Fleet::add(const Node& node) {
 Result<void> Fleet::Impl::insert(const std::vector<Node>& wanted) {
     for (const Node& node : wanted) {
         if (isThisComputer(node) || node.name == kLocalNodeName)
-            return fail(ErrorCode::kInvalid,
-                        "add node " + node.name + ": this computer always is one");
+            return failAs(say("gpu.node-add", {{"node", node.name}}),
+                          {ErrorCode::kInvalid, say("gpu.node-always-there")});
         RM_RETURN_IF_ERROR(checkNode(node));
     }
     return edit([&wanted](std::vector<Node>& known) -> Result<void> {
         for (const Node& node : wanted) {
             if (std::ranges::find(known, node.name, &Node::name) != known.end())
-                return fail(ErrorCode::kInvalid,
-                            "add node " + node.name + ": there is already one of that name");
+                return failAs(say("gpu.node-add", {{"node", node.name}}),
+                              {ErrorCode::kInvalid, say("gpu.node-name-taken")});
             known.push_back(node);
         }
         return {};
@@ -290,8 +292,8 @@ Result<void> Fleet::change(const Node& node) {
     const auto changed = m_impl->edit([&](std::vector<Node>& nodes) -> Result<void> {
         const auto known = std::ranges::find(nodes, node.name, &Node::name);
         if (known == nodes.end())
-            return fail(ErrorCode::kNotFound,
-                        "edit node " + node.name + ": there is none of that name to edit");
+            return failAs(say("gpu.node-edit", {{"node", node.name}}),
+                          {ErrorCode::kNotFound, say("gpu.node-none-to-edit")});
         before = std::exchange(*known, node);
         return {};
     });
@@ -307,19 +309,17 @@ Result<void> Fleet::change(const Node& node) {
 }
 
 Result<RemovedNode> Fleet::remove(const QString& name) {
+    const std::string attempt = say("gpu.node-remove", {{"node", name.toStdString()}});
     const auto known = find(name);
     if (known && isThisComputer(*known))
-        return fail(ErrorCode::kInvalid, "remove node " + known->name +
-                                             ": this computer always is one; launch on others to "
-                                             "leave it out");
+        return failAs(attempt, {ErrorCode::kInvalid, say("gpu.node-never-removed")});
     RemovedNode removed;
     RM_RETURN_IF_ERROR(m_impl->edit([&](std::vector<Node>& nodes) -> Result<void> {
         const auto it = std::ranges::find_if(nodes, [&](const Node& node) {
             return node.name == name.toStdString() && !isThisComputer(node);
         });
         if (it == nodes.end())
-            return fail(ErrorCode::kNotFound,
-                        "remove node " + name.toStdString() + ": there is none of that name");
+            return failAs(attempt, {ErrorCode::kNotFound, say("gpu.node-none")});
         removed.node = *it;
         nodes.erase(it);
         return {};
@@ -385,23 +385,24 @@ NodeCheck checkWithGrants(const Node& node, CheckOrder order, CredentialStore& g
     return check;
 }
 
-NodeCheck failedCheck(const std::string& node, ErrorCode code, const std::string& why) {
-    return unansweredCheck(
-        node, {{code, "check node " + node + ": " + why}, ConnectFailure::Need::kNothing, {}});
+NodeCheck failedCheck(const std::string& node, const Error& why) {
+    const std::string attempt = say("gpu.node-check", {{"node", node}});
+    return unansweredCheck(node,
+                           {failAs(attempt, why).value(), ConnectFailure::Need::kNothing, {}});
 }
 
 } // namespace
 
-const char* stageWord(CheckStage stage) {
+std::string stageWord(CheckStage stage) {
     switch (stage) {
     case CheckStage::kConnect:
-        return "connects";
+        return say("gpu.node-connects");
     case CheckStage::kSendAgent:
-        return "sends the agent";
+        return say("gpu.node-sends-agent");
     case CheckStage::kLook:
         break;
     }
-    return "looks";
+    return say("gpu.node-looks");
 }
 
 /// A check of all nodes reads the database once.
@@ -478,7 +479,7 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     const auto node = find(name);
     if (!node)
         return QtFuture::makeReadyFuture(
-            failedCheck(name.toStdString(), ErrorCode::kNotFound, "there is none of that name"));
+            failedCheck(name.toStdString(), {ErrorCode::kNotFound, say("gpu.node-none")}));
     const auto check = std::make_shared<Impl::UnderWay>();
     check->node = *node;
     check->answer.start();
@@ -527,8 +528,8 @@ void Fleet::cancelCheck(const QString& name) {
     });
     for (const auto& check : cancelled) {
         check->stop.request_stop();
-        check->answer.addResult(
-            failedCheck(check->node.name, ErrorCode::kUnavailable, "cancelled"));
+        check->answer.addResult(failedCheck(
+            check->node.name, {ErrorCode::kUnavailable, say("gpu.node-check-cancelled")}));
         check->answer.finish();
     }
     if (!cancelled.empty())

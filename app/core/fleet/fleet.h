@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/node/check_row.h"
+#include "app/core/findings/check_row.h"
 #include "app/core/node/node.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/remote/host.h"
@@ -54,7 +54,7 @@ struct RemovedNode {
 enum class CheckStage { kConnect, kSendAgent, kLook };
 
 /// "connects", "sends the agent", "looks".
-const char* stageWord(CheckStage stage);
+std::string stageWord(CheckStage stage);
 
 /// The nodes a person added, in `$XDG_CONFIG_HOME/ringmaster/nodes.toml`, plus the local one.
 /// Checks survive in `$XDG_STATE_HOME/ringmaster/checks.json`, until their node is reached in

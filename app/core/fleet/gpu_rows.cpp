@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/amounts.h"
@@ -21,37 +22,28 @@ struct UsedGpus {
 };
 
 /// What to do about a GPU that must not train.
-std::string leaveOut(const Node& node) {
-    return "leave that GPU out with Edit, or with ringmaster nodes edit " + nameOrNode(node.name) +
-           " --gpus with the numbers of the others";
+Value leaveOut(const Node& node) {
+    const std::string command = "ringmaster nodes edit " + nameOrNode(node.name) + " --gpus";
+    return {"leave-out", say("gpu.leave-out", {{"command", command}})};
 }
 
-/// What several GPUs have, told one after another.
-struct Finding {
-    CheckRow row;
+Value indexOf(size_t place) {
+    return {"index", std::to_string(place)};
+}
 
-    void tell(const std::string& evidence) { add(row.evidence, evidence); }
-    void warn(const std::string& cause, const std::string& fix) {
-        row.state = CheckRow::State::kWarning;
-        add(row.cause, cause);
-        add(row.fix, fix);
-    }
-    /// Adds a text once, though it is true of several GPUs.
-    static void add(std::string& text, const std::string& more) {
-        if (text.find(more) == std::string::npos)
-            text += (text.empty() ? "" : "; ") + more;
-    }
-};
-
-std::string gpuName(size_t index) {
-    return "GPU " + std::to_string(index);
+/// Adds a finding that reads the same of several GPUs for the first of them alone.
+void addOnce(CheckRow& row, const char* id, Values values) {
+    if (row.evidence.find(finding(id, values).evidence) == std::string::npos)
+        addFinding(row, id, values);
 }
 
 std::string processWords(const GpuProcess& process) {
-    const std::string name = process.name.empty() ? "a process" : process.name;
-    const std::string user = process.user.empty() ? "of another container" : "of " + process.user;
-    return (process.bytes > 0 ? memoryWords(process.bytes) + " by " : "some by ") + name + ' ' +
-           user + " (pid " + std::to_string(process.pid) + ')';
+    const Value memory{"memory",
+                       process.bytes > 0 ? memoryWords(process.bytes) : say("gpu.some-memory")},
+        name{"name", process.name.empty() ? say("gpu.a-process") : process.name},
+        pid{"pid", std::to_string(process.pid)};
+    return process.user.empty() ? say("gpu.process-in-container", {memory, name, pid})
+                                : say("gpu.process", {memory, name, {"user", process.user}, pid});
 }
 
 /// Ranks are told of by the row of runs; a desktop's share is small.
@@ -61,69 +53,57 @@ bool isInTheWay(const GpuProcess& process) {
            (process.bytes == 0 || process.bytes >= kMuch);
 }
 
-void tellMemory(size_t index, const GpuReport& gpu, const std::string& leaveOut, Finding& found) {
+void addMemory(CheckRow& row, size_t place, const GpuReport& gpu, const Value& leaveOut) {
     constexpr int64_t kHidden = int64_t{1} << 30; // drivers and displays keep some for themselves
-    constexpr const char* kCause = "a run there has less memory and shares the GPU's time";
-    const std::string name = gpuName(index);
+    const Value index = indexOf(place);
     const int64_t inUse = gpu.freeBytes > 0 ? gpu.memoryBytes - gpu.freeBytes : 0;
     if (inUse > kHidden)
-        found.tell(name + ": " + memoryWords(inUse) + " of " + memoryWords(gpu.memoryBytes));
-    if (gpu.processes.empty() && inUse > kHidden) {
-        found.tell("by a process that the driver does not list");
-        found.warn(kCause,
-                   "see on the machine itself what it is (sudo nvidia-smi), or " + leaveOut);
-    }
+        addFinding(row, "gpu-memory",
+                   {index, {"used", memoryWords(inUse)}, {"total", memoryWords(gpu.memoryBytes)}});
+    if (gpu.processes.empty() && inUse > kHidden)
+        addOnce(row, "gpu-memory.unlisted", {leaveOut});
     for (const GpuProcess& process : gpu.processes) {
-        found.tell(name + ": " + processWords(process));
-        if (isInTheWay(process))
-            found.warn(kCause, (process.user.empty() ? "see on the machine itself what it is"
-                                                     : "ask " + process.user + " when it ends") +
-                                   ", or " + leaveOut);
+        const Value words{"process", processWords(process)};
+        if (!isInTheWay(process))
+            addFinding(row, "gpu-memory.process", {index, words});
+        else if (process.user.empty())
+            addFinding(row, "gpu-memory.in-another-container", {index, words, leaveOut});
+        else
+            addFinding(row, "gpu-memory.in-the-way",
+                       {index, words, {"user", process.user}, leaveOut});
     }
 }
 
-/// Without evidence: nobody uses any.
-CheckRow memoryInUse(const UsedGpus& used) {
-    Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
+/// nullopt: nobody uses any.
+std::optional<CheckRow> memoryInUse(const UsedGpus& used) {
+    CheckRow row;
     for (const size_t i : used.places)
-        tellMemory(i, used.report.gpus[i], leaveOut(used.node), found);
-    return found.row;
-}
-
-CheckRow memoryRow(const UsedGpus& used) {
-    CheckRow row = memoryInUse(used);
-    if (row.evidence.empty())
-        row.evidence = "by no process";
-    return row;
+        addMemory(row, i, used.report.gpus[i], leaveOut(used.node));
+    return row.id.empty() ? std::nullopt : std::optional(std::move(row));
 }
 
 /// NVIDIA's "Xid Errors" (https://docs.nvidia.com/deploy/xid-errors/), as far as a person there can
 /// do something about them.
-struct XidWords {
+struct XidFinding {
     int code;
-    const char* what;
-    const char* fix; ///< nullptr: the fault was in a program
+    const char* id;
 };
 
-constexpr const char* kReset =
-    "end what runs on that GPU and reset it (sudo nvidia-smi --gpu-reset), or restart the node";
-constexpr std::array<XidWords, 14> kXids = {{
-    {13, "a program's kernel failed", nullptr},
-    {31, "a program used memory that was not its own", nullptr},
-    {43, "a program was stopped after a fault", nullptr},
-    {45, "a program was cut off", nullptr},
-    {48, "a double-bit memory error", kReset},
-    {63, "faulty memory was taken out of use", kReset},
-    {64, "faulty memory could not be taken out of use", "have the card replaced"},
-    {74, "an NVLink failed", "see nvidia-smi nvlink --errorcounters; have link or card looked at"},
-    {79, "the GPU fell off the bus",
-     "switch the machine off and on; if it comes again, look at power, cooling and seat of the "
-     "card"},
-    {92, "many single-bit memory errors", "watch it; if it comes again, have the card replaced"},
-    {94, "a memory error that was contained", kReset},
-    {95, "a memory error that was not contained", kReset},
-    {119, "the GPU's own processor did not answer", kReset},
-    {120, "the GPU's own processor failed", kReset},
+constexpr std::array<XidFinding, 14> kXids = {{
+    {13, "gpu-errors.xid-13"},
+    {31, "gpu-errors.xid-31"},
+    {43, "gpu-errors.xid-43"},
+    {45, "gpu-errors.xid-45"},
+    {48, "gpu-errors.xid-48"},
+    {63, "gpu-errors.xid-63"},
+    {64, "gpu-errors.xid-64"},
+    {74, "gpu-errors.xid-74"},
+    {79, "gpu-errors.xid-79"},
+    {92, "gpu-errors.xid-92"},
+    {94, "gpu-errors.xid-94"},
+    {95, "gpu-errors.xid-95"},
+    {119, "gpu-errors.xid-119"},
+    {120, "gpu-errors.xid-120"},
 }};
 
 /// nullopt: the driver does not list it.
@@ -134,121 +114,105 @@ std::optional<size_t> placeOf(const NodeReport& report, const std::string& pciId
                : std::optional(static_cast<size_t>(found - report.gpus.begin()));
 }
 
-void tellXid(const UsedGpus& used, const XidReport& xid, Finding& found) {
+void addXid(CheckRow& row, const UsedGpus& used, const XidReport& xid) {
     const auto place = placeOf(used.report, xid.pciId);
     if (place && !used.has(*place))
         return;
-    const auto known = std::ranges::find(kXids, xid.code, &XidWords::code);
-    const bool isKnown = known != kXids.end();
-    const std::string name =
-        place ? gpuName(*place) : "a GPU at " + xid.pciId + " that the driver does not list";
-    found.tell(name + ": Xid " + std::to_string(xid.code) + ", " +
-               (isKnown ? std::string(known->what) : xid.text));
-    if (isKnown && known->fix == nullptr)
-        return;
-    found.warn("a run on it may fail or hang",
-               isKnown ? known->fix
-                       : "look it up in NVIDIA's list of Xid errors; if it comes again after a "
-                         "restart, have the card looked at");
+    const Value gpu{"gpu", place ? say("gpu.by-index", {indexOf(*place)})
+                                 : say("gpu.unlisted", {{"address", xid.pciId}})};
+    const auto known = std::ranges::find(kXids, xid.code, &XidFinding::code);
+    if (known != kXids.end())
+        addFinding(row, known->id, {gpu});
+    else
+        addFinding(row, "gpu-errors.xid",
+                   {gpu, {"code", std::to_string(xid.code)}, {"text", xid.text}});
 }
 
-void tellErrors(size_t index, const GpuReport& gpu, Finding& found) {
-    const std::string name = gpuName(index) + ": ";
-    const auto memory = [&](const std::string& evidence, const std::string& fix) {
-        found.tell(name + evidence);
-        found.warn("what it computes may be wrong, or a run on it may fail", fix);
-    };
+void addErrors(CheckRow& row, size_t place, const GpuReport& gpu) {
+    const Value index = indexOf(place);
+    const auto count = [](int64_t errors) { return Value{"count", std::to_string(errors)}; };
     if (gpu.eccUncorrected > 0)
-        memory(std::to_string(gpu.eccUncorrected) + " memory errors that ECC could not correct",
-               kReset);
+        addFinding(row, "gpu-errors.uncorrected", {index, count(gpu.eccUncorrected)});
     else if (gpu.eccCorrected > 0)
-        found.tell(name + std::to_string(gpu.eccCorrected) + " memory errors that ECC corrected");
+        addFinding(row, "gpu-errors.corrected", {index, count(gpu.eccCorrected)});
     if (gpu.hasRepairFailed)
-        memory("faulty memory could not be taken out of use", "have the card replaced");
+        addFinding(row, "gpu-errors.repair-failed", {index});
     else if (gpu.isRepairPending)
-        memory("faulty memory is taken out of use at the next reset", kReset);
+        addFinding(row, "gpu-errors.repair-pending", {index});
     else if (gpu.retired > 0)
-        found.tell(name + std::to_string(gpu.retired) + " faulty places of memory out of use");
+        addFinding(row, "gpu-errors.retired", {index, count(gpu.retired)});
 }
 
 CheckRow errorsRow(const UsedGpus& used) {
-    Finding found{goodRow("gpu-errors", "GPU errors", {})};
+    CheckRow row;
     bool isTold = false;
     for (const size_t i : used.places) {
         isTold = isTold || used.report.gpus[i].eccUncorrected >= 0;
-        tellErrors(i, used.report.gpus[i], found);
+        addErrors(row, i, used.report.gpus[i]);
     }
     for (const XidReport& xid : used.report.xids)
-        tellXid(used, xid, found);
+        addXid(row, used, xid);
+    const bool hasNone = row.id.empty();
+    if (hasNone && used.report.isKernelLogRead)
+        return finding(isTold ? "gpu-errors.none" : "gpu-errors.none-in-log");
+    if (hasNone && isTold)
+        addFinding(row, "gpu-errors.none-by-ecc");
     if (!used.report.isKernelLogRead)
-        found.tell((found.row.evidence.empty() && isTold ? "none by ECC; " : "") +
-                   std::string("the driver's log is closed to this user: sudo dmesg | grep Xid "
-                               "there shows what it has"));
-    else if (found.row.evidence.empty())
-        found.row.evidence =
-            isTold ? "none by ECC and the driver's log" : "none by the driver's log";
-    return found.row;
+        addFinding(row, "gpu-errors.log-closed");
+    return row;
 }
 
 CheckRow clocksRow(const UsedGpus& used) {
     struct Reason {
         const char* word;
-        const char* what;
-        const char* fix; ///< nullptr: usual
+        const char* id;
     };
-    static constexpr const char* kCool =
-        "look at fans, dust and the air around the machine, or lower the limit of power";
     static constexpr std::array<Reason, 8> kReasons = {
-        {{"application-clocks", "set clocks", nullptr},
-         {"power-cap", "its limit of power", nullptr},
-         {"sync-boost", "its group of GPUs", nullptr},
-         {"display-clocks", "its display", nullptr},
-         {"thermal", "its temperature", kCool},
-         {"hardware-thermal", "its temperature, by the hardware", kCool},
-         {"hardware-slowdown", "the hardware: heat or power", kCool},
-         {"power-brake", "the machine's power supply",
-          "look at the power supply: it asks the GPU to slow down"}}};
-    Finding found{goodRow("gpu-clocks", "GPU clocks", {})};
+        {{"application-clocks", "gpu-clocks.set"},
+         {"power-cap", "gpu-clocks.power-limit"},
+         {"sync-boost", "gpu-clocks.group"},
+         {"display-clocks", "gpu-clocks.display"},
+         {"thermal", "gpu-clocks.heat"},
+         {"hardware-thermal", "gpu-clocks.heat-by-hardware"},
+         {"hardware-slowdown", "gpu-clocks.heat-or-power"},
+         {"power-brake", "gpu-clocks.power-supply"}}};
+    CheckRow row;
     for (const size_t i : used.places)
         for (const std::string& word : used.report.gpus[i].throttled) {
             const auto reason = std::ranges::find(kReasons, word, &Reason::word);
-            const bool isKnown = reason != kReasons.end();
-            found.tell(gpuName(i) + " is held down by " + (isKnown ? reason->what : word));
-            if (isKnown && reason->fix != nullptr)
-                found.warn("steps on it take longer, and all ranks wait for the slowest",
-                           reason->fix);
+            if (reason != kReasons.end())
+                addFinding(row, reason->id, {indexOf(i)});
+            else
+                addFinding(row, "gpu-clocks.other", {indexOf(i), {"reason", word}});
         }
-    if (found.row.evidence.empty())
-        found.row.evidence = "not held down";
-    return found.row;
+    return row.id.empty() ? finding("gpu-clocks") : row;
 }
 
-std::string linkWords(const GpuReport& gpu) {
-    return "PCIe x" + std::to_string(gpu.pcieWidth) + " of x" + std::to_string(gpu.pcieWidthMost) +
-           ", generation " + std::to_string(gpu.pcieGeneration) + " of " +
-           std::to_string(gpu.pcieGenerationMost);
+Value linkOf(const GpuReport& gpu) {
+    return {"link", say("gpu.link", {{"width", std::to_string(gpu.pcieWidth)},
+                                     {"most-width", std::to_string(gpu.pcieWidthMost)},
+                                     {"generation", std::to_string(gpu.pcieGeneration)},
+                                     {"most-generation", std::to_string(gpu.pcieGenerationMost)}})};
 }
 
 /// The generation is lower while a GPU is idle, which is no fault.
 CheckRow linkRow(const UsedGpus& used) {
-    Finding found{goodRow("gpu-link", "GPU links", {})};
-    const GpuReport& first = used.report.gpus[used.places.front()];
+    CheckRow row;
+    const Value first = linkOf(used.report.gpus[used.places.front()]);
     bool areAlike = true;
     for (const size_t i : used.places) {
         const GpuReport& gpu = used.report.gpus[i];
-        areAlike = areAlike && linkWords(gpu) == linkWords(first);
+        const Value link = linkOf(gpu);
+        areAlike = areAlike && link.text == first.text;
         if (gpu.pcieWidth > 0)
-            found.tell(gpuName(i) + ": " + linkWords(gpu));
-        if (gpu.pcieWidth > 0 && gpu.pcieWidth < gpu.pcieWidthMost)
-            found.warn("data and sums reach it more slowly than they could",
-                       "push the card home, or move it to a slot with all lanes; some boards share "
-                       "lanes between slots, which is no fault");
+            addFinding(row, gpu.pcieWidth < gpu.pcieWidthMost ? "gpu-link.narrow" : "gpu-link",
+                       {indexOf(i), link});
     }
-    if (found.row.evidence.empty())
-        found.row.evidence = "not told by the driver";
-    else if (areAlike && used.places.size() > 1)
-        found.row.evidence = "all: " + linkWords(first);
-    return found.row;
+    if (row.id.empty())
+        return finding("gpu-link.unknown");
+    if (areAlike && used.places.size() > 1)
+        row.evidence = say("gpu.links-alike", {first});
+    return row;
 }
 
 /// "CUDA 13." of "cuda13", as the tests by its trainer have it.
@@ -270,11 +234,11 @@ const SelfTest* selfTestOf(const NodeReport& report, const GpuReport& gpu,
 
 /// "GELU kernel: error 0.05, allowed 1e-05": the failed proofs.
 std::string failedWords(const SelfTest& test) {
-    std::string words;
+    std::vector<std::string> failed;
     for (const SelfTestProof& proof : test.proofs)
         if (!proof.held)
-            words += (words.empty() ? "" : "; ") + proof.name + ": " + proof.evidence;
-    return words;
+            failed.push_back(proof.name + ": " + proof.evidence);
+    return joined(failed);
 }
 
 bool failsAsDevice(const SelfTest& test) {
@@ -286,44 +250,39 @@ bool failsAsDevice(const SelfTest& test) {
 /// What its GPUs showed when they were tested with the runtime that a launch would send.
 CheckRow selfTestRow(const UsedGpus& used, const std::string& runtime) {
     const NodeReport& report = used.report;
+    const Value again{"command", "ringmaster nodes self-test " + nameOrNode(used.node.name)};
     size_t untested = 0;
     size_t held = 0;
-    std::string failed;
-    const std::string again = "ringmaster nodes self-test " + nameOrNode(used.node.name);
-    CheckRow row = goodRow("gpu-self-test", "GPU self-test", {});
+    bool isWrong = false;
+    std::vector<std::string> results;
     for (const size_t i : used.places) {
         const SelfTest* test = selfTestOf(report, report.gpus[i], runtime);
         if (test == nullptr || !test->complete) {
             ++untested;
             continue;
         }
-        const std::string words = failedWords(*test);
-        held += words.empty() ? 1 : 0;
-        if (words.empty())
+        const Value proofs{"proofs", failedWords(*test)};
+        if (proofs.text.empty()) {
+            ++held;
             continue;
-        const bool isWhole = failsAsDevice(*test);
-        if (isWhole) {
-            row.state = CheckRow::State::kBad;
-            row.cause = "what such a GPU computes is wrong, and training on it would be";
-            row.fix = leaveOut(used.node) + ", or reset it and let it be tested again: " + again;
-        } else if (row.state == CheckRow::State::kGood) {
-            row.state = CheckRow::State::kWarning;
-            row.cause = "steps there take longer by the plain way";
-            row.fix = "update the driver, then let it be tested again: " + again;
         }
-        failed += (failed.empty() ? "GPU " : "; GPU ") + std::to_string(i) + " failed in " + words +
-                  (isWhole ? " (nothing is trained on it)"
-                           : " (training does without that, by the plain way)");
+        isWrong = isWrong || failsAsDevice(*test);
+        results.push_back(say(failsAsDevice(*test) ? "gpu.self-test-wrong" : "gpu.self-test-slower",
+                              {indexOf(i), proofs}));
     }
-    if (untested > 0 || row.state != CheckRow::State::kGood)
-        row.action = CheckAction{CheckAction::Kind::kSelfTest, "Self-test", {}};
-    const std::string all = std::to_string(held) + " of " + std::to_string(used.places.size()) +
-                            " hold all proofs with driver " + report.driver + " and " + runtime;
-    row.evidence = failed.empty() ? all : failed + "; " + all;
+    const bool hasFailed = !results.empty();
+    results.push_back(say("gpu.self-tests-held", {{"held", std::to_string(held)},
+                                                  {"all", std::to_string(used.places.size())},
+                                                  {"driver", report.driver},
+                                                  {"runtime", runtime}}));
     if (untested > 0)
-        row.evidence +=
-            "; " + std::to_string(untested) +
-            " not tested with both yet: the first training does it, in about 10 s, or " + again;
+        results.push_back(say("gpu.self-tests-due", {{"count", std::to_string(untested)}, again}));
+    const Value all{"results", joined(results)};
+    CheckRow row = isWrong     ? finding("gpu-self-test.wrong", {all, leaveOut(used.node), again})
+                   : hasFailed ? finding("gpu-self-test.slower", {all, again})
+                               : finding("gpu-self-test", {all});
+    if (untested > 0 || hasFailed)
+        row.action = CheckAction{CheckAction::Kind::kSelfTest, say("action.self-test"), {}};
     return row;
 }
 
@@ -335,25 +294,18 @@ std::optional<CheckRow> cpuSelfTestRow(const NodeReport& report) {
             newest = &test;
     if (newest == nullptr || !newest->complete)
         return std::nullopt;
-    const std::string failed = failedWords(*newest);
-    CheckRow row =
-        goodRow("cpu-self-test", "CPU self-test",
-                newest->device + ": all proofs held (" + std::to_string(newest->proofs.size()) +
-                    "), with " + newest->runtime);
-    if (!failed.empty()) {
-        row.state = CheckRow::State::kBad;
-        row.evidence = newest->device + " failed in " + failed;
-        row.cause = "what such a processor or its memory computes is wrong";
-        row.fix = "test its memory, and train elsewhere until this holds";
-    }
-    return row;
+    const Value device{"device", newest->device}, proofs{"proofs", failedWords(*newest)};
+    return proofs.text.empty()
+               ? finding("cpu-self-test", {device,
+                                           {"count", std::to_string(newest->proofs.size())},
+                                           {"runtime", newest->runtime}})
+               : finding("cpu-self-test.wrong", {device, proofs});
 }
 
 } // namespace
 
 std::optional<CheckRow> usedGpuMemoryRow(const NodeReport& report, const Node& node) {
-    CheckRow row = memoryInUse({report, node});
-    return row.evidence.empty() ? std::nullopt : std::optional(std::move(row));
+    return memoryInUse({report, node});
 }
 
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
@@ -361,7 +313,8 @@ std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node,
     const UsedGpus used{report, node};
     std::vector<CheckRow> rows;
     if (!used.places.empty())
-        rows = {memoryRow(used), errorsRow(used), clocksRow(used), linkRow(used)};
+        rows = {memoryInUse(used).value_or(finding("gpu-memory.none")), errorsRow(used),
+                clocksRow(used), linkRow(used)};
     else if (!report.xids.empty())
         rows = {errorsRow(used)};
     if (!used.places.empty() && runtime != "cpu")

@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/io/clock.h"
@@ -41,47 +42,23 @@ int64_t measureRoundTripUs(HostSession& session, const std::stop_token& stop) {
 
 /// The rows before it judge the chosen GPUs alone.
 CheckRow choiceRow(const Node& node, const NodeReport& report) {
-    const std::string missing = missingGpus(node, report);
-    if (!missing.empty())
-        return {"chosen-gpus",
-                CheckRow::State::kBad,
-                "Chosen GPUs",
-                missing,
-                "no rank can be started on a GPU that is not there",
-                fixOfMissingGpus(node, report)};
-    return goodRow("chosen-gpus", "Chosen GPUs",
-                   std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
-                       " take part, the others are left alone");
+    if (const std::string missing = missingGpus(node, report); !missing.empty())
+        return finding("chosen-gpus.missing",
+                       {{"missing", missing}, {"fix", fixOfMissingGpus(node, report)}});
+    return finding("chosen-gpus", {{"chosen", std::to_string(node.gpus.size())},
+                                   {"all", std::to_string(report.gpus.size())}});
 }
 
 CheckRow keyFilesRow(const std::vector<std::string>& problems, const std::string& node) {
-    std::string evidence;
-    for (const std::string& problem : problems)
-        evidence += (evidence.empty() ? "" : "; ") + problem;
-    return {
-        "key-files",
-        CheckRow::State::kWarning,
-        "Key files",
-        evidence,
-        "another key or the password opened the login, which fails once that one does not",
-        "mend the file, or take its name out of ssh_config or of the node's settings, with Edit or "
-        "with ringmaster nodes edit " +
-            node + " --key"};
-}
-
-std::string agentWords(const std::string& path, const NodeReport& report) {
-    return "release " + report.release + ", runs as " + path;
+    return finding("key-files", {{"problems", joined(problems)},
+                                 {"command", "ringmaster nodes edit " + node + " --key"}});
 }
 
 void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const std::string& agent,
               const std::stop_token& stop) {
     const auto slurm = slurmOnNode(session, agent, stop);
     if (!slurm) {
-        check.rows.push_back(
-            {"slurm", CheckRow::State::kBad, "Slurm", slurm.error().message,
-             "no job can be sent to the cluster from there",
-             "log in there and run sinfo: once that lists the partitions, check "
-             "again; if it is no login node of a cluster, it is a node without Slurm"});
+        check.rows.push_back(finding("slurm.unanswered", {{"error", slurm.error().message}}));
         return;
     }
     const auto rows = rowsOfSlurm(*slurm, partitionOf(node.sbatch));
@@ -113,7 +90,7 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
         check.rows.push_back(agentFaultRow(report.error(), AgentFault::kNotRun));
         return false;
     }
-    check.rows.push_back(goodRow("agent", "Agent", agentWords(*agent, *report)));
+    check.rows.push_back(finding("agent.runs", {{"release", report->release}, {"path", *agent}}));
     if (auto others = otherAgentsRow(*report, node.name))
         check.rows.push_back(std::move(*others));
     // The node read its clock at some moment between the two.

@@ -2,6 +2,7 @@
 #include "app/core/fleet/node_comparison.h"
 
 #include "app/core/deploy/runtime.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "shared/amounts.h"
 
@@ -18,17 +19,18 @@ namespace {
 using Checks = std::vector<const NodeCheck*>;
 
 std::string orNone(const std::string& text) {
-    return text.empty() ? "none" : text;
+    return text.empty() ? say("compare.none") : text;
 }
 
 std::string gpusOf(const NodeReport& report) {
     std::map<std::string, int> counts;
     for (const GpuReport& gpu : report.gpus)
         ++counts[gpu.name];
-    std::string words;
+    std::vector<std::string> models;
     for (const auto& [name, count] : counts)
-        words += (words.empty() ? "" : ", ") + std::to_string(count) + " x " + name;
-    return orNone(words);
+        models.push_back(
+            say("compare.gpus-of-model", {{"count", std::to_string(count)}, {"name", name}}));
+    return orNone(joined(models, ", "));
 }
 
 /// The newest torch that its GPUs and driver can use, installed here or not.
@@ -40,32 +42,34 @@ std::string runtimeOf(const NodeReport& report) {
 }
 
 std::string limitOf(int64_t value) {
-    return value < 0 ? "unlimited" : value == 0 ? "not told" : std::to_string(value);
+    return value < 0    ? say("compare.unlimited")
+           : value == 0 ? say("compare.unknown")
+                        : std::to_string(value);
 }
 
 struct Fact {
-    const char* what;
+    const char* what; ///< id of its name
     std::string (*of)(const NodeReport&);
 };
 
 constexpr std::array<Fact, 13> kFacts = {{
-    {"Operating system", [](const NodeReport& r) { return orNone(r.os); }},
-    {"Kernel", [](const NodeReport& r) { return orNone(r.kernel); }},
-    {"glibc", [](const NodeReport& r) { return orNone(r.glibc); }},
-    {"libstdc++", [](const NodeReport& r) { return orNone(r.libstdcxx); }},
-    {"Driver", [](const NodeReport& r) { return orNone(r.driver); }},
-    {"GPUs", gpusOf},
-    {"Newest runtime", runtimeOf},
-    {"CPU", [](const NodeReport& r) { return orNone(r.cpuModel); }},
-    {"Cores", [](const NodeReport& r) { return std::to_string(r.cores); }},
-    {"Memory", [](const NodeReport& r) { return memoryWords(r.memoryBytes); }},
-    {"Locked memory", [](const NodeReport& r) { return limitOf(r.memlockBytes); }},
-    {"Open files", [](const NodeReport& r) { return limitOf(r.openFiles); }},
-    {"Agent", [](const NodeReport& r) { return orNone(r.release); }},
+    {"compare.system", [](const NodeReport& r) { return orNone(r.os); }},
+    {"compare.kernel", [](const NodeReport& r) { return orNone(r.kernel); }},
+    {"compare.glibc", [](const NodeReport& r) { return orNone(r.glibc); }},
+    {"compare.libstdcxx", [](const NodeReport& r) { return orNone(r.libstdcxx); }},
+    {"compare.driver", [](const NodeReport& r) { return orNone(r.driver); }},
+    {"compare.gpus", gpusOf},
+    {"compare.runtime", runtimeOf},
+    {"compare.cpu", [](const NodeReport& r) { return orNone(r.cpuModel); }},
+    {"compare.cores", [](const NodeReport& r) { return std::to_string(r.cores); }},
+    {"compare.memory", [](const NodeReport& r) { return memoryWords(r.memoryBytes); }},
+    {"compare.locked-memory", [](const NodeReport& r) { return limitOf(r.memlockBytes); }},
+    {"compare.open-files", [](const NodeReport& r) { return limitOf(r.openFiles); }},
+    {"compare.agent", [](const NodeReport& r) { return orNone(r.release); }},
 }};
 
 NodeDifference differenceIn(const Fact& fact, const Checks& checks) {
-    NodeDifference difference{fact.what, {}};
+    NodeDifference difference{say(fact.what), {}};
     for (const NodeCheck* check : checks) {
         const std::string value = fact.of(*check->report);
         auto side = std::ranges::find(difference.sides, value, &NodeDifference::Side::value);
@@ -111,10 +115,7 @@ std::vector<std::string> machineSentences(const std::vector<NodeCheck>& checks,
     std::vector<std::string> sentences;
     for (const auto& names : namesOfMachines(all))
         if (std::ranges::any_of(names, isCompared))
-            sentences.push_back(someOf(names) +
-                                " are the same machine: a run on several of these nodes shares its "
-                                "processors, memory and GPUs; keep one and remove the others from "
-                                "the list");
+            sentences.push_back(say("compare.same-machine", {{"nodes", someOf(names)}}));
     return sentences;
 }
 
@@ -149,26 +150,19 @@ std::vector<std::string> runSharersOf(const std::string& node,
 std::string otherRunMark(const DeployedItem& item, const KnownRuns& known) {
     if (item.kind != "runs" || known.contains(item.name))
         return {};
-    return "of another Ringmaster" +
-           (item.startedBy.empty() ? "" : ", started by " + item.startedBy);
+    return item.startedBy.empty() ? say("compare.other-run")
+                                  : say("compare.other-run-of", {{"who", item.startedBy}});
 }
 
 std::vector<std::string> otherRunsThatGo(const DeployedReport& report, const KnownRuns& known) {
     std::vector<std::string> runs;
     for (const DeployedItem& item : report.items)
         if (item.keptFor.empty() && !otherRunMark(item, known).empty())
-            runs.push_back(item.name +
-                           (item.startedBy.empty() ? "" : ", started by " + item.startedBy));
+            runs.push_back(
+                item.startedBy.empty()
+                    ? item.name
+                    : say("compare.run-of", {{"run", item.name}, {"who", item.startedBy}}));
     return runs;
-}
-
-std::string someOf(const std::vector<std::string>& nodes, size_t most) {
-    std::string words;
-    for (size_t i = 0; i < std::min(nodes.size(), most); ++i)
-        words += (i == 0 ? "" : ", ") + nodes[i];
-    if (nodes.size() > most)
-        words += " and " + std::to_string(nodes.size() - most) + " more";
-    return words;
 }
 
 std::vector<std::vector<std::string>> namesOfMachines(const std::vector<NodeCheck>& checks) {
@@ -187,11 +181,9 @@ NodeComparison compareNodes(const std::vector<NodeCheck>& all,
         if (auto difference = differenceIn(fact, checks); difference.sides.size() > 1)
             comparison.differences.push_back(std::move(difference));
     for (const auto& nodes : groupsBy(&NodeReport::homeId, checks))
-        comparison.shared.push_back(someOf(nodes) +
-                                    " share the folder of trainers and data, which is sent once");
+        comparison.shared.push_back(say("compare.same-home", {{"nodes", someOf(nodes)}}));
     for (const auto& nodes : groupsBy(&NodeReport::stateId, checks))
-        comparison.shared.push_back(
-            someOf(nodes) + " share the folder of runs, in which each has a part of its own");
+        comparison.shared.push_back(say("compare.same-state", {{"nodes", someOf(nodes)}}));
     return comparison;
 }
 

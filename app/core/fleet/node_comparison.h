@@ -52,7 +52,4 @@ std::string otherRunMark(const DeployedItem& item, const KnownRuns& known);
 /// The runs of other Ringmasters that go: "gpt-1, started by me@laptop".
 std::vector<std::string> otherRunsThatGo(const DeployedReport& report, const KnownRuns& known);
 
-/// "node-1, node-2 and 60 more".
-std::string someOf(const std::vector<std::string>& nodes, size_t most = 4);
-
 } // namespace rm

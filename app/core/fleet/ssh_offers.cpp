@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/ssh_offers.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/fleet/ssh_aliases.h"
 #include "app/core/node/node_check.h"
 #include "app/core/remote/jump_host.h"
@@ -40,7 +41,7 @@ SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes,
     if (const auto same = known.find(routeTo(offer.node)); same != known.end())
         offer.known = same->second;
     else if (offer.problem.empty() && isTaken)
-        offer.problem = "there is another node of that name";
+        offer.problem = say("gpu.node-name-taken-by-other");
     return offer;
 }
 

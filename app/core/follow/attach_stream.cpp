@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/follow/attach_stream.h"
 
+#include "app/core/findings/text.h"
 #include "shared/io/clock.h"
 
 namespace rm {
@@ -30,14 +31,14 @@ Result<void> AttachStream::onBytes(std::span<const std::byte> bytes, Clock::time
     for (;;) {
         const auto payload = m_frames.next();
         if (!payload)
-            return failAs("read from the agent", payload.error());
+            return failAs(say("run.read-from-agent"), payload.error());
         if (!*payload)
             return {};
         const auto message = decodeMessage(**payload);
         if (!message && message.error().code == ErrorCode::kTooNew)
             continue;
         if (!message)
-            return failAs("read from the agent", message.error());
+            return failAs(say("run.read-from-agent"), message.error());
         if (const auto handled = onMessage(*message); !handled)
             return handled;
     }
@@ -46,11 +47,12 @@ Result<void> AttachStream::onBytes(std::span<const std::byte> bytes, Clock::time
 Result<void> AttachStream::onHello(const Hello& hello) {
     if (hello.version == kWireVersion)
         return {};
-    return fail(ErrorCode::kTooNew, "attach to " + m_runId + ": its agent is of release " +
-                                        hello.release + " and speaks protocol " +
-                                        std::to_string(hello.version) + ", this is " +
-                                        RINGMASTER_RELEASE + " with protocol " +
-                                        std::to_string(kWireVersion) + "; install that release");
+    return failAs(say("run.attach-to", {{"run", m_runId}}),
+                  {ErrorCode::kTooNew,
+                   say("run.other-protocol", {{"release", hello.release},
+                                              {"protocol", std::to_string(hello.version)},
+                                              {"our-release", RINGMASTER_RELEASE},
+                                              {"our-protocol", std::to_string(kWireVersion)}})});
 }
 
 Result<void> AttachStream::onMessage(const Message& message) {
@@ -74,7 +76,7 @@ Result<void> AttachStream::onMessage(const Message& message) {
 Result<std::optional<std::vector<std::byte>>> AttachStream::tick(Clock::time_point now) {
     if (now - m_heard > std::chrono::milliseconds(kSilenceMs))
         return fail(ErrorCode::kUnavailable,
-                    "nothing heard for " + std::to_string(kSilenceMs / 1000) + " s");
+                    say("run.agent-silent", {{"seconds", std::to_string(kSilenceMs / 1000)}}));
     if (!m_owesEcho && now - m_sent < std::chrono::milliseconds(kHeartbeatMs))
         return std::nullopt;
     m_owesEcho = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/follow/followed_run.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
@@ -35,6 +36,11 @@ bool allHeld(const LiveState& live) {
         }
     }
     return any;
+}
+
+/// What was attempted, for an error.
+std::string attemptAt(CommandKind kind, const QString& run) {
+    return say("run.command", {{"command", commandKindName(kind)}, {"run", run.toStdString()}});
 }
 
 } // namespace
@@ -75,13 +81,11 @@ FollowedRun::~FollowedRun() {
     m_followers.clear();
     for (Declaration& declaration : m_declarations) {
         declaration.answer.addResult(
-            Result<void>(fail(ErrorCode::kUnavailable, "Ringmaster stopped following the run")));
+            Result<void>(fail(ErrorCode::kUnavailable, say("run.not-followed"))));
         declaration.answer.finish();
     }
     for (auto& [id, waiting] : m_inFlight)
-        answer(waiting, unanswered(m_run, waiting.command.kind,
-                                   "Ringmaster stopped following the run before it was known "
-                                   "whether it took effect"));
+        answer(waiting, unanswered(m_run, waiting.command.kind, say("run.effect-unknown")));
 }
 
 void FollowedRun::start() {
@@ -138,10 +142,10 @@ void FollowedRun::retry(const std::string& node) {
 std::string FollowedRun::whyNotSent(CommandKind kind) const {
     if (kind == CommandKind::kKill || (m_followers.front() && !m_nodeEnded.front()))
         return {};
-    const auto& [name, node, whyUnknown] = m_parts.front();
-    return name + ", the node of rank 0" +
-           (m_nodeEnded.front() ? ", has ended its ranks; kill the run"
-                                : " cannot be reached: " + whyUnknown);
+    const Part& lead = m_parts.front();
+    const Value node{"node", lead.name};
+    return m_nodeEnded.front() ? say("run.lead-has-ended", {node})
+                               : say("run.lead-unreachable", {node, {"why", lead.whyUnknown}});
 }
 
 QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t askedNs) {
@@ -156,8 +160,7 @@ QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t 
             Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, full},
                                   AskedState::kRefused);
             return QtFuture::makeReadyFuture(Result<CommandState>(
-                failAs(std::string(commandKindName(command.kind)) + " " + m_run.toStdString(),
-                       Error{ErrorCode::kExhausted, full})));
+                failAs(attemptAt(command.kind, m_run), {ErrorCode::kExhausted, full})));
         }
         begin({command, askedNs});
     }
@@ -226,9 +229,7 @@ void FollowedRun::dropOld() {
         if (!inFlight.isAccepted && inFlight.askedNs + kCommandKeptNs < wallNowNs())
             old.push_back(id);
     for (const std::string& id : old)
-        takeBack(id, AskedState::kLapsed,
-                 "it waited for a node for more than 1 h, so it is not sent any more; ask again if "
-                 "it is still wanted");
+        takeBack(id, AskedState::kLapsed, say("run.waited-too-long"));
     if (m_inFlight.empty())
         m_clock.stop();
 }
@@ -236,30 +237,31 @@ void FollowedRun::dropOld() {
 Result<QString> FollowedRun::withdraw(const std::string& id) {
     const auto found = m_inFlight.find(id);
     if (found == m_inFlight.end())
-        return fail(ErrorCode::kInvalid, "it has its answer already");
+        return fail(ErrorCode::kInvalid, say("run.answered-already"));
     const InFlight& inFlight = found->second;
+    if (inFlight.isDone)
+        return fail(ErrorCode::kInvalid, say("run.done-on-a-node"));
     if (inFlight.isAccepted)
-        return fail(ErrorCode::kInvalid, inFlight.isDone
-                                             ? "it was done on a node already"
-                                             : m_parts.front().name +
-                                                   " has accepted it: the ranks act on it at their "
-                                                   "next step");
+        return fail(ErrorCode::kInvalid,
+                    say("run.accepted-already", {{"node", m_parts.front().name}}));
     for (const size_t node : inFlight.awaited)
         if (!m_nodeEnded[node] && m_live.nodes[node].link == LiveState::Link::kLive)
-            return fail(ErrorCode::kInvalid, m_parts[node].name + " has got it already");
-    return takeBack(id, AskedState::kWithdrawn, "withdrawn before a node accepted it");
+            return fail(ErrorCode::kInvalid,
+                        say("run.sent-already", {{"node", m_parts[node].name}}));
+    return takeBack(id, AskedState::kWithdrawn, say("run.withdrawn-in-time"));
 }
 
 /// Takes a command back, and returns what is left to know of it.
 QString FollowedRun::takeBack(const std::string& id, AskedState as, const std::string& why) {
     auto inFlight = std::move(m_inFlight.extract(id).mapped());
-    std::string who;
+    std::string nodes, rest, words = why;
     for (const size_t node : inFlight.awaited)
         if (m_followers[node] && m_followers[node]->takeBack(id))
-            who += (who.empty() ? "" : ", ") + m_parts[node].name;
-    const std::string rest =
-        who.empty() ? "" : who + " may have got it before its link broke: then it takes effect";
-    const std::string words = why + (who.empty() ? "" : "; " + rest);
+            append(nodes, m_parts[node].name, ", ");
+    if (!nodes.empty()) {
+        rest = say("run.perhaps-sent", {{"nodes", nodes}});
+        append(words, rest);
+    }
     if (m_live.pending == inFlight.command.kind)
         m_live.pending.reset();
     const CommandKind kind = inFlight.command.kind;
@@ -303,7 +305,7 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
         m_live.pending.reset();
     CommandState told = state;
     if (isRefused) // by what is on that node, such as its disk
-        told.message = m_parts[node].name + ": " + state.message;
+        told.message = say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
     Q_EMIT commandChanged(kind, told, isRefused ? AskedState::kRefused : AskedState::kApplied);
     Q_EMIT liveChanged();
     answer(inFlight, told);
@@ -314,7 +316,8 @@ void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandStat
         return;
     inFlight.awaited.erase(node);
     if (state.progress == CommandProgress::kRefused) {
-        inFlight.refusal = m_parts[node].name + ": " + state.message;
+        inFlight.refusal =
+            say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
     } else if (!std::exchange(inFlight.isDone, true)) {
         inFlight.isAccepted = true;
         Q_EMIT commandChanged(CommandKind::kKill, state, AskedState::kAccepted);
@@ -329,21 +332,17 @@ Result<CommandState> FollowedRun::answerOfKill(const InFlight& inFlight) const {
     const std::string others = unreachableNodes();
     if (inFlight.isDone)
         return CommandState{id, CommandProgress::kApplied, -1,
-                            others.empty()
-                                ? "killed"
-                                : "killed, but not on " + others +
-                                      ", which cannot be reached: killed there once it can be; or "
-                                      "declare it lost"};
+                            others.empty() ? say("run.killed")
+                                           : say("run.killed-but-on", {{"nodes", others}})};
     if (!inFlight.refusal.empty())
         return CommandState{id, CommandProgress::kRefused, -1, inFlight.refusal};
-    std::string whys;
+    std::string why;
     for (size_t i = 0; i < m_parts.size(); ++i)
         if (!m_nodeEnded[i] && isDown(m_live.nodes[i].link))
-            whys += (whys.empty() ? "" : "; ") + m_parts[i].name +
-                    " cannot be reached: " + m_live.nodes[i].why.toStdString();
-    return unanswered(m_run, CommandKind::kKill,
-                      whys + "; its ranks are killed where that changes within 1 h, or declare it "
-                             "lost");
+            append(why,
+                   say("run.node-unreachable-as",
+                       {{"node", m_parts[i].name}, {"why", m_live.nodes[i].why.toStdString()}}));
+    return unanswered(m_run, CommandKind::kKill, say("run.not-killed", {{"why", why}}));
 }
 
 /// Answers the kills that all nodes have done which can be reached. The followers of the other
@@ -391,7 +390,8 @@ void FollowedRun::noteEnd(const InFlight& inFlight, const Result<CommandState>& 
                                                                          : AskedState::kRefused);
     else
         Q_EMIT commandChanged(
-            kind, {inFlight.command.id, CommandProgress::kRefused, -1, "the ranks ended before it"},
+            kind,
+            {inFlight.command.id, CommandProgress::kRefused, -1, say("run.ranks-ended-before")},
             AskedState::kLapsed);
 }
 
@@ -399,7 +399,7 @@ std::string FollowedRun::unreachableNodes() const {
     std::string names;
     for (size_t i = 0; i < m_parts.size(); ++i)
         if (!m_nodeEnded[i] && isDown(m_live.nodes[i].link))
-            names += (names.empty() ? "" : ", ") + m_parts[i].name;
+            append(names, m_parts[i].name, ", ");
     return names;
 }
 
@@ -407,7 +407,7 @@ QFuture<Result<void>> FollowedRun::declareLost(const std::string& node, const As
     const auto part = std::ranges::find(m_parts, node, &Part::name);
     if (part == m_parts.end())
         return QtFuture::makeReadyFuture(
-            Result<void>(fail(ErrorCode::kInvalid, "the run has no such node")));
+            Result<void>(fail(ErrorCode::kInvalid, say("run.no-such-node"))));
     Declaration& declared = m_declarations.emplace_back();
     declared.node = static_cast<size_t>(part - m_parts.begin());
     declared.by = by;
@@ -425,15 +425,13 @@ void FollowedRun::settleDeclarations() {
             m_declarations.push_back({node, std::move(by), std::move(promise)});
             continue;
         }
-        const auto refused = [](const char* why) { return fail(ErrorCode::kInvalid, why); };
         if (m_nodeEnded[node])
-            promise.addResult(Result<void>(refused("its ranks have ended")));
+            promise.addResult(Result<void>(fail(ErrorCode::kInvalid, say("run.ranks-have-ended"))));
         else if (!isDown(link.link))
-            promise.addResult(Result<void>(
-                fail(ErrorCode::kInvalid,
-                     "it can be reached, as it was heard of " +
-                         std::to_string((wallNowNs() - link.heardNs) / 1'000'000'000) +
-                         " s ago (a node is lost after 10 s); pause, stop or kill the run")));
+            promise.addResult(Result<void>(fail(
+                ErrorCode::kInvalid,
+                say("run.node-not-lost",
+                    {{"seconds", std::to_string((wallNowNs() - link.heardNs) / 1'000'000'000)}}))));
         else
             promise.addResult(giveUp(node, by));
         promise.finish();
@@ -454,14 +452,15 @@ Result<void> FollowedRun::giveUp(size_t index, const Asker& by) {
     const LiveState::NodeLink& link = m_live.nodes[index];
     const std::string& node = m_parts[index].name;
     const int64_t nowNs = wallNowNs();
-    const std::string why = "declared lost: " + link.why.toStdString();
+    const Value why{"why", link.why.toStdString()};
     IngestBatch batch;
     batch.run = m_run;
     batch.nodeIndex = static_cast<int>(index);
     const int attempt = newestAttempt();
     batch.records = {Event{-1, -1, nowNs, Severity::kError, "node-declared-lost",
-                           node + " was declared lost: " + link.why.toStdString()},
-                     AttemptEnded{attempt, Outcome::kFailed, -1, 0, nowNs, why, false}};
+                           say("run.node-declared-lost", {{"node", node}, why})},
+                     AttemptEnded{attempt, Outcome::kFailed, -1, 0, nowNs,
+                                  say("run.declared-lost", {why}), false}};
     InFlight kill{
         {"lost-" + std::to_string(index) + "-" + std::to_string(attempt), CommandKind::kKill, {}},
         nowNs};
@@ -527,8 +526,7 @@ void FollowedRun::finish() {
     auto inFlight = std::exchange(m_inFlight, {});
     m_live.pending.reset();
     const auto stored = inFlight.empty() ? std::map<std::string, CommandState>() : storedAnswers();
-    const std::string why =
-        m_problem.isEmpty() ? "the run ended before it took effect" : m_problem.toStdString();
+    const std::string why = m_problem.isEmpty() ? say("run.ended-before") : m_problem.toStdString();
     std::vector<std::pair<InFlight, Result<CommandState>>> answered;
     for (auto& [id, waiting] : inFlight) {
         const auto found = stored.find(id);
@@ -536,7 +534,7 @@ void FollowedRun::finish() {
         if (found != stored.end())
             how = found->second;
         else if (waiting.isDone)
-            how = CommandState{id, CommandProgress::kApplied, -1, "killed"};
+            how = CommandState{id, CommandProgress::kApplied, -1, say("run.killed")};
         if (how)
             noteEnd(waiting, how); // the engine notes of the others that the run has ended
         answered.emplace_back(std::move(waiting), std::move(how));
@@ -570,8 +568,7 @@ void FollowedRun::answer(InFlight& inFlight, const Result<CommandState>& with) {
 
 Result<CommandState> FollowedRun::unanswered(const QString& run, CommandKind kind,
                                              const std::string& why) {
-    return fail(ErrorCode::kUnavailable,
-                std::string(commandKindName(kind)) + " " + run.toStdString() + ": " + why);
+    return failAs(attemptAt(kind, run), {ErrorCode::kUnavailable, why});
 }
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/follow/node_follower.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/follow/attach_stream.h"
 #include "app/core/follow/orphan_watch.h"
 #include "app/core/ingest/node_ingest.h"
@@ -113,10 +114,10 @@ tl::unexpected<Error> NodeFollower::Connection::verdict(const Error& error) {
 }
 
 tl::unexpected<Error> NodeFollower::Connection::whyClosed() {
-    const std::string attempt = "attach on " + m_owner.m_target.node.name;
+    const std::string attempt = say("run.attach-on", {{"node", m_owner.m_target.node.name}});
     if (const auto end = checkEnd(*m_process, attempt, kExitTimeout); !end)
         return verdict(end.error());
-    return fail(ErrorCode::kUnavailable, attempt + ": the agent's stream ended");
+    return failAs(attempt, {ErrorCode::kUnavailable, say("run.stream-ended")});
 }
 
 void NodeFollower::Connection::onRunState(const RunState& state) {
@@ -224,9 +225,7 @@ Result<bool> NodeFollower::Connection::follow(std::stop_token stop) {
             return true;
         if (m_orphans.isLost(Clock::now()))
             return verdict({ErrorCode::kNotFound,
-                            "the ranks on " + m_owner.m_target.node.name +
-                                " and the agent that supervised them are gone without a report "
-                                "(machine restarted, or killed from outside?)"});
+                            say("run.ranks-gone", {{"node", m_owner.m_target.node.name}})});
         if (*closed)
             return whyClosed();
         if (const auto sent = sendDue(); !sent && !m_end)
@@ -322,8 +321,8 @@ void NodeFollower::noteLost() {
         return;
     m_isStoredAsLost = true;
     storeEvent(Severity::kWarning, kNodeLostEvent, unreachableSinceNs(m_link),
-               m_link.node + (isRefused ? " refuses the login: " : " cannot be reached: ") +
-                   m_link.why.toStdString());
+               say(isRefused ? "run.node-refuses-login" : "run.node-unreachable-as",
+                   {{"node", m_link.node}, {"why", m_link.why.toStdString()}}));
 }
 
 void NodeFollower::noteStored(const Result<void>& how) {
@@ -333,7 +332,7 @@ void NodeFollower::noteStored(const Result<void>& how) {
 void NodeFollower::noteBack() {
     if (std::exchange(m_isStoredAsLost, false))
         storeEvent(Severity::kInfo, kNodeBackEvent, wallNowNs(),
-                   m_target.node.name + " can be reached again");
+                   say("run.node-reachable-again", {{"node", m_target.node.name}}));
 }
 
 void NodeFollower::storeEvent(Severity severity, const char* code, int64_t wallNs,

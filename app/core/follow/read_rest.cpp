@@ -2,6 +2,7 @@
 #include "app/core/follow/read_rest.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/findings/text.h"
 #include "app/core/follow/node_follower.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
@@ -45,7 +46,7 @@ Result<void> followToEnd(const ProcedureContext& context, const FollowTarget& ta
     while (done.wait_for(kLook) == std::future_status::timeout)
         if (unwanted.stop_requested() || isRefused || std::chrono::steady_clock::now() > until)
             return fail(ErrorCode::kUnavailable,
-                        isRefused ? "the login was refused" : "it did not come to an end in time");
+                        say(isRefused ? "run.login-refused" : "run.no-end-in-time"));
     return done.get();
 }
 
@@ -62,8 +63,7 @@ Result<bool> endOnNode(const ProcedureContext& context, const Node& node,
         IngestBatch batch;
         batch.run = givenUp.run;
         batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, "given-up-node-ended",
-                               givenUp.node + ", which was declared lost, can be reached again: "
-                                              "what lived there of the run was ended"}};
+                               say("run.lost-node-ended", {{"node", givenUp.node}})}};
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
         context.changed(givenUp.run);
     }
@@ -97,7 +97,8 @@ Result<void> fetchRest(const ProcedureContext& context, const Node& node, const 
         // What is not there holds nothing.
         const auto done = followToEnd(context, target, unwanted);
         if (!done && done.error().code != ErrorCode::kNotFound)
-            return failAs("read what " + node.name + " has of " + run.toStdString(), done.error());
+            return failAs(say("run.read-rest", {{"node", node.name}, {"run", run.toStdString()}}),
+                          done.error());
     }
     return {};
 }

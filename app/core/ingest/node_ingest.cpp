@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/ingest/node_ingest.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/ingest/log_lines.h"
 #include "app/core/store/store_writer.h"
 #include "shared/io/clock.h"
@@ -122,9 +123,9 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
     const auto segment = parseSegmentPath(name);
     const bool leftOut = segment && isLeftOut(*segment);
     if ((!leftOut && !mayHave(name)) || m_files.size() >= kMostFiles)
-        return fail(ErrorCode::kCorrupt, "receive a file of run " + m_run.toStdString() +
-                                             ": its name is \"" + name.substr(0, 100) +
-                                             "\", which the run does not have there");
+        return failAs(
+            say("run.receive-file-of", {{"run", m_run.toStdString()}}),
+            {ErrorCode::kCorrupt, say("run.foreign-file", {{"file", name.substr(0, 100)}})});
     const auto logRank = rankIn(name, kRankLog);
     auto file = std::make_unique<File>();
     const auto stored = m_committed.try_emplace(name, 0).first;
@@ -145,9 +146,8 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
 void NodeIngest::tellLeftOut(int attempt) {
     if (m_leftOut.insert(attempt).second)
         add(Event{-1, -1, wallNowNs(), Severity::kWarning, "attempt-left-out",
-                  m_node + " has records of an attempt " + std::to_string(attempt) +
-                      " of its own: it had been declared lost, and went on by itself while the "
-                      "run went on elsewhere; they stay in its folder"},
+                  say("run.attempt-left-out",
+                      {{"node", m_node}, {"attempt", std::to_string(attempt)}})},
             0);
 }
 
@@ -168,13 +168,13 @@ void NodeIngest::close(const std::string& name, File& file) {
     // While its writer lives it goes on behind what it wrote.
     if (file.cutAt && *file.cutAt < file.cursor())
         reportDamage(name, file,
-                     "it ends at byte " + std::to_string(*file.cutAt) + ", although its first " +
-                         std::to_string(file.cursor()) +
-                         " bytes are stored here; what followed them is lost");
+                     say("run.journal-shorter", {{"end", std::to_string(*file.cutAt)},
+                                                 {"stored", std::to_string(file.cursor())}}));
     file.journal->finish();
     decodeJournal(name, file);
     if (!file.isOver && file.journal->damage())
-        reportDamage(name, file, file.journal->damage()->message + ", up to its end");
+        reportDamage(name, file,
+                     say("run.damaged-to-end", {{"what", file.journal->damage()->message}}));
     file.isOver = true;
 }
 
@@ -184,7 +184,7 @@ void NodeIngest::finish(const RunState& end) {
     // Ignored by the store if it has the end.
     if (!m_ended)
         add(AttemptEnded{end.attempt, static_cast<Outcome>(end.outcome), -1, 0, wallNowNs(),
-                         "as its agent says; its journal has no end of it"},
+                         say("run.end-by-agent")},
             0);
     m_ended = true;
 }
@@ -195,16 +195,18 @@ Result<void> NodeIngest::onSlice(const Slice& slice) {
     if (target.log && slice.offset < target.received) {
         target.log.emplace(slice.offset);
         target.received = slice.offset;
-        reportDamage(slice.file, target, "it was cut off at byte " + std::to_string(slice.offset));
+        reportDamage(slice.file, target,
+                     say("run.log-cut-off", {{"byte", std::to_string(slice.offset)}}));
     }
     if (slice.bytes.empty() && slice.offset < target.received) {
         target.cutAt = slice.offset;
         return {};
     }
     if (slice.offset != target.received)
-        return fail(ErrorCode::kCorrupt, "receive " + slice.file + ": bytes from " +
-                                             std::to_string(slice.offset) + " came, from " +
-                                             std::to_string(target.received) + " were due");
+        return failAs(say("run.receive", {{"file", slice.file}}),
+                      {ErrorCode::kCorrupt,
+                       say("run.bytes-missing", {{"came", std::to_string(slice.offset)},
+                                                 {"due", std::to_string(target.received)}})});
     target.received += slice.bytes.size();
     target.cutAt.reset();
     if (target.log)
@@ -221,8 +223,9 @@ void NodeIngest::decodeJournal(const std::string& name, File& file) {
         auto record = file.journal->next();
         for (const LostBytes& lost : file.journal->takeLost())
             reportDamage(name, file,
-                         std::to_string(lost.bytes) + " bytes from byte " +
-                             std::to_string(lost.offset) + " on are lost: " + lost.why);
+                         say("run.bytes-lost", {{"bytes", std::to_string(lost.bytes)},
+                                                {"from", std::to_string(lost.offset)},
+                                                {"why", lost.why}}));
         if (!record) {
             file.isOver = true;
             reportDamage(name, file, record.error().message);
@@ -241,7 +244,7 @@ void NodeIngest::reportDamage(const std::string& name, File& file, const std::st
     const int rank =
         file.log ? file.logRank : rankIn(file.segment.source, kRankSource).value_or(-1);
     add(Event{rank, -1, wallNowNs(), Severity::kError, kJournalDamagedEvent,
-              name + " on its node: " + what},
+              say("run.file-damaged", {{"file", name}, {"what", what}})},
         file.segment.attempt);
 }
 

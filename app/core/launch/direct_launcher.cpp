@@ -3,8 +3,8 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/transfer_chain.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
-#include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
@@ -90,10 +90,14 @@ private:
     std::stop_callback<std::function<void()>> m_onUnwanted;
 };
 
+Progress progressAt(const std::string& stage) {
+    return {QString::fromStdString(stage)};
+}
+
 /// Tells, beside the stage, which nodes serve another launch or trial first.
 class BusyNodes {
 public:
-    BusyNodes(QString stage, ProgressSink progress)
+    BusyNodes(std::string stage, ProgressSink progress)
         : m_stage(std::move(stage))
         , m_progress(std::move(progress)) {}
 
@@ -104,14 +108,16 @@ public:
             m_busy.erase(node);
         else
             m_busy[node] = behind;
-        QStringList words;
-        for (const auto& [name, with] : m_busy)
-            words << QString::fromStdString(name + " is busy with " + with);
-        m_progress({words.isEmpty() ? m_stage : m_stage + ": " + words.join(", ")});
+        std::string words;
+        for (const auto& [name, task] : m_busy)
+            append(words, say("launch.busy", {{"node", name}, {"task", task}}), ", ");
+        m_progress(progressAt(
+            words.empty() ? m_stage
+                          : say("launch.stage-with", {{"stage", m_stage}, {"what", words}})));
     }
 
 private:
-    QString m_stage;
+    std::string m_stage;
     ProgressSink m_progress;
     std::mutex m_mutex;
     std::map<std::string, std::string> m_busy;
@@ -130,29 +136,30 @@ DirectLauncher::DirectLauncher(Request request, HostPool& hosts, ProgressSink pr
 
 Result<void> DirectLauncher::checkStop() const {
     if (m_stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, "launch " + m_request.attempt.runId + ": cancelled");
+        return fail(ErrorCode::kUnavailable,
+                    say("launch.run", {{"run", m_request.attempt.runId}}) + ": cancelled");
     return {};
 }
 
-void DirectLauncher::report(const QString& stage) {
+void DirectLauncher::report(const std::string& stage) {
     m_stage = stage;
-    m_progress({stage});
+    m_progress(progressAt(stage));
 }
 
 /// A teller of pauses: the stage then names the node that takes no connection at the moment.
 OnConnectPause DirectLauncher::pauseTeller() const {
     return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
         const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
-        progress({stage + QStringLiteral(": %1; tried again for %2 s more")
-                              .arg(QString::fromStdString(pause.why.message))
-                              .arg(seconds)});
+        progress(progressAt(say(
+            "launch.stage-paused",
+            {{"stage", stage}, {"why", pause.why.message}, {"seconds", std::to_string(seconds)}})));
     };
 }
 
 std::string DirectLauncher::purpose() const {
     if (!m_request.purpose.empty() || m_request.attempt.runId.empty())
         return m_request.purpose;
-    return "the launch of " + m_request.attempt.runId;
+    return say("launch.the-launch", {{"run", m_request.attempt.runId}});
 }
 
 template <class T>
@@ -274,10 +281,11 @@ Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
         m_stop, [this, &mark](size_t node) -> Task<LaunchFacts::OnNode> {
             return [spec = specToLookFor(neededSpec(), node == 0), mark,
                     checkpoints = m_request.spec.checkpoint.directory,
-                    &placed = m_request.nodes[node].node, name = nodeName(node)](
+                    &placed = m_request.nodes[node].node,
+                    attempt = say("launch.look-at", {{"node", nodeName(node)}})](
                        HostSession& session, const std::string& agent, std::stop_token stop) {
                 auto facts = factsOfNode(session, agent, placed, spec, checkpoints, mark, stop);
-                return facts ? facts : failAs("look at " + name, facts.error());
+                return facts ? facts : failAs(attempt, facts.error());
             };
         });
     return answers.map(
@@ -303,7 +311,7 @@ Result<std::vector<CheckRow>> DirectLauncher::rows(const NetworkMatrix& lastNetw
 }
 
 Result<std::vector<Placement>> DirectLauncher::check() {
-    report(QStringLiteral("Check nodes"));
+    report(say("launch.check-nodes"));
     RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
     RM_RETURN_IF_ERROR(refuseProblems(outlooks));
     m_nodes.clear();
@@ -325,29 +333,32 @@ Result<void> DirectLauncher::refuseProblems(const std::vector<NodeOutlook>& outl
     std::string all;
     for (size_t i = 0; i < outlooks.size(); ++i)
         for (const LaunchProblem& problem : outlooks[i].problems)
-            all += (all.empty() ? "launch on " : "\nlaunch on ") + nodeName(i) + ": " +
-                   problemWords(problem);
+            append(
+                all,
+                say("launch.refused-on", {{"node", nodeName(i)}, {"why", problemWords(problem)}}),
+                "\n");
     return all.empty() ? Result<void>() : fail(ErrorCode::kNotFound, all);
 }
 
 namespace {
 
 /// The error, with advice where the node has no room for what is sent to it.
-Error withRoomAdvice(const Error& error, const std::string& node) {
-    return error.code == ErrorCode::kExhausted
-               ? Error{error.code, error.message + "; " + makeRoomOn(node)}
-               : error;
+Error withRoomAdvice(Error error, const std::string& node) {
+    if (error.code == ErrorCode::kExhausted)
+        append(error.message, makeRoomOn(node));
+    return error;
 }
 
 } // namespace
 
 Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
-                                                          const std::string& what) {
-    m_stage = QString::fromStdString("Send " + what);
+                                                          const std::string& stage) {
+    m_stage = stage;
     std::vector<std::string> names;
     for (size_t i = 0; i < m_workers.size(); ++i)
         names.push_back(nodeName(i));
-    const auto rate = std::make_shared<TransferRate>(m_stage, std::move(names), m_progress);
+    const auto rate =
+        std::make_shared<TransferRate>(QString::fromStdString(stage), std::move(names), m_progress);
     std::vector<std::string> paths(m_workers.size());
     // Nodes of a later round find in their home what one of an earlier round was sent.
     for (const std::vector<size_t>& nodes : roundsByHome(m_nodes, tree.isInPlace)) {
@@ -432,14 +443,14 @@ Result<void> DirectLauncher::deploy() {
     if (const auto goesOn = checkStop(); !goesOn || m_isDeployed)
         return goesOn;
     RM_ASSIGN_OR_RETURN(const auto bundle, trainerBundle(m_target.runtime));
-    RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, "trainer"));
+    RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, say("launch.send-trainer")));
     m_bundles = std::move(bundles);
     m_stagedData.assign(m_workers.size(), {});
     m_isDeployed = !neededSpec().data.stage;
     if (m_isDeployed)
         return {};
     RM_ASSIGN_OR_RETURN(const auto data, stagedTree());
-    RM_ASSIGN_OR_RETURN(auto staged, sendTree(data, "data"));
+    RM_ASSIGN_OR_RETURN(auto staged, sendTree(data, say("launch.send-data")));
     m_stagedData = std::move(staged);
     m_isDeployed = true;
     return {};
@@ -460,7 +471,7 @@ std::string DirectLauncher::whatIsTooLarge() {
     // A failure to send what estimates is left to the launch itself, which meets and reports it.
     if (!mayBeTooLarge() || !deploy())
         return {};
-    report(QStringLiteral("Estimate memory"));
+    report(say("launch.estimate-memory"));
     const auto plans = makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, {}, m_bundles,
                                  m_request.attempt);
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
@@ -482,7 +493,7 @@ std::string DirectLauncher::specOn(size_t node) const {
 
 Result<std::vector<NodePlan>> DirectLauncher::planAtMeeting() {
     RM_RETURN_IF_ERROR(checkStop());
-    report(QStringLiteral("Find where ranks meet"));
+    report(say("launch.find-where-ranks-meet"));
     std::vector<HostWorker*> workers;
     for (const auto& worker : m_workers)
         workers.push_back(worker.get());
@@ -493,7 +504,7 @@ Result<std::vector<NodePlan>> DirectLauncher::planAtMeeting() {
 
 Result<void> DirectLauncher::start() {
     RM_ASSIGN_OR_RETURN(const auto plans, planAtMeeting());
-    report(QStringLiteral("Start ranks"));
+    report(say("launch.start-ranks"));
     return startAll(plans);
 }
 
@@ -504,16 +515,13 @@ DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& ca
     std::vector<std::string> names;
     for (size_t i = 0; i < m_workers.size(); ++i)
         names.push_back(nodeName(i));
-    report(QString::fromStdString("Run " + purpose() + " on " + someOf(names)));
+    report(say("launch.run-trial", {{"trial", purpose()}, {"nodes", someOf(names)}}));
     FirstError first(m_stop);
     const auto taskOf = [&](size_t node) -> Task<std::string> {
         return [&plan = plans[node], call = callOf(plans[node]), timeout, name = nodeName(node)](
                    HostSession& session, const std::string& agent, std::stop_token stop) {
             auto told = runTrainerOf(plan, session, agent, call, timeout, stop);
-            return told.map_error([&name](Error error) {
-                error.message = name + ": " + error.message;
-                return error;
-            });
+            return told ? told : failAs(name, told.error());
         };
     };
     auto told = onEveryNode<std::string>(first.endsOthers(), taskOf,
@@ -531,9 +539,12 @@ std::string DirectLauncher::meeting() const {
     }
     const std::string elsewhere = m_target.device == "cuda" ? m_rendezvous.ncclElsewhere : "";
     const std::string& host = m_rendezvous.masterAddr;
-    return "ranks meet at " + (isSix(host) ? '[' + host + ']' : host) + ":" +
-           std::to_string(m_rendezvous.masterPort) + ", by " + byInterface(interfaces, names) +
-           (elsewhere.empty() ? "" : "; " + elsewhere);
+    std::string words = say("launch.meeting", {{"host", isSix(host) ? '[' + host + ']' : host},
+                                               {"port", std::to_string(m_rendezvous.masterPort)},
+                                               {"interfaces", byInterface(interfaces, names)}});
+    if (!elsewhere.empty())
+        append(words, elsewhere);
+    return words;
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {

@@ -57,7 +57,7 @@ protected:
     Result<std::vector<NodeOutlook>> lookWith(decltype(&lookAtNode) look);
     /// Sends one tree to every node, and once to those that share a home: the folder's path on
     /// each.
-    Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
+    Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& stage);
     RunSpec neededSpec() const;
     /// Leaves or takes the mark in the folder of checkpoints of the first node.
     Result<FolderOnNode> markFolder(const std::string& mark, MarkOrder order);
@@ -68,7 +68,7 @@ protected:
     Result<void> startAll(const std::vector<NodePlan>& plans);
     Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;
     Result<void> checkStop() const;
-    void report(const QString& stage);
+    void report(const std::string& stage);
     OnConnectPause pauseTeller() const;
     std::string purpose() const;
     const std::string& nodeName(size_t node) const { return m_request.nodes[node].node.name; }
@@ -80,7 +80,7 @@ protected:
     std::vector<PlacedNode> m_nodes;
     std::vector<int> m_ranks; ///< per node
     Target m_target;
-    QString m_stage; ///< as reported last
+    std::string m_stage; ///< as reported last
     std::vector<std::string> m_bundles;
     Rendezvous m_rendezvous;
     bool m_isDeployed = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/forecast.h"
 
-#include "app/core/fleet/node_comparison.h"
+#include "app/core/findings/text.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/step_cut.h"
 
@@ -204,12 +204,13 @@ const SumGroup* withoutRate(const LinkTest& test) {
 /// Why nothing can be forecast from the test; empty: it can.
 std::string obstacleOf(const LinkTest& test) {
     if (test.report.groups.empty() || test.nodes.size() < 2)
-        return "no sums between nodes were measured" +
-               (test.report.fault.empty() ? "" : ": " + test.report.fault);
+        return test.report.fault.empty() ? say("forecast.no-sums")
+                                         : say("forecast.no-sums-as", {{"why", test.report.fault}});
     if (std::ranges::any_of(test.nodes, [](const LinkTest::Node& node) { return node.ranks < 1; }))
-        return "the test of the links does not say how many ranks each node had";
+        return say("forecast.ranks-unknown");
     if (const SumGroup* group = withoutRate(test))
-        return "between " + groupName(test, *group) + " there is " + rateWords(test, *group);
+        return say("forecast.no-rate",
+                   {{"nodes", groupName(test, *group)}, {"rate", rateWords(test, *group)}});
     return {};
 }
 
@@ -228,8 +229,9 @@ const SumGroup& groupFor(const LinkTest& test, size_t nodes) {
     return *slowest;
 }
 
-std::string timesWord(double factor) {
-    return QLocale::c().toString(factor, 'f', 2).toStdString() + " times";
+/// "0.95", of "0.95 times as many"
+std::string twoDecimals(double factor) {
+    return QLocale::c().toString(factor, 'f', 2).toStdString();
 }
 
 std::string inMs(double ms) {
@@ -268,8 +270,9 @@ std::string leftOutWords(const StepProfile& profile, const RunSpec& spec, const 
     }
     if (numbers.empty())
         return {};
-    return "no forecast for " + someOf(numbers) +
-           (numbers == std::vector<std::string>{"1"} ? " node: " : " nodes: ") + why;
+    const bool isOne = numbers == std::vector<std::string>{"1"};
+    return say(isOne ? "forecast.none-for-node" : "forecast.none-for-nodes",
+               {{"nodes", someOf(numbers)}, {"why", why}});
 }
 
 /// The speed-up of the same nodes with another profile or larger steps of the spec.
@@ -286,16 +289,21 @@ std::string verdictOf(const std::vector<StepForecast>& forecasts) {
     const StepForecast& first = forecasts.front();
     const StepForecast& last = forecasts.back();
     const double factor = speedUp(forecasts, forecasts.size() - 1);
-    const bool isSecond = last.nodes == 2;
-    const std::string nodes = isSecond ? "the second node" : std::to_string(last.nodes) + " nodes";
-    const std::string compared =
-        timesWord(factor) + " as many samples a second as on " +
-        (first.nodes == 1 ? "one node" : std::to_string(first.nodes) + " nodes") +
-        "; each step takes " + inMs(last.stepMs) + " instead of " + inMs(first.stepMs) +
-        ", of which it waits " + inMs(last.waitMs) + " for what travels";
-    if (factor < 1)
-        return nodes + (isSecond ? " makes" : " make") + " training slower: " + compared;
-    return "with " + nodes + " training gets through " + compared;
+    const bool isSlower = factor < 1;
+    const Value times{"factor", twoDecimals(factor)}, step{"step", inMs(last.stepMs)},
+        before{"before", inMs(first.stepMs)}, waits{"waits", inMs(last.waitMs)};
+    if (last.nodes == 2)
+        return say(isSlower ? "forecast.second-node-slows" : "forecast.second-node-helps",
+                   {times, step, before, waits});
+    return say(isSlower ? "forecast.nodes-slow" : "forecast.nodes-help",
+               {{"nodes", std::to_string(last.nodes)},
+                times,
+                {"first", first.nodes == 1
+                              ? say("forecast.one-node")
+                              : say("forecast.nodes", {{"nodes", std::to_string(first.nodes)}})},
+                step,
+                before,
+                waits});
 }
 
 std::optional<std::string> withCompression(StepProfile profile, const RunSpec& spec,
@@ -304,8 +312,8 @@ std::optional<std::string> withCompression(StepProfile profile, const RunSpec& s
     if (profile.bytesOnWire < 4)
         return std::nullopt;
     profile.bytesOnWire = 2;
-    return "with distribution.compression = \"bfloat16\" it would be " +
-           timesWord(speedUpWith(profile, spec, test, forecasts));
+    return say("forecast.with-compression",
+               {{"factor", twoDecimals(speedUpWith(profile, spec, test, forecasts))}});
 }
 
 /// The speed-up if nothing had to travel.
@@ -327,9 +335,11 @@ std::string withLargerSteps(const StepProfile& profile, RunSpec spec, const Link
         size *= 2;
         factor = speedUpWith(profile, spec, test, forecasts);
     } while (factor < kNear * mostOf(forecasts) && size < kMost * before);
-    return std::string("with train.") + (isGlobal ? "global_batch" : "accumulation") + " = " +
-           std::to_string(size) + " it would be " + timesWord(factor) + ", with an update after " +
-           std::to_string(size / before) + " times as many samples";
+    return say("forecast.with-larger-steps",
+               {{"key", isGlobal ? "train.global_batch" : "train.accumulation"},
+                {"size", std::to_string(size)},
+                {"factor", twoDecimals(factor)},
+                {"more", std::to_string(size / before)}});
 }
 
 } // namespace
@@ -388,7 +398,7 @@ std::vector<std::string> forecastWords(const StepProfile& profile, const RunSpec
                                        const LinkTest& test) {
     constexpr double kWell = 0.9; ///< of what so many ranks could do
     if (const std::string obstacle = obstacleOf(test); !obstacle.empty())
-        return {"no forecast: " + obstacle};
+        return {say("forecast.none", {{"why", obstacle}})};
     const auto forecasts = forecastNodes(profile, spec, test);
     const std::string leftOut = leftOutWords(profile, spec, test);
     if (forecasts.size() < 2)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/host_worker.h"
 
+#include "app/core/findings/text.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -71,11 +73,12 @@ void HostWorker::withdraw(int64_t id) {
 }
 
 void HostWorker::cancel(Job& job) const {
-    job.refuse({ErrorCode::kUnavailable, "work on " + node().name + ": cancelled"});
+    job.refuse(
+        {ErrorCode::kUnavailable, say("launch.work-on", {{"node", node().name}}) + ": cancelled"});
 }
 
 void HostWorker::refuse(Job& job) const {
-    job.refuse({ErrorCode::kUnavailable, "work on " + node().name + ": Ringmaster is closing"});
+    job.refuse({ErrorCode::kUnavailable, say("launch.closing", {{"node", node().name}})});
 }
 
 void HostWorker::loop(std::stop_token stop) {

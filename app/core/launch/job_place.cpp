@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/job_place.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/launch/job_script.h"
 #include "shared/return_if_error.h"
 #include "shared/wire/gpu_model.h"
@@ -12,8 +13,8 @@ namespace {
 std::string namesOf(const SlurmReport& report) {
     std::string names;
     for (const SlurmPartition& partition : report.partitions)
-        names += (names.empty() ? "" : ", ") + partition.name;
-    return names.empty() ? "none" : names;
+        append(names, partition.name, ", ");
+    return names.empty() ? say("launch.none") : names;
 }
 
 } // namespace
@@ -29,12 +30,10 @@ Result<SlurmPartition> partitionOfJob(const Node& cluster, const RunSpec& spec,
     const std::string wanted = partitionOf(sbatchOptions(cluster, spec));
     if (const SlurmPartition* partition = partitionCalled(slurm, wanted))
         return *partition;
+    const Value all{"partitions", namesOf(slurm)};
     return fail(ErrorCode::kNotFound,
-                "its Slurm has no " +
-                    (wanted.empty() ? "default partition; name one by launch.sbatch = "
-                                      "[\"--partition=NAME\"]"
-                                    : "partition " + wanted) +
-                    "; there are: " + namesOf(slurm));
+                wanted.empty() ? say("launch.no-default-partition", {all})
+                               : say("launch.no-partition", {{"partition", wanted}, all}));
 }
 
 NodeReport reportInJob(NodeReport login, const SlurmPartition& partition,
@@ -56,11 +55,12 @@ Result<std::vector<int>> ranksInJob(const RunSpec& spec, const PlacedNode& one, 
     std::vector<int> ranks = ranksByNode(total, perNode.front());
     if (static_cast<int>(ranks.size()) > partition.nodes)
         return fail(ErrorCode::kInvalid,
-                    "place " + std::to_string(total) + " ranks on " + one.node.name + ": with " +
-                        std::to_string(perNode.front()) + " on a node that is " +
-                        std::to_string(ranks.size()) + " nodes, and its partition " +
-                        partition.name + " has " + std::to_string(partition.nodes) +
-                        "; launch.ranks says how many a node has");
+                    say("launch.partition-too-small", {{"ranks", std::to_string(total)},
+                                                       {"node", one.node.name},
+                                                       {"each", std::to_string(perNode.front())},
+                                                       {"nodes", std::to_string(ranks.size())},
+                                                       {"partition", partition.name},
+                                                       {"most", std::to_string(partition.nodes)}}));
     return ranks;
 }
 

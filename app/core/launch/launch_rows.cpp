@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launch_rows.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/plan.h"
@@ -18,7 +19,6 @@ namespace rm {
 
 namespace {
 
-using State = CheckRow::State;
 using OnNode = LaunchFacts::OnNode;
 
 /// Journals, logs and prepared text, as a rule. A run with less begins all the same.
@@ -31,15 +31,6 @@ int64_t mostCheckpoints(const RunSpec& spec) {
     return spec.checkpoint.keepLast +
            (spec.checkpoint.keepBest ? spec.checkpoint.keepBestCount : 0) + 1 +
            (every > 0 ? spec.train.steps / every : 0);
-}
-
-/// "checkpoints at most 12.0 GB, and one more for every 1000 steps"
-std::string checkpointWords(const RunSpec& spec, int64_t bytes) {
-    const int64_t every = spec.checkpoint.keepEvery;
-    return "checkpoints at most " + bytesWords(bytes) +
-           (every > 0 && spec.train.steps == 0
-                ? ", and one more for every " + std::to_string(every) + " steps"
-                : std::string());
 }
 
 /// What a launch and its run add to one file system of a node.
@@ -73,16 +64,6 @@ std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
     return rooms;
 }
 
-void warn(CheckRow& row, State state, const std::string& cause, const std::string& fix) {
-    row.state = std::max(row.state, state);
-    const auto add = [](std::string& text, const std::string& more) {
-        if (text.find(more) == std::string::npos)
-            text += (text.empty() ? "" : "; ") + more;
-    };
-    add(row.cause, cause);
-    add(row.fix, fix);
-}
-
 bool isShared(const LaunchFacts& facts) {
     return std::ranges::all_of(facts.nodes,
                                [](const OnNode& node) { return node.saving().hasMark; });
@@ -93,13 +74,40 @@ bool hasCopies(const RunSpec& spec, const LaunchFacts& facts) {
     return spec.checkpoint.copies == "auto" && facts.nodes.size() > 1 && !isShared(facts);
 }
 
-/// Judges file systems and not folders, as trainer, run and checkpoints may share one. Only what is
-/// sent can make it bad: with too little room for the rest a run begins all the same.
+/// "node-1: 1.2 TB free at /home/me, 329 MB to be sent, checkpoints at most 12.0 GB"
+std::string roomWords(const RunSpec& spec, const std::string& node, const Room& room) {
+    const Value on{"node", node}, free{"free", bytesWords(room.freeBytes)},
+        folder{"folder", room.folder},
+        sent{"sent", room.sent > 0 ? bytesWords(room.sent) : say("launch.nothing")},
+        checkpoints{"checkpoints", bytesWords(room.checkpoints)};
+    if (room.checkpoints <= 0)
+        return say("launch.room", {on, free, folder, sent});
+    const int64_t every = spec.checkpoint.keepEvery;
+    if (every > 0 && spec.train.steps == 0)
+        return say("launch.room-and-more-checkpoints",
+                   {on, free, folder, sent, checkpoints, {"every", std::to_string(every)}});
+    return say("launch.room-and-checkpoints", {on, free, folder, sent, checkpoints});
+}
+
+/// The finding of a file system with too little room. Only what is sent can make it bad: with too
+/// little for the rest a run begins all the same.
+void addTooLittle(CheckRow& row, const Room& room, const std::string& words,
+                  const std::string& node) {
+    const Value there{"room", words}, makeRoom{"make-room", makeRoomOn(node)};
+    if (room.isTooLittleForSent())
+        addFinding(row, "launch-room.too-little-to-send", {there, makeRoom});
+    else if (room.forTheRun > 0)
+        addFinding(row, "launch-room.too-little",
+                   {there, makeRoom, {"bytes", bytesWords(room.forTheRun)}});
+    else
+        addFinding(row, "launch-room.too-little-for-checkpoints", {there, makeRoom});
+}
+
+/// Judges file systems and not folders, as trainer, run and checkpoints may share one.
 CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);
-    CheckRow row = goodRow("launch-room", "Room on the disks", {});
-    std::string tight;
+    CheckRow tooLittle;
     std::string enough;
     for (size_t i = 0; i < facts.nodes.size(); ++i) {
         const OnNode& node = facts.nodes[i];
@@ -107,83 +115,47 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
                                     : i == 1 && hasCopies(spec, facts) ? kCopies
                                                                        : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
-            const std::string words =
-                node.node.name + ": " + bytesWords(room.freeBytes) + " free at " + room.folder +
-                ", " + (room.sent > 0 ? bytesWords(room.sent) : "nothing") + " to be sent" +
-                (room.checkpoints > 0 ? ", " + checkpointWords(spec, room.checkpoints) : "");
-            if (!room.isTooLittle()) {
-                enough += (enough.empty() ? "" : "; ") + words;
-                continue;
-            }
-            tight += (tight.empty() ? "" : "; ") + words;
-            if (room.isTooLittleForSent())
-                warn(row, State::kBad, "what is sent does not fit there",
-                     makeRoomOn(node.node.name));
+            const std::string words = roomWords(spec, node.node.name, room);
+            if (room.isTooLittle())
+                addTooLittle(tooLittle, room, words, node.node.name);
             else
-                warn(row, State::kWarning,
-                     "the disk may fill up while it trains" +
-                         (room.forTheRun > 0 ? ", as journals, logs and prepared text take some " +
-                                                   bytesWords(room.forTheRun)
-                                             : std::string()) +
-                         "; the run then waits for room with its next checkpoint",
-                     makeRoomOn(node.node.name) +
-                         ", keep fewer (checkpoint.keep_last), or name another folder "
-                         "(checkpoint.directory)");
+                append(enough, words);
         }
     }
-    row.evidence = tight.empty() ? enough : tight;
-    return row;
+    return tooLittle.id.empty() ? finding("launch-room", {{"rooms", enough}}) : tooLittle;
 }
 
 /// Whether rank 0 can write there comes first: who finds the checkpoints again matters only then.
 CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
-    CheckRow row = goodRow("launch-checkpoints", "Checkpoints", {});
-    const std::string folder = spec.checkpoint.directory.empty()
-                                   ? "the run's folder on " + first.node.name
-                                   : spec.checkpoint.directory + " on " + first.node.name;
-    if (const std::string& problem = first.saving().problem; !problem.empty()) {
-        row.evidence = folder + ": " + problem;
-        warn(row, State::kBad, "rank 0 cannot write checkpoints there",
-             "let " + first.report.user +
-                 " write there, or name another folder (checkpoint.directory)");
-        return row;
-    }
-    if (facts.nodes.size() == 1) {
-        row.evidence = "in " + folder;
-        return row;
-    }
-    if (isShared(facts)) {
-        row.evidence = "in " +
-                       (spec.checkpoint.directory.empty() ? folder : spec.checkpoint.directory) +
-                       ", which all nodes have in common: whichever goes on finds them";
-        return row;
-    }
-    row.evidence = "in " + folder + ", which the other nodes do not have";
-    if (spec.checkpoint.copies == "auto") {
-        row.evidence += "; a copy of the newest two goes to a second node";
-        return row;
-    }
-    if (spec.checkpoint.copies == "computer") {
-        row.evidence +=
-            "; a copy of the newest two comes to this computer while it follows the run";
-        return row;
-    }
-    warn(row, State::kWarning, "if " + first.node.name + " is lost, so is all that was trained",
-         "set checkpoint.copies = \"auto\", or name a folder that all nodes share");
-    return row;
+    const std::string& named = spec.checkpoint.directory;
+    const Value node{"node", first.node.name};
+    const Value folder{"folder", named.empty()
+                                     ? say("launch.run-folder", {node})
+                                     : say("launch.folder-on", {node, {"folder", named}})};
+    if (const std::string& problem = first.saving().problem; !problem.empty())
+        return finding("launch-checkpoints.unwritable",
+                       {folder, {"problem", problem}, {"user", first.report.user}});
+    if (facts.nodes.size() == 1)
+        return finding("launch-checkpoints", {folder});
+    if (isShared(facts))
+        return finding("launch-checkpoints.shared",
+                       {named.empty() ? folder : Value{"folder", named}});
+    if (spec.checkpoint.copies == "auto")
+        return finding("launch-checkpoints.copied", {folder});
+    if (spec.checkpoint.copies == "computer")
+        return finding("launch-checkpoints.copied-here", {folder});
+    return finding("launch-checkpoints.on-one-node", {folder, node});
 }
 
 std::string dataWords(const DataFingerprint& data) {
-    return counted(data.files, "file") + ", " + bytesWords(data.bytes);
+    return say("launch.data",
+               {{"files", counted(data.files, "file")}, {"bytes", bytesWords(data.bytes)}});
 }
 
 CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
-    CheckRow row = goodRow("launch-data", "Data", {});
-    if (spec.data.stage) {
-        row.evidence = "sent from this computer, so the same on all nodes";
-        return row;
-    }
+    if (spec.data.stage)
+        return finding("launch-data.staged");
     std::vector<std::pair<DataFingerprint, std::vector<std::string>>> kinds;
     for (const OnNode& node : facts.nodes) {
         const DataFingerprint data = node.data.value_or(DataFingerprint());
@@ -192,29 +164,21 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
             kind = kinds.insert(kind, {data, {}});
         kind->second.push_back(node.node.name);
     }
-    for (const auto& [data, nodes] : kinds)
-        row.evidence += (row.evidence.empty() ? "" : "; ") +
-                        (kinds.size() == 1 ? std::string() : someOf(nodes) + ": ") +
-                        dataWords(data);
+    const DataFingerprint& first = kinds.front().first;
     if (kinds.size() == 1) {
-        const bool isWhole = kinds.front().first.isWhole;
-        const std::string what = isWhole ? "names, sizes" : "names and sizes of so many";
-        if (facts.nodes.size() > 1)
-            row.evidence += ", the same on all nodes by " + what + " and samples of the contents";
-        else if (!isWhole)
-            row.evidence += ", and more";
-        return row;
+        const Value data{"data", dataWords(first)};
+        if (facts.nodes.size() == 1)
+            return finding(first.isWhole ? "launch-data" : "launch-data.more", {data});
+        return finding(first.isWhole ? "launch-data.same" : "launch-data.same-by-some", {data});
     }
-    const bool areAlike = std::ranges::all_of(kinds, [&](const auto& kind) {
-        return kind.first.files == kinds.front().first.files &&
-               kind.first.bytes == kinds.front().first.bytes;
+    std::string all;
+    for (const auto& [data, nodes] : kinds)
+        append(all, say("launch.of-node", {{"node", someOf(nodes)}, {"what", dataWords(data)}}));
+    const bool areAlike = std::ranges::all_of(kinds, [&first](const auto& kind) {
+        return kind.first.files == first.files && kind.first.bytes == first.bytes;
     });
-    warn(row, State::kWarning,
-         areAlike ? "their contents differ: ranks draw from one order of samples, and each would "
-                    "read others"
-                  : "they differ: ranks draw from one order of samples, and each would read others",
-         "copy the same data to all of them (rsync -a --checksum), or set data.stage = true");
-    return row;
+    return finding(areAlike ? "launch-data.other-contents" : "launch-data.other-files",
+                   {{"data", all}});
 }
 
 std::vector<PlacedNode> placedIn(const LaunchFacts& facts) {
@@ -232,135 +196,112 @@ bool isMissing(const std::string& runtime, const std::function<bool(const Runtim
 CheckRow runtimeRow(const RunSpec& spec, const Result<PlacedRanks>& ranks,
                     const std::function<bool(const Runtime&)>& isHere) {
     if (!ranks)
-        return {kLaunchRuntimeRow,
-                State::kBad,
-                "Ranks",
-                ranks.error().message,
-                "the launch is refused",
-                "change a setting that the message names, or the nodes or ranks"};
-    CheckRow row = goodRow(kLaunchRuntimeRow, "What computes", {});
+        return finding("launch-runtime.refused", {{"error", ranks.error().message}});
     const Target& target = ranks->target;
-    if (target.device == "cuda") {
-        row.evidence = "all ranks train on GPUs, by the runtime " + target.runtime;
-        if (isMissing(target.runtime, isHere))
-            warn(row, State::kBad, "this computer lacks it: the launch is refused",
-                 runtimeFix(target.runtime));
-        return row;
-    }
-    row.evidence = spec.launch.device == "cpu"
-                       ? "all ranks train on CPUs, as launch.device = \"cpu\" says"
-                       : "all ranks train on CPUs";
-    if (const IdleGpus& idle = target.idle; !idle.which.empty()) {
-        row.evidence = idleFact(idle);
-        warn(row, State::kWarning, idle.why, idle.fix);
-    }
-    return row;
+    const Value runtime{"runtime", target.runtime};
+    if (target.device == "cuda")
+        return isMissing(target.runtime, isHere)
+                   ? finding("launch-runtime.missing",
+                             {runtime, {"fix", runtimeFix(target.runtime)}})
+                   : finding("launch-runtime", {runtime});
+    if (const IdleGpus& idle = target.idle; !idle.which.empty())
+        return finding("launch-runtime.idle-gpus",
+                       {{"gpus", idle.which}, {"why", idle.why}, {"fix", idle.fix}});
+    return finding(spec.launch.device == "cpu" ? "launch-runtime.cpus-as-set"
+                                               : "launch-runtime.cpus");
 }
 
-/// The row of who uses the GPUs' memory, as the check of each node says; nullopt: nobody does.
-/// `isForRun`: the run is to train on them.
-std::optional<CheckRow> gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
-    CheckRow row = goodRow("launch-gpu-memory", "GPU memory in use", {});
+// Rows that are there only if something is found; without id: nothing is.
+
+/// The row of who uses the GPUs' memory, as the check of each node says. `isForRun`: the run is to
+/// train on them.
+CheckRow gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
+    CheckRow row;
     for (const OnNode& each : facts.nodes) {
         const auto there = usedGpuMemoryRow(each.report, each.node);
         if (!there)
             continue;
-        row.evidence +=
-            (row.evidence.empty() ? "" : "; ") + each.node.name + ": " + there->evidence;
-        if (isForRun && there->state != State::kGood)
-            warn(row, there->state, there->cause, there->fix);
+        const Value node{"node", each.node.name}, evidence{"evidence", there->evidence};
+        if (isForRun && there->state != CheckRow::State::kGood)
+            addFinding(row, "launch-gpu-memory.in-the-way",
+                       {node, evidence, {"cause", there->cause}, {"fix", there->fix}});
+        else
+            addFinding(row, "launch-gpu-memory", {node, evidence});
     }
-    return row.evidence.empty() ? std::nullopt : std::optional(row);
+    return row;
 }
 
-/// The row of what a node would refuse the launch for; nullopt: nothing.
-std::optional<CheckRow> problemsRow(const LaunchFacts& facts) {
-    CheckRow row = goodRow("launch-refused", "What the run needs there", {});
+/// The row of what a node would refuse the launch for.
+CheckRow problemsRow(const LaunchFacts& facts) {
+    CheckRow row;
     for (const OnNode& each : facts.nodes)
         for (const LaunchProblem& problem : each.problems) {
-            row.evidence +=
-                (row.evidence.empty() ? "" : "; ") + each.node.name + ": " + problem.what;
-            warn(row, State::kBad, "the launch is refused",
-                 problem.fix.empty()
-                     ? "put there what is missing, or change the setting that names it"
-                     : problem.fix);
+            const Value node{"node", each.node.name}, what{"problem", problem.what};
+            if (problem.fix.empty())
+                addFinding(row, "launch-refused.missing", {node, what});
+            else
+                addFinding(row, "launch-refused", {node, what, {"fix", problem.fix}});
         }
-    return row.evidence.empty() ? std::nullopt : std::optional(row);
+    return row;
 }
 
-/// The row of runs whose ranks live there already; nullopt: none do.
-std::optional<CheckRow> othersRow(const LaunchFacts& facts) {
+/// The row of runs whose ranks live there already.
+CheckRow othersRow(const LaunchFacts& facts) {
     std::map<std::string, std::vector<std::string>> nodesOf;
     for (const OnNode& each : facts.nodes)
         for (const RunReport& run : each.report.runs)
             if (run.ranks > 0)
                 nodesOf[run.runId].push_back(each.node.name);
-    if (nodesOf.empty())
-        return std::nullopt;
-    std::string others;
+    CheckRow row;
     for (const auto& [run, nodes] : nodesOf)
-        others += (others.empty() ? "" : "; ") + run + " on " + someOf(nodes);
-    CheckRow row = goodRow("launch-others", "Others there", others);
-    warn(row, State::kWarning,
-         "what trains there may share processors, GPUs and memory with this run",
-         "wait for its end, pause it if it is yours, or choose other nodes or GPUs");
+        addFinding(row, "launch-others", {{"run", run}, {"nodes", someOf(nodes)}});
     return row;
 }
 
-/// The row of nodes that are one machine; nullopt: none are. A cluster's jobs train elsewhere.
-std::optional<CheckRow> machinesRow(const LaunchFacts& facts) {
+/// The row of nodes that are one machine. A cluster's jobs train elsewhere.
+CheckRow machinesRow(const LaunchFacts& facts) {
     std::vector<NodeCheck> nodes;
     for (const OnNode& each : facts.nodes)
         if (!each.node.isSlurm) {
             nodes.emplace_back().node = each.node.name;
             nodes.back().report = each.report;
         }
-    std::string words;
+    CheckRow row;
     for (const auto& names : namesOfMachines(nodes))
-        words += (words.empty() ? "" : "; ") + someOf(names) + " are the same machine";
-    if (words.empty())
-        return std::nullopt;
-    CheckRow row = goodRow("launch-machines", "Machines", words);
-    warn(row, State::kWarning, "ranks there share its processors, memory and GPUs",
-         "choose one of these nodes, with more ranks");
+        addFinding(row, "launch-machines", {{"nodes", someOf(names)}});
     return row;
 }
 
 CheckRow nowhereToMeet(const Error& error) {
-    return {"launch-address",
-            State::kBad,
-            "Where ranks meet",
-            error.message,
-            "no rank would reach the others: the launch is refused",
-            "correct or remove the variable or launch.interface that names it; if none does, give "
-            "that node a network by which the others reach it"};
+    return finding("launch-address.nowhere", {{"error", error.message}});
 }
 
-/// The row of where ranks would meet; nullopt: on one node there is nothing to tell.
-std::optional<CheckRow> addressRow(const RunSpec& spec, const LaunchFacts& facts) {
+/// The row of where ranks would meet; on one node there is nothing to tell.
+CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
     if (first.node.isSlurm) // the agents find that in the job, on other machines than this one
-        return std::nullopt;
+        return {};
     const std::vector<PlacedNode> placed = placedIn(facts);
     if (placed.size() == 1) {
         const auto alone = checkAlone(placed.front(), spec);
-        return alone ? std::nullopt : std::optional(nowhereToMeet(alone.error()));
+        return alone ? CheckRow() : nowhereToMeet(alone.error());
     }
     if (const auto candidates = rendezvousCandidates(placed, spec); !candidates)
         return nowhereToMeet(candidates.error());
     std::string open;
     for (const InterfaceReport& each : meetingAddresses(placed.front(), spec))
         if (isPublic(each.address))
-            open += (open.empty() ? "" : ", ") + each.address + " (" + each.name + ')';
-    CheckRow row =
-        goodRow("launch-address", "Where ranks meet", "at a private address of " + first.node.name);
+            append(open,
+                   say("network.place", {{"address", each.address}, {"interface", each.name}}),
+                   ", ");
+    const Value node{"node", first.node.name};
     if (open.empty())
-        return row;
-    row.evidence = "perhaps at " + open + " of " + first.node.name + ", which is public";
-    warn(row, State::kWarning,
-         "anybody who reaches it can connect: PyTorch's rendezvous, Gloo and NCCL know no password",
-         publicAddressFix(facts.lastNetwork, first.node.name, first.report.interfaces));
-    return row;
+        return finding("launch-address", {node});
+    return finding(
+        "launch-address.public",
+        {node,
+         {"addresses", open},
+         {"fix", publicAddressFix(facts.lastNetwork, first.node.name, first.report.interfaces)}});
 }
 
 } // namespace
@@ -372,23 +313,20 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
     const std::vector<PlacedNode> placed = placedIn(facts);
     const auto ranks = placeRanks(spec, placed, Beginning::of(spec), isHere);
     const auto target = ranks ? Result<Target>(ranks->target) : chooseTarget(spec, placed, isHere);
-    std::vector<CheckRow> rows = {roomRow(spec, facts), checkpointsRow(spec, facts),
-                                  dataRow(spec, facts)};
+    const bool isOnGpus = target ? target->device == "cuda" : spec.launch.device != "cpu";
     // What a cluster lacks for the job is told by the row of problems.
     const PlacedNode& first = placed.front();
-    if (placed.size() > 1 || !first.node.isSlurm || first.partition)
-        rows.insert(rows.begin(), runtimeRow(spec, ranks, isHere));
-    if (const auto problems = problemsRow(facts))
-        rows.insert(rows.begin(), *problems);
-    if (const auto others = othersRow(facts))
-        rows.push_back(*others);
-    if (const auto memory =
-            gpuMemoryRow(facts, target ? target->device == "cuda" : spec.launch.device != "cpu"))
-        rows.push_back(*memory);
-    if (const auto machines = machinesRow(facts))
-        rows.push_back(*machines);
-    if (const auto address = addressRow(spec, facts))
-        rows.push_back(*address);
+    const bool isPlaced = placed.size() > 1 || !first.node.isSlurm || first.partition;
+    std::vector<CheckRow> rows = {problemsRow(facts),
+                                  isPlaced ? runtimeRow(spec, ranks, isHere) : CheckRow(),
+                                  roomRow(spec, facts),
+                                  checkpointsRow(spec, facts),
+                                  dataRow(spec, facts),
+                                  othersRow(facts),
+                                  gpuMemoryRow(facts, isOnGpus),
+                                  machinesRow(facts),
+                                  addressRow(spec, facts)};
+    std::erase_if(rows, [](const CheckRow& row) { return row.id.empty(); });
     return rows;
 }
 

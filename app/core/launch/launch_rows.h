@@ -3,9 +3,9 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/runtime.h"
+#include "app/core/findings/check_row.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/network/network_matrix.h"
-#include "app/core/node/check_row.h"
 #include "shared/spec/run_spec.h"
 
 #include <functional>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/findings/check_row.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
 #include "app/core/network/network_matrix.h"
-#include "app/core/node/check_row.h"
 #include "app/core/remote/host.h"
 
 #include <functional>

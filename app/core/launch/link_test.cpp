@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/link_test.h"
 
+#include "app/core/findings/text.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
@@ -65,13 +66,13 @@ double nominalOf(const LinkTest& test, const SumGroup& group) {
     return least;
 }
 
-/// ", was 4.1 Gbit/s" where the rate before is far from this one; else empty.
+/// The value ", was 4.1 Gbit/s" where the rate before is far from this one; else empty.
 std::string wasWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history) {
     constexpr double kSame = 0.1;
     const double now = hasRate(group) ? busBandwidthOf(group) * 8 : 0;
     const auto before = history.rateBefore(test, group);
     const bool isNew = before && std::abs(now - *before) > kSame * *before;
-    return isNew ? ", was " + rateOf(*before) : std::string();
+    return isNew ? say("links.was", {{"rate", rateOf(*before)}}) : std::string();
 }
 
 /// The rate of the usual kind of link that such a measurement suggests; 0: none.
@@ -99,12 +100,12 @@ std::string toJson(const LinkTest& test) {
 
 Result<LinkTest> parseLinkTest(const std::string& json, const std::string& source) {
     RM_ASSIGN_OR_RETURN(const auto parsed, parseJson(json, source));
-    const auto corrupt = [&source](const std::string& why) {
-        return fail(ErrorCode::kCorrupt, "read " + source + ": " + why);
+    const auto corrupt = [&source](const char* why) {
+        return failAs(say("links.read", {{"source", source}}), {ErrorCode::kCorrupt, say(why)});
     };
     const Json* nodes = arrayAt(parsed, "nodes");
     if (!nodes || !parsed.contains("report"))
-        return corrupt("it has no nodes or no report");
+        return corrupt("links.no-nodes-or-report");
     LinkTest test;
     test.wallNs = intAt(parsed, "wall_ns").value_or(0);
     for (const Json& node : *nodes) {
@@ -112,13 +113,13 @@ Result<LinkTest> parseLinkTest(const std::string& json, const std::string& sourc
             {textAt(node, "name").value_or(""), textAt(node, "interface").value_or(""),
              intAt(node, "nominal_mbit").value_or(-1), intAt(node, "ranks").value_or(0)});
         if (test.nodes.back().ranks < 0 || test.nodes.back().ranks > kMostRanks)
-            return corrupt("a node of it has a number of ranks that makes no sense");
+            return corrupt("links.odd-ranks");
     }
     RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(dumpJson(parsed.at("report")), source));
     for (const SumGroup& group : test.report.groups)
         for (const int64_t node : group.nodes)
             if (node >= static_cast<int64_t>(test.nodes.size()))
-                return corrupt("it measures a node that it does not name");
+                return corrupt("links.unknown-node");
     return test;
 }
 
@@ -128,8 +129,8 @@ std::string groupName(const LinkTest& test, const SumGroup& group) {
     };
     if (group.ranks == 2 && group.nodes.size() == 2)
         return name(0) + " - " + name(1);
-    return "all " + std::to_string(group.nodes.size()) + " nodes, " + std::to_string(group.ranks) +
-           " ranks";
+    return say("links.all", {{"nodes", std::to_string(group.nodes.size())},
+                             {"ranks", std::to_string(group.ranks)}});
 }
 
 std::vector<SumWords> sumsBySize(const SumGroup& group) {
@@ -175,26 +176,23 @@ LinkHistory::Key LinkHistory::keyOf(const LinkTest& test, const SumGroup& group)
 }
 
 std::string rateWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history) {
-    const std::string was = wasWords(test, group, history);
+    const Value was{"was", wasWords(test, group, history)};
     if (!hasRate(group))
-        return "no rate" + was + ": sums were so slow that the largest in the time was one of " +
-               sizeOf(group.times.back().bytes) + ", in " +
-               milliseconds(group.times.back().seconds);
+        return say("links.no-rate", {was,
+                                     {"size", sizeOf(group.times.back().bytes)},
+                                     {"time", milliseconds(group.times.back().seconds)}});
     const double bits = busBandwidthOf(group) * 8;
     const double nominal = nominalOf(test, group);
     if (nominal == 0)
-        return rateOf(bits) + was;
-    const Unit unit = unitOf(nominal);
-    const std::string both =
-        number(bits / unit.bits) + " of " + number(nominal / unit.bits) + unit.name + was;
+        return say("links.rate", {{"rate", rateOf(bits)}, was});
+    const Value rate{"rate", number(bits / unitOf(nominal).bits)},
+        whole{"nominal", rateOf(nominal)};
     if (!isSlow(test, group))
-        return both;
+        return say("links.rate-of", {rate, whole, was});
     const double usual = usualRate(bits);
     if (usual > 0 && usual < nominal)
-        return both + ", as a link of " + rateOf(usual) +
-               ": a port, cable or switch on the way may have negotiated that";
-    return both + ": far below; something on the way is slower, other traffic takes its share, or "
-                  "the processors cannot keep up";
+        return say("links.rate-of-slower-link", {rate, whole, was, {"usual", rateOf(usual)}});
+    return say("links.rate-far-below", {rate, whole, was});
 }
 
 std::vector<LinkTest> parseLinkTests(const std::string& lines) {

@@ -65,7 +65,8 @@ private:
 };
 
 /// "9.41 of 10 Gbit/s", and where that is little, what it may come from: "0.94 of 10 Gbit/s, as a
-/// link of 1 Gbit/s: a port, cable or switch on the way is one". Without a rate, how far it got.
+/// link of 1 Gbit/s: a port, cable or switch on the way may have negotiated that". Without a rate,
+/// how far it got.
 /// Where it was another one before, by more than a tenth: "9.41 of 10 Gbit/s, was 4.1 Gbit/s".
 std::string rateWords(const LinkTest& test, const SumGroup& group, const LinkHistory& history = {});
 /// Whether rateWords() complains.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/memory_estimate.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/launch/run_trainer.h"
 #include "shared/amounts.h"
 #include "shared/io/json.h"
@@ -30,12 +31,12 @@ NodeMemory estimateFrom(const json& j) {
 } // namespace
 
 Result<NodeMemory> parseNodeMemory(const std::string& text) {
-    RM_ASSIGN_OR_RETURN(const auto estimate, parseJson(text, "the estimate of memory"));
+    RM_ASSIGN_OR_RETURN(const auto estimate, parseJson(text, say("gpu.launch-estimate")));
     // nlohmann throws if a field is missing or of the wrong type.
     try {
         return estimateFrom(estimate);
     } catch (const json::exception& error) {
-        return fail(ErrorCode::kCorrupt, std::string("estimate memory: ") + error.what());
+        return failAs(say("gpu.launch-make-estimate"), {ErrorCode::kCorrupt, error.what()});
     }
 }
 
@@ -52,14 +53,20 @@ Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& agent
 
 std::string tooLargeText(const std::string& run, const std::string& node, const NodePlan& plan,
                          const NodeMemory& estimate) {
-    const bool several = plan.localRanks > 1;
     const bool onGpu = plan.device == "cuda";
-    return node + " has too little memory for " + run + ": " +
-           (several ? "each of its " + std::to_string(plan.localRanks) + " ranks there" : "it") +
-           " needs " + (estimate.isLeast ? "more than " : "about ") + memoryWords(estimate.needed) +
-           (onGpu ? " of its GPU's memory" : "") + ", and " + memoryWords(estimate.free) +
-           " are free" + (several && !onGpu ? " for each" : "") +
-           (estimate.advice.empty() ? "" : "; " + estimate.advice);
+    const Value place{"node", node}, name{"run", run}, free{"free", memoryWords(estimate.free)},
+        ranks{"ranks", std::to_string(plan.localRanks)},
+        needed{"needed", say(estimate.isLeast ? "gpu.launch-more-than" : "gpu.launch-about",
+                             {{"memory", memoryWords(estimate.needed)}})};
+    std::string text =
+        plan.localRanks > 1
+            ? say(onGpu ? "gpu.launch-ranks-lack-gpu-memory" : "gpu.launch-ranks-lack-memory",
+                  {place, name, ranks, needed, free})
+            : say(onGpu ? "gpu.launch-lacks-gpu-memory" : "gpu.launch-lacks-memory",
+                  {place, name, needed, free});
+    if (!estimate.advice.empty())
+        append(text, estimate.advice);
+    return text;
 }
 
 } // namespace rm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/network_survey.h"
 
-#include "app/core/fleet/node_comparison.h"
+#include "app/core/findings/text.h"
 #include "app/core/network/address_kind.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
@@ -84,8 +84,7 @@ std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers
                                          const ProgressSink& progress,
                                          const std::stop_token& unwanted) {
     constexpr std::chrono::milliseconds kLook{200};
-    constexpr const char* kStage = "Log in to the nodes";
-    progress({kStage});
+    progress({QString::fromStdString(say("launch.log-in"))});
     std::vector<std::future<Result<NodeReport>>> answers;
     for (HostWorker* worker : workers)
         answers.push_back(worker->ask<NodeReport>(&probeNode, unwanted));
@@ -97,7 +96,8 @@ std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers
                 if (answers[i].wait_for(std::chrono::seconds(0)) != std::future_status::ready)
                     silent.push_back(workers[i]->node().name);
             if (!silent.empty() && silent.size() < answers.size() && silent != told)
-                progress({QString::fromStdString(kStage + (": waiting for " + someOf(silent)))});
+                progress({QString::fromStdString(
+                    say("launch.log-in-waiting", {{"nodes", someOf(silent)}}))});
             told = std::move(silent);
         }
     std::vector<Result<NodeReport>> reports;
@@ -175,7 +175,7 @@ NodeDials dialsOf(const NetworkMatrix& matrix, int from, const SurveyOrder& orde
         if (!addAll(dials, matrix, there.asRanks)) {
             for (NetworkTrial& trial : there.asRanks)
                 trial.answer.error =
-                    "a node dials " + std::to_string(kMostDials) + " addresses and ports at most";
+                    say("launch.most-dials", {{"most", std::to_string(kMostDials)}});
             std::ranges::move(there.asRanks, std::back_inserter(dials.leftOut));
         }
         byEach.push_back(std::move(there.byEach));
@@ -221,8 +221,7 @@ void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
 }
 
 std::string brokenListener(const std::string& cause) {
-    return "its listener, which the others dialed, had ended or hung (" + cause +
-           "), so that nothing is known of the way there; measure again";
+    return say("launch.broken-listener", {{"cause", cause}});
 }
 
 Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
@@ -238,7 +237,8 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
         matrix.nodes.push_back({node.name, {}, {}, {}});
     }
     const auto reports = probeAll(workers, progress, unwanted);
-    const auto cancelled = fail(ErrorCode::kUnavailable, "measure the network: cancelled");
+    const auto cancelled =
+        fail(ErrorCode::kUnavailable, say("launch.measure-network") + ": cancelled");
     if (unwanted.stop_requested())
         return cancelled;
     // A node that did not answer is not waited for again.
@@ -246,7 +246,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
     for (size_t i = 0; i < nodes.size(); ++i)
         if (reports[i])
             answering.push_back(workers[i]);
-    progress({"Open ports on the nodes"});
+    progress({QString::fromStdString(say("launch.open-ports"))});
     // Only now, as they stay open for half a minute and a login may take longer.
     OpenListeners listeners(answering);
     const auto opened = listeners.open(
@@ -266,7 +266,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
                              isForOthers);
         node.ports = *ports;
     }
-    progress({"Dial between the nodes, 8 s at most"});
+    progress({QString::fromStdString(say("launch.dial"))});
     survey(matrix, workers, {{}, true, -1}, unwanted);
     const auto problems = listeners.close();
     for (size_t i = 0, next = 0; i < nodes.size(); ++i) {

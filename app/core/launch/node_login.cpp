@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/node_login.h"
 
+#include "app/core/findings/text.h"
+
 #include <utility>
 
 namespace rm {
@@ -30,7 +32,8 @@ tl::expected<void, ConnectFailure> NodeLogin::get(Shared& session, std::stop_tok
     const bool waits = m_isOpening;
     if (!m_opened.wait(lock, stop, [this] { return !m_isOpening; }))
         return tl::unexpected(
-            ConnectFailure{{ErrorCode::kUnavailable, "connect to " + m_node.name + ": cancelled"}});
+            ConnectFailure{{ErrorCode::kUnavailable,
+                            say("ssh.connect", {{"where", m_node.name}}) + ": cancelled"}});
     session = current();
     if (session)
         return {};

@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/job_place.h"
 #include "app/core/node/chosen_gpus.h"
@@ -33,7 +34,8 @@ std::string keyOf(const RunSpec& spec, const std::string& path) {
 }
 
 LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
-    return {keyOf(spec, path.path) + " names " + path.path + ", which " + path.why};
+    return {say("gpu.launch-unreadable",
+                {{"key", keyOf(spec, path.path)}, {"path", path.path}, {"why", path.why}})};
 }
 
 /// Why the data that is sent from here cannot be sent.
@@ -50,16 +52,17 @@ std::optional<LaunchProblem> ownedByOther(const RunSpec& spec, const std::vector
         return std::nullopt;
     const SavedRun& owner =
         hasOwn ? *std::ranges::find(runs, spec.name, &SavedRun::runName) : runs.front();
-    const std::string id = owner.runId.empty() ? std::string() : " (" + owner.runId + ")";
-    return LaunchProblem{
-        "checkpoint.directory names " + spec.checkpoint.directory +
-            ", which has checkpoints of the run \"" + owner.runName + "\"" + id + " up to step " +
-            std::to_string(owner.step) +
-            (goesOn ? " and none of a run called \"" + spec.name + "\"" : std::string()),
-        std::string("choose another folder, ") + (owner.runId.empty() ? "" : "resume that run, ") +
-            "or set checkpoint.on_existing to " +
-            (goesOn ? "" : "\"resume\", to go on from there, or ") +
-            "\"separate\", to save beside them"};
+    const bool hasId = !owner.runId.empty();
+    const Value folder{"folder", spec.checkpoint.directory},
+        step{"step", std::to_string(owner.step)}, name{"name", owner.runName},
+        its{"owner", hasId ? say("gpu.launch-run-of-id", {name, {"id", owner.runId}})
+                           : say("gpu.launch-run", {name})};
+    if (goesOn)
+        return LaunchProblem{
+            say("gpu.launch-folder-without-run", {folder, its, step, {"run", spec.name}}),
+            say(hasId ? "gpu.launch-fix-other-folder-or-resume" : "gpu.launch-fix-other-folder")};
+    return LaunchProblem{say("gpu.launch-folder-taken", {folder, its, step}),
+                         say(hasId ? "gpu.launch-fix-folder-or-resume" : "gpu.launch-fix-folder")};
 }
 
 Result<std::vector<LaunchProblem>> folderProblems(HostSession& session, const std::string& agent,
@@ -88,24 +91,22 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
 
 /// The error with the advice of the node's check, where the node's shell may not execute the agent
 /// (as on a disk that is mounted noexec).
-Error withAgentAdvice(const Error& error) {
-    return error.code == ErrorCode::kDenied
-               ? Error{error.code,
-                       error.message + "; " + adviceFor(error.code, AgentFault::kNotRun)}
-               : error;
+Error withAgentAdvice(Error error) {
+    if (error.code == ErrorCode::kDenied)
+        append(error.message, adviceFor(error.code, AgentFault::kNotRun));
+    return error;
 }
 
 /// The error as one of Slurm itself: its controller is down, say, and the launch is not wrong.
 Error withSlurmAdvice(const Error& error, const Node& cluster) {
-    return {error.code, "ask Slurm on " + cluster.name + ": " + error.message +
-                            "; log in there and run sinfo: once that lists the partitions, try "
-                            "again"};
+    return {error.code, say("gpu.launch-slurm-unanswered",
+                            {{"cluster", cluster.name}, {"error", error.message}})};
 }
 
 } // namespace
 
 std::string problemWords(const LaunchProblem& problem) {
-    return problem.what + (problem.fix.empty() ? "" : "; " + problem.fix);
+    return problem.fix.empty() ? problem.what : joined({problem.what, problem.fix});
 }
 
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {

@@ -2,6 +2,7 @@
 #include "app/core/launch/plan.h"
 
 #include "app/core/deploy/deploy.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/job_place.h"
 #include "app/core/node/chosen_gpus.h"
@@ -35,18 +36,19 @@ Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const st
     int ranks = askedRanks(spec, placed);
     if (ranks == 0)
         ranks = device == "cuda" ? gpus : 1;
-    const std::string attempt =
-        "place " + counted(ranks, "rank") + " on " + placed.node.name + ": ";
+    const Value node{"node", placed.node.name}, these{"ranks", counted(ranks, "rank")};
     if (ranks < 1)
-        return fail(ErrorCode::kInvalid, attempt + "at least one rank is needed");
+        return fail(ErrorCode::kInvalid, say("launch.no-rank", {these, node}));
     if (device == "cuda" && ranks > gpus)
-        return fail(ErrorCode::kInvalid,
-                    attempt + "it has " + counted(gpus, "GPU") + ", and each rank needs its own");
+        return fail(ErrorCode::kInvalid, say("launch.more-ranks-than-gpus",
+                                             {these, node, {"gpus", counted(gpus, "GPU")}}));
     const int most = kMaxRanksPerCore * std::max(1, placed.report.cores);
     if (device == "cpu" && ranks > most)
-        return fail(ErrorCode::kInvalid, attempt + "it has " + std::to_string(placed.report.cores) +
-                                             " cores; at most " + std::to_string(most) +
-                                             " CPU ranks make sense there");
+        return fail(ErrorCode::kInvalid, say("launch.too-many-ranks-for-cores",
+                                             {these,
+                                              node,
+                                              {"cores", std::to_string(placed.report.cores)},
+                                              {"most", std::to_string(most)}}));
     return ranks;
 }
 
@@ -92,18 +94,23 @@ std::vector<std::string> environmentOn(const PlacedNode& placed, const RunSpec& 
 std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes)
         if (const std::string obstacle = obstacleTo(runtime, placed.report); !obstacle.empty())
-            return runtime.name + " does not run on " + placed.node.name + ", as " + obstacle;
+            return say("launch.runtime-does-not-run",
+                       {{"runtime", runtime.name}, {"node", placed.node.name}, {"why", obstacle}});
     return {};
 }
 
-/// Advice that names the runtimes which run on all nodes, where launch.runtime does not; empty:
-/// there is none.
-std::string othersThatRun(const std::vector<PlacedNode>& nodes) {
-    std::string names;
+/// The refusal where no runtime runs on all nodes, or the one of launch.runtime does not.
+tl::unexpected<Error> noRuntime(const std::vector<PlacedNode>& nodes,
+                                const std::string& obstacles) {
+    std::vector<std::string> settings = {"\"auto\""};
     for (const Runtime& runtime : gpuRuntimes())
         if (obstacleOnAny(runtime, nodes).empty())
-            names += " or \"" + runtime.name + '"';
-    return names.empty() ? names : "set launch.runtime to \"auto\"" + names + ", ";
+            settings.push_back('"' + runtime.name + '"');
+    const Value why{"why", obstacles};
+    return fail(ErrorCode::kInvalid,
+                settings.size() == 1
+                    ? say("launch.no-runtime", {why})
+                    : say("launch.other-runtime", {why, {"settings", orListed(settings)}}));
 }
 
 /// The GPUs that some runtime serves, or would with another driver, if the others were left out.
@@ -123,7 +130,8 @@ Target onCpus(const std::vector<PlacedNode>& nodes, const std::string& why,
     std::string which;
     for (const PlacedNode& placed : nodes)
         if (const auto gpus = gpusThatCould(placed.report); !gpus.empty())
-            which += (which.empty() ? "" : "; ") + placed.node.name + ": " + gpuWords(gpus);
+            append(which,
+                   say("launch.of-node", {{"node", placed.node.name}, {"what", gpuWords(gpus)}}));
     return {"cpu", "cpu", which.empty() ? IdleGpus() : IdleGpus{which, why, fix}};
 }
 
@@ -132,7 +140,9 @@ std::string fixOf(const PlacedNode& without, bool isAlone) {
     const std::string own = fixOfGpus(without.node, without.report, without.gpuPlaces);
     if (isAlone)
         return own;
-    return (own.empty() ? "" : own + "; or ") + "leave " + without.node.name + " out";
+    const Value node{"node", without.node.name};
+    return own.empty() ? say("launch.leave-out", {node})
+                       : say("launch.or-leave-out", {{"fix", own}, node});
 }
 
 /// Why not every rank has a GPU of its own; empty: each has.
@@ -140,8 +150,9 @@ std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes
     for (const PlacedNode& placed : nodes) {
         const auto gpus = static_cast<int64_t>(placed.report.gpus.size());
         if (const int64_t ranks = askedRanks(spec, placed); ranks > gpus)
-            return placed.node.name + " has " + counted(gpus, "GPU") + " for " +
-                   counted(ranks, "rank") + ", and each rank needs its own";
+            return say("launch.too-few-gpus", {{"node", placed.node.name},
+                                               {"gpus", counted(gpus, "GPU")},
+                                               {"ranks", counted(ranks, "rank")}});
     }
     return {};
 }
@@ -153,18 +164,17 @@ PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks,
     return {node, usedPart(node, whole), ranks, usedGpus(node, whole), partition};
 }
 
-std::string idleFact(const IdleGpus& idle) {
-    return "all ranks train on CPUs, and GPUs stay idle (" + idle.which + ')';
-}
-
 std::string idleWords(const IdleGpus& idle) {
-    return idle.which.empty() ? "" : idleFact(idle) + ": " + idle.why + "; " + idle.fix;
+    if (idle.which.empty())
+        return {};
+    return say("launch.idle-gpus", {{"gpus", idle.which}, {"why", idle.why}, {"fix", idle.fix}});
 }
 
 Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes)
         if (const auto why = obstacleToPrecision(spec.train.precision, placed.report); !why.empty())
-            return fail(ErrorCode::kInvalid, "launch on " + placed.node.name + ": " + why);
+            return fail(ErrorCode::kInvalid,
+                        say("launch.refused-on", {{"node", placed.node.name}, {"why", why}}));
     return {};
 }
 
@@ -172,10 +182,7 @@ Result<void> checkClusterIsAlone(const std::vector<Node>& nodes) {
     const auto cluster = std::ranges::find_if(nodes, &Node::isSlurm);
     if (cluster == nodes.end() || nodes.size() == 1)
         return {};
-    return fail(ErrorCode::kInvalid,
-                "launch on " + cluster->name +
-                    ": a run on a Slurm cluster has no other nodes; name the cluster alone, "
-                    "with the number of ranks");
+    return fail(ErrorCode::kInvalid, say("launch.beside-cluster", {{"node", cluster->name}}));
 }
 
 Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
@@ -186,34 +193,32 @@ Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& 
         return Target{"cpu", "cpu"};
     if (spec.launch.device == "auto" && without != nodes.end())
         return onCpus(nodes,
-                      without->node.name + " cannot train on GPUs, as " +
-                          whyNoRuntime(without->report),
+                      say("launch.no-gpu-that-trains",
+                          {{"node", without->node.name}, {"why", whyNoRuntime(without->report)}}),
                       fixOf(*without, nodes.size() == 1));
     if (without != nodes.end())
         return fail(ErrorCode::kInvalid,
-                    "launch on " + without->node.name + ": launch.device is \"cuda\", but " +
-                        whyNoRuntime(without->report) + "; take \"auto\" or \"cpu\"");
+                    say("launch.no-gpu-for-cuda",
+                        {{"node", without->node.name}, {"why", whyNoRuntime(without->report)}}));
     std::optional<Runtime> chosen;
     std::string obstacles;
     for (const Runtime& runtime : gpuRuntimes()) {
         if (spec.launch.runtime != "auto" && spec.launch.runtime != runtime.name)
             continue;
         const std::string obstacle = obstacleOnAny(runtime, nodes);
-        obstacles += (obstacles.empty() || obstacle.empty() ? "" : "; ") + obstacle;
-        if (obstacle.empty() && (!chosen || (!isHere(*chosen) && isHere(runtime))))
+        if (!obstacle.empty())
+            append(obstacles, obstacle);
+        else if (!chosen || (!isHere(*chosen) && isHere(runtime)))
             chosen = runtime;
     }
     const bool isAuto = spec.launch.device == "auto";
     if (const std::string why = tooFewGpus(spec, nodes); isAuto && chosen && !why.empty())
-        return onCpus(nodes, why, "ask for fewer ranks there");
+        return onCpus(nodes, why, say("launch.fewer-ranks"));
     if (isAuto && spec.launch.runtime == "auto" && chosen && !isHere(*chosen))
-        return onCpus(nodes, "this computer lacks the runtime " + chosen->name,
+        return onCpus(nodes, say("launch.lacks-runtime", {{"runtime", chosen->name}}),
                       runtimeFix(chosen->name));
     if (!chosen)
-        return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes: " + obstacles +
-                                             "; " + othersThatRun(nodes) +
-                                             "leave that node out, or set launch.device to "
-                                             "\"cpu\"");
+        return noRuntime(nodes, obstacles);
     return Target{"cuda", chosen->name};
 }
 
@@ -248,8 +253,8 @@ Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode
     RM_RETURN_IF_ERROR(checkClusterIsAlone(asked));
     const bool isJob = !nodes.empty() && nodes.front().node.isSlurm;
     if (isJob && !nodes.front().partition)
-        return fail(ErrorCode::kNotFound, "launch on " + asked.front().name +
-                                              ": Slurm has told of no partition for the job");
+        return fail(ErrorCode::kNotFound,
+                    say("launch.no-partition-told", {{"node", asked.front().name}}));
     PlacedRanks ranks;
     RM_ASSIGN_OR_RETURN(ranks.target, chooseTarget(spec, each, isHere));
     const std::string& device = ranks.target.device;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/findings/text.h"
+
 #include <QMetaType>
 #include <QString>
 #include <QStringList>
@@ -27,13 +29,17 @@ struct Progress {
 /// the terminal say bytes and durations each in their way.
 template <class Bytes, class Duration>
 QStringList amountParts(const Progress& progress, Bytes bytes, Duration duration) {
-    QStringList parts{bytes(static_cast<double>(progress.sent)) + QStringLiteral(" sent")};
+    const auto part = [](const char* id, Values values = {}) {
+        return QString::fromStdString(say(id, values));
+    };
+    QStringList parts{
+        part("launch.sent", {{"bytes", bytes(static_cast<double>(progress.sent)).toStdString()}})};
     if (progress.done >= progress.total)
-        return parts << QStringLiteral("the node puts it in place");
+        return parts << part("launch.put-in-place");
     if (progress.bytesPerSec >= 0)
-        parts << bytes(progress.bytesPerSec) + QStringLiteral("/s");
+        parts << part("launch.a-second", {{"bytes", bytes(progress.bytesPerSec).toStdString()}});
     if (progress.secondsLeft >= 0)
-        parts << duration(progress.secondsLeft) + QStringLiteral(" left");
+        parts << part("launch.left", {{"time", duration(progress.secondsLeft).toStdString()}});
     return parts;
 }
 

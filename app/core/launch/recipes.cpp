@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/recipes.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
@@ -23,7 +24,8 @@ QString recipeFolder() {
 
 Error withAdvice(Error error) {
     if (error.code == ErrorCode::kNotFound)
-        error.message += "; to begin with, copy a recipe from " + recipeFolder().toStdString();
+        append(error.message,
+               say("launch.copy-recipe", {{"folder", recipeFolder().toStdString()}}));
     return error;
 }
 
@@ -32,11 +34,10 @@ Result<std::string> pathOfRecipe(const std::string& name) {
     for (const Recipe& recipe : recipes()) {
         if (recipe.name == name)
             return recipe.path;
-        known += (known.empty() ? "" : ", ") + recipe.name;
+        append(known, recipe.name, ", ");
     }
-    return fail(ErrorCode::kNotFound, "load recipe " + name +
-                                          ": there is none of that name; recipes are " + known +
-                                          "; a file's name ends in .toml");
+    return fail(ErrorCode::kNotFound,
+                say("launch.no-recipe", {{"name", name}, {"recipes", known}}));
 }
 
 /// A basic string of TOML, whose escapes are JSON's.
@@ -55,7 +56,7 @@ std::string overrideValue(const SpecField& field, const std::string& value) {
 Result<void> applyOverride(RunSpec& spec, const std::string& text) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos)
-        return fail(ErrorCode::kInvalid, "apply \"" + text + "\": write section.key=value");
+        return fail(ErrorCode::kInvalid, say("launch.odd-setting", {{"setting", text}}));
     const std::string key = text.substr(0, equals);
     const auto field = std::find_if(specSchema().begin(), specSchema().end(),
                                     [&](const SpecField& f) { return f.key == key; });
@@ -72,7 +73,8 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
     if (!parsed)
         return tl::unexpected(parsed.error());
     if (!isKnown)
-        return fail(ErrorCode::kInvalid, "apply \"" + text + "\": there is no key " + key);
+        return fail(ErrorCode::kInvalid,
+                    say("launch.unknown-key", {{"setting", text}, {"key", key}}));
     RunSpec from = *parsed;
     std::visit([&](auto* target) { *target = *std::get<decltype(target)>(field->ref(from)); },
                field->ref(spec));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/rendezvous.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/launch/network_survey.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
@@ -15,9 +16,12 @@ namespace rm {
 
 namespace {
 
-constexpr const char* kAttempt = "find an address where all ranks can meet: ";
 /// The wait after a node was reached at one address: longer than any answer that comes takes.
 constexpr int64_t kSettleMs = 250;
+
+tl::unexpected<Error> noMeeting(ErrorCode code, const std::string& why) {
+    return failAs(say("launch.find-meeting"), {code, why});
+}
 
 /// Whether ranks use the interface by this value: names, of which NCCL takes the beginnings, too;
 /// with "^" before them all but these, with "=" by whole names alone.
@@ -58,27 +62,24 @@ bool isTakenBy(const std::string& variable, const InterfaceReport& interface) {
 /// The interfaces that other machines may reach, as "; it has eth0, eth1", or "".
 std::string interfacesOf(const PlacedNode& placed) {
     std::vector<std::string> names;
-    std::string words;
-    for (const InterfaceReport& item : placed.report.interfaces) {
-        if (!isForOthers(item) || std::ranges::find(names, item.name) != names.end())
-            continue;
-        words += (names.empty() ? "; it has " : ", ") + item.name;
-        names.push_back(item.name);
-    }
-    return words;
+    for (const InterfaceReport& item : placed.report.interfaces)
+        if (isForOthers(item) && std::ranges::find(names, item.name) == names.end())
+            names.push_back(item.name);
+    return names.empty() ? std::string()
+                         : say("launch.it-has", {{"interfaces", joined(names, ", ")}});
 }
 
 /// The error that no address fits. `named`: the interface that it must have; empty: any.
 tl::unexpected<Error> noCandidate(const PlacedNode& placed, const RunSpec& spec,
                                   const std::string& named) {
-    std::string which;
-    for (const std::string& variable : interfaceVariables(placed, spec))
-        which += (which.empty() ? " of its " : " or ") + variable;
-    if (which.empty() && !named.empty())
-        which = " of the name " + named;
-    return fail(ErrorCode::kInvalid, kAttempt + placed.node.name + " has no network interface" +
-                                         which + " that is up and that other machines could reach" +
-                                         interfacesOf(placed));
+    const Value node{"node", placed.node.name}, others{"others", interfacesOf(placed)};
+    const std::string variables = orListed(interfaceVariables(placed, spec));
+    return noMeeting(
+        ErrorCode::kInvalid,
+        !variables.empty()
+            ? say("launch.no-interface-of-variables", {node, others, {"variables", variables}})
+        : !named.empty() ? say("launch.no-interface-called", {node, others, {"name", named}})
+                         : say("launch.no-interface", {node, others}));
 }
 
 std::vector<ListenOrder> listenOrders(size_t nodes, int64_t masterPort) {
@@ -124,7 +125,7 @@ Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
 Result<Rendezvous> chooseRendezvous(const NetworkMatrix& matrix) {
     auto choice = chooseNetwork(matrix);
     if (!choice)
-        return fail(ErrorCode::kUnavailable, kAttempt + whyNoNetwork(matrix));
+        return noMeeting(ErrorCode::kUnavailable, whyNoNetwork(matrix));
     Rendezvous rendezvous;
     rendezvous.masterAddr = choice->addresses.front().address;
     rendezvous.masterPort = matrix.nodes.front().ports.port;
@@ -141,9 +142,10 @@ Result<void> checkAlone(const PlacedNode& placed, const RunSpec& spec) {
             std::ranges::none_of(placed.report.interfaces, [&](const InterfaceReport& item) {
                 return item.up && isTakenBy(variable, item);
             }))
-            return fail(ErrorCode::kInvalid, kAttempt + placed.node.name +
-                                                 " has no network interface of its " + variable +
-                                                 " that is up" + interfacesOf(placed));
+            return noMeeting(ErrorCode::kInvalid,
+                             say("launch.no-interface-up", {{"node", placed.node.name},
+                                                            {"variable", variable},
+                                                            {"others", interfacesOf(placed)}}));
     return {};
 }
 
@@ -184,8 +186,9 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     const auto problems = listeners.close();
     for (size_t i = 0; i < problems.size(); ++i)
         if (!problems[i].empty())
-            return fail(ErrorCode::kUnavailable,
-                        kAttempt + nodes[i].node.name + ": " + brokenListener(problems[i]));
+            return noMeeting(ErrorCode::kUnavailable,
+                             say("launch.of-node", {{"node", nodes[i].node.name},
+                                                    {"what", brokenListener(problems[i])}}));
     return chooseRendezvous(matrix);
 }
 

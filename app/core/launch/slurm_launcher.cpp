@@ -2,6 +2,7 @@
 #include "app/core/launch/slurm_launcher.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/findings/text.h"
 #include "app/core/launch/job_place.h"
 #include "app/core/launch/memory_estimate.h"
 #include "shared/return_if_error.h"
@@ -16,7 +17,7 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     for (const PlacedParty& each : m_request.nodes)
         nodes.push_back(each.node);
     RM_RETURN_IF_ERROR(checkClusterIsAlone(nodes));
-    report(QStringLiteral("Check nodes"));
+    report(say("launch.check-nodes"));
     RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
     RM_RETURN_IF_ERROR(refuseProblems(outlooks));
     // Only for the path to the agent, which the job's script names.
@@ -65,7 +66,7 @@ std::string SlurmLauncher::whatIsTooLarge() {
     const double bound = static_cast<double>(memoryBound(m_request.spec)) * most;
     if (m_target.device != "cpu" || there <= 0 || bound <= static_cast<double>(there) || !deploy())
         return {};
-    report(QStringLiteral("Estimate memory"));
+    report(say("launch.estimate-memory"));
     const NodePlan plan = plans().front();
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
         return [spec = specOn(node), &plan](HostSession& session, const std::string& agent,
@@ -78,9 +79,7 @@ std::string SlurmLauncher::whatIsTooLarge() {
     estimate.free = there / most;
     if (estimate.needed <= estimate.free)
         return {};
-    estimate.advice =
-        std::string(most > 1 ? "have fewer ranks on a node (launch.ranks), or " : "") +
-        "ask for more by launch.sbatch = [\"--mem=SIZE\"]";
+    estimate.advice = say(most > 1 ? "launch.fewer-ranks-or-more-memory" : "launch.more-memory");
     return tooLargeText(m_request.attempt.runName, cluster().name, plan, estimate);
 }
 
@@ -99,7 +98,7 @@ std::vector<NodePlan> SlurmLauncher::plans() const {
 Result<void> SlurmLauncher::start() {
     if (const auto goesOn = checkStop(); !goesOn)
         return goesOn;
-    report(QStringLiteral("Hand in the job"));
+    report(say("launch.hand-in-job"));
     const auto plans = this->plans();
     m_mayHaveLeftRanks = true;
     const auto submitted = onEveryNode<bool>(m_stop, [&](size_t node) -> Task<bool> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/transfer_rate.h"
 
+#include "app/core/findings/text.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,12 +20,12 @@ constexpr auto kShortest = 500ms; ///< a shorter one gives no useful rate
 QString labelOf(const std::string& node, const Transferred& transferred) {
     std::string text = node;
     if (!transferred.from.empty())
-        text += " from " + transferred.from;
+        text = say("launch.sent-from", {{"node", text}, {"from", transferred.from}});
     if (transferred.reused > 0)
-        text += " (" + std::to_string(transferred.reused / 1'000'000) +
-                " MB of its own torch are used)";
+        text = say("launch.own-torch-used",
+                   {{"node", text}, {"mb", std::to_string(transferred.reused / 1'000'000)}});
     if (!transferred.repairs.empty())
-        text += " (again: " + transferred.repairs + ")";
+        text = say("launch.sent-again", {{"node", text}, {"what", transferred.repairs}});
     return QString::fromStdString(text);
 }
 

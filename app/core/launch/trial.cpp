@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/trial.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/launch/direct_launcher.h"
 #include "app/core/launch/link_test.h"
 #include "shared/io/clock.h"
@@ -21,18 +22,17 @@ constexpr std::chrono::milliseconds kTrialPatience = 5min;
 Result<void> checkTrial(const NodeTrial& trial, const std::vector<PlacedParty>& parties) {
     for (const PlacedParty& party : parties)
         if (party.node.isSlurm)
-            return fail(ErrorCode::kInvalid,
-                        std::string(trialName(trial.kind)) + ": " + party.node.name +
-                            " is a Slurm cluster, of which only the login node could be measured; "
-                            "name nodes that are no cluster. Runs on its GPUs test each of them "
-                            "before they train on it");
+            return failAs(
+                trialName(trial.kind),
+                {ErrorCode::kInvalid, say("launch.trial-of-cluster", {{"node", party.node.name}})});
     const size_t least = trial.kind == TrialKind::kAllReduce ? 2 : 1;
     const bool hasFew = trial.nodes.size() < least;
     if (!hasFew && (trial.kind == TrialKind::kAllReduce || trial.nodes.size() == 1))
         return {};
-    return fail(ErrorCode::kInvalid, std::string(trialName(trial.kind)) + ": it needs " +
-                                         (least == 2 ? "two nodes or more" : "one node") +
-                                         ", and got " + std::to_string(trial.nodes.size()));
+    return failAs(trialName(trial.kind),
+                  {ErrorCode::kInvalid,
+                   say(least == 2 ? "launch.trial-of-several-nodes" : "launch.trial-of-one-node",
+                       {{"given", std::to_string(trial.nodes.size())}})});
 }
 
 /// The spec that is placed on the nodes. Neither data nor how many samples a step has counts.
@@ -135,9 +135,9 @@ Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> pa
     PlanRequest attempt;
     attempt.runId = newRunId(spec.name);
     attempt.runName = spec.name;
-    DirectLauncher launcher(
-        {spec, std::move(parties), attempt, false, std::string("the ") + trialName(trial.kind)},
-        hosts, progress, std::move(stop));
+    DirectLauncher launcher({spec, std::move(parties), attempt, false,
+                             say("launch.the-trial", {{"trial", trialName(trial.kind)}})},
+                            hosts, progress, std::move(stop));
     RM_RETURN_IF_ERROR(launcher.check().map([](const auto&) {}));
     RM_RETURN_IF_ERROR(launcher.deploy());
     switch (trial.kind) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/network/network_file.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/settings/private_files.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
@@ -132,8 +133,7 @@ std::string toJson(const NetworkMatrix& matrix) {
 
 Result<NetworkMatrix> parseNetworkMatrix(const std::string& text, const std::string& source) {
     const auto bad = [&source] {
-        return fail(ErrorCode::kCorrupt,
-                    "read " + source + ": it is no measurement of the network; measure again");
+        return fail(ErrorCode::kCorrupt, say("network.no-measurement", {{"file", source}}));
     };
     const auto parsed = parseJson(text, source);
     if (!parsed)
@@ -143,8 +143,7 @@ Result<NetworkMatrix> parseNetworkMatrix(const std::string& text, const std::str
     const Json* nodes = arrayAt(json, "nodes");
     const Json* trials = arrayAt(json, "trials");
     if (version && *version > kNetworkVersion)
-        return fail(ErrorCode::kTooNew,
-                    "read " + source + ": a later release wrote it; measure again");
+        return fail(ErrorCode::kTooNew, say("network.of-later-release", {{"file", source}}));
     if (!version || !measuredNs || !nodes || !trials || nodes->size() > kMostNodes)
         return bad();
     NetworkMatrix matrix;
@@ -176,7 +175,7 @@ Result<void> keepNetwork(const std::string& stateDir, const NetworkMatrix& matri
 Result<NetworkMatrix> keptNetwork(const std::string& stateDir) {
     const std::string path = networkPath(stateDir);
     if (!std::filesystem::exists(path))
-        return fail(ErrorCode::kNotFound, "read " + path + ": nothing was measured yet");
+        return fail(ErrorCode::kNotFound, say("network.not-measured", {{"file", path}}));
     return readFile(path).and_then(
         [&path](const std::string& text) { return parseNetworkMatrix(text, path); });
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/network/network_words.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/network/address_kind.h"
+#include "shared/counted.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,48 +24,34 @@ std::string milliseconds(int64_t us) {
     return text;
 }
 
-const char* reachWord(Reach reach) {
+std::string reachWord(Reach reach) {
     switch (reach) {
     case Reach::kUntried:
-        return "not tried";
+        return say("network.not-tried");
     case Reach::kReached:
-        return "reached";
+        return say("network.reached");
     case Reach::kRefused:
-        return "refused";
+        return say("network.refused");
     case Reach::kNoRoute:
-        return "no route";
+        return say("network.no-route");
     case Reach::kRejected:
-        return "rejected";
+        return say("network.rejected");
     case Reach::kDropped:
-        return "dropped";
+        return say("network.dropped");
     case Reach::kStranger:
-        return "somebody else";
+        return say("network.stranger");
     case Reach::kSilent:
-        return "silent";
+        return say("network.silent");
     case Reach::kUnreachable:
-        return "unreachable";
+        return say("network.unreachable");
     case Reach::kNoNeighbour:
-        return "no neighbour";
+        return say("network.no-neighbour");
     }
-    return "";
-}
-
-std::string listed(const std::vector<std::string>& items, const char* last = " and ") {
-    std::string text;
-    for (size_t i = 0; i < items.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == items.size() ? last : ", ") + items[i];
-    return text;
-}
-
-std::string joined(const std::vector<std::string>& items, const char* between) {
-    std::string text;
-    for (const std::string& item : items)
-        text += (text.empty() ? "" : between) + item;
-    return text;
+    return {};
 }
 
 std::string placeOf(const InterfaceReport& at) {
-    return at.address + " (" + at.name + ")";
+    return say("network.place", {{"address", at.address}, {"interface", at.name}});
 }
 
 /// The ports that were reached, or the others.
@@ -73,7 +61,7 @@ std::string portsWith(const WayThere& way, bool isReached) {
         if (trial->answer.reach != Reach::kUntried &&
             (trial->answer.reach == Reach::kReached) == isReached)
             ports.push_back(std::to_string(trial->port));
-    return listed(ports, isReached ? " and " : " or ");
+    return isReached ? listed(ports) : orListed(ports);
 }
 
 std::string portsMeeting(const WayThere& way, Reach reach) {
@@ -81,15 +69,8 @@ std::string portsMeeting(const WayThere& way, Reach reach) {
     for (const NetworkTrial* trial : way.trials)
         if (trial->answer.reach == reach)
             ports.push_back(std::to_string(trial->port));
-    return listed(ports, " or ");
+    return orListed(ports);
 }
-
-/// A way in words; parts that are not known are empty.
-struct Told {
-    std::string found;
-    std::string cause;
-    std::string fix;
-};
 
 /// One pair in one direction, in words.
 class Telling {
@@ -101,21 +82,17 @@ public:
         , m_fromIndex(from)
         , m_toIndex(to) {}
 
-    /// Empty: it works.
-    Told of(const WayThere& way) const {
+    /// The finding of that address alone; without id: it works.
+    CheckRow of(const WayThere& way) const {
         switch (way.way) {
         case Way::kSomePorts:
             return somePorts(way, *failureOf(way));
         case Way::kLosesLarge:
-            return {placeOf(way.at) + " answers, but packets of full size are lost on the way " +
-                        (isLostBack(way) ? "back" : "there" + mtuOf(way)),
-                    "something between has a smaller MTU and does not say so",
-                    "set a smaller MTU on " + way.interface + " of " + m_from.name + " and " +
-                        way.at.name + " of " + m_to.name + ", or let ICMP through"};
+            return losesLarge(way);
         case Way::kBlocked:
             return blocked(way, *failureOf(way));
         case Way::kUnknown:
-            return {placeOf(way.at) + " was not tried", way.trials.front()->answer.error, {}};
+            return untried(way, way.trials.front()->answer);
         case Way::kWorks:
             break;
         }
@@ -123,70 +100,75 @@ public:
     }
 
 private:
-    Told somePorts(const WayThere& way, const DialAnswer& failure) const {
+    CheckRow somePorts(const WayThere& way, const DialAnswer& failure) const {
+        const Value place{"place", placeOf(way.at)}, open{"open", portsWith(way, true)},
+            closed{"closed", portsWith(way, false)}, how{"how", reachWord(failure.reach)},
+            portRange{"range", range()}, fix{"fix", advice(way)};
         const bool isFirewall = failure.reach == Reach::kDropped ||
                                 failure.reach == Reach::kRefused ||
                                 failure.reach == Reach::kRejected;
-        return {placeOf(way.at) + " answers at port " + portsWith(way, true) + ", but not at " +
-                    portsWith(way, false) + " (" + reachWord(failure.reach) + ")",
-                (isFirewall ? "a firewall lets only some ports through" : failure.error) +
-                    ", and Gloo and NCCL open ports of " + range(),
-                advice(way)};
+        if (isFirewall)
+            return finding("way.some-ports", {place, open, closed, how, portRange, fix});
+        return finding("way.some-ports-fail",
+                       {place, open, closed, how, portRange, fix, {"error", failure.error}});
     }
 
-    Told blocked(const WayThere& way, const DialAnswer& failure) const {
-        const std::string place = placeOf(way.at), ports = portsMeeting(way, failure.reach);
+    CheckRow losesLarge(const WayThere& way) const {
+        const Value place{"place", placeOf(way.at)}, own{"interface", way.interface},
+            theirs{"their-interface", way.at.name}, from{"from", m_from.name}, to{"to", m_to.name};
+        if (isLostBack(way))
+            return finding("way.loses-large-back", {place, own, theirs, from, to});
+        if (way.mtu > 0)
+            return finding("way.loses-large-of-mtu",
+                           {place, own, theirs, from, to, {"mtu", std::to_string(way.mtu)}});
+        return finding("way.loses-large", {place, own, theirs, from, to});
+    }
+
+    CheckRow blocked(const WayThere& way, const DialAnswer& failure) const {
+        const Value place{"place", placeOf(way.at)}, from{"from", m_from.name},
+            ports{"ports", portsMeeting(way, failure.reach)}, error{"error", failure.error},
+            fix{"fix", advice(way)};
         if (isOwnToo(way.at))
-            return {place + " is an address of " + m_from.name + " itself, too", {}, {}};
+            return finding("way.own-address", {place, from});
         switch (failure.reach) {
         case Reach::kDropped:
-            return {place + " does not answer at port " + ports, whyDropped(way), advice(way)};
+            return finding("way.dropped", {place, ports, {"why", whyDropped(way)}, fix});
         case Reach::kRefused:
-            return {place + " refuses port " + ports + ", although its agent listens there",
-                    "a firewall answers in its place, or another machine has that address",
-                    {}};
+            return finding("way.refused", {place, ports, fix});
         case Reach::kNoRoute:
-            return {"its own routes do not lead to " + place, failure.error,
-                    "give both an address in one network, or " + m_from.name + " a route there"};
+            return finding("way.no-route", {place, error, from});
         case Reach::kNoNeighbour:
-            return {place + " cannot be found",
-                    failure.error +
-                        ", so the cards of the two are in different networks (switch or VLAN), or "
-                        "a link is down",
-                    "put both cards into one network, or see to that link"};
+            return finding("way.no-neighbour", {place, error});
         case Reach::kRejected:
-            return {whose(failure) + " rejects connections to " + place + " by ICMP (" +
-                        failure.error + ")",
-                    {},
-                    advice(way)};
+            return finding("way.rejected", {place, {"who", whose(failure)}, error, fix});
         case Reach::kUnreachable:
-            return {whose(failure) + " answers that " + place + " cannot be reached by it",
-                    failure.error,
-                    "give that router a way there, or both an address in one network"};
+            return finding("way.unreachable", {place, {"who", whose(failure)}, error});
         case Reach::kStranger:
-            return {"at " + place + " " + failure.error, {}, {}};
+            return finding("way.stranger", {place, error});
         case Reach::kSilent:
-            return {place + " takes connections at port " + ports + ", and " + failure.error,
-                    "a proxy or firewall takes them in the place of its agent, or lets no data "
-                    "through",
-                    {}};
+            return finding("way.silent", {place, ports, error, fix});
         case Reach::kUntried:
         case Reach::kReached:
-            break;
+            break; // failureOf() gives neither
         }
-        return {place + " was not tried in time", {}, {}};
+        return untried(way, failure);
+    }
+
+    static CheckRow untried(const WayThere& way, const DialAnswer& answer) {
+        return finding("way.untried", {{"place", placeOf(way.at)}, {"error", answer.error}});
     }
 
     /// Who answered by ICMP.
     std::string whose(const DialAnswer& failure) const {
         const std::string& by = failure.answeredBy;
         if (by.empty())
-            return "a router or firewall";
+            return say("network.some-firewall");
+        const Value address{"address", by};
         if (hasAddress(m_from, by))
-            return "a firewall or router on " + m_from.name + " itself (" + by + ")";
+            return say("network.own-firewall", {{"node", m_from.name}, address});
         if (hasAddress(m_to, by))
-            return "the firewall of " + m_to.name + " (" + by + ")";
-        return "a router or firewall between (" + by + ")";
+            return say("network.their-firewall", {{"node", m_to.name}, address});
+        return say("network.firewall-between", {address});
     }
 
     static bool hasAddress(const NetworkNode& node, const std::string& address) {
@@ -202,33 +184,21 @@ private:
         });
     }
 
-    static std::string mtuOf(const WayThere& way) {
-        return way.mtu > 0 ? " (an MTU of " + std::to_string(way.mtu) + " was taken for granted)"
-                           : std::string();
-    }
-
     /// Silence alone does not tell what drops: the sending node, the receiving one, its answer, or
     /// something between. What else was tried may tell it.
     std::string whyDropped(const WayThere& way) const {
+        const Value from{"from", m_from.name}, to{"to", m_to.name};
         const std::string source = sourceOf(way);
         if (const DialAnswer* back = ownRouteOf(m_toIndex, m_fromIndex, source))
-            return "the routes of " + m_to.name + " do not lead back to " + source + " (" +
-                   back->error + ")";
+            return say("network.no-route-back", {to, {"source", source}, {"error", back->error}});
         const Others there = othersTo(way.at.address), here = othersFrom(way.interface);
         if (there.reached && here.reached)
-            return "dropped between these two alone, by a firewall on " + m_from.name + ", on " +
-                   m_to.name + " or by something between, as others reach that address and " +
-                   m_from.name + " reaches others";
+            return say("network.dropped-between", {from, to});
         if (there.reached && here.asked)
-            return "dropped by a firewall for what leaves " + m_from.name +
-                   ", on it or next to it, as others reach that address and it reaches nobody by " +
-                   way.interface;
+            return say("network.dropped-leaving", {from, {"interface", way.interface}});
         if (there.asked && !there.reached && here.reached)
-            return "dropped by a firewall for what comes to " + m_to.name +
-                   ", on it or next to it, as nobody reaches that address and " + m_from.name +
-                   " reaches others";
-        return "dropped by a firewall on " + m_from.name + ", on " + m_to.name +
-               " or by something between";
+            return say("network.dropped-coming", {from, to});
+        return say("network.dropped-somewhere", {from, to});
     }
 
     /// How dials of others went.
@@ -292,8 +262,10 @@ private:
         const int64_t port = m_to.ports.port;
         const bool isInRange = port >= m_to.ports.rangeFirst && port <= m_to.ports.rangeLast;
         const bool isNeeded = !isInRange && !isOptional(m_matrix, m_to, port);
-        return "let TCP from " + sourceOf(way) + " to ports " +
-               (isNeeded ? std::to_string(port) + " and " : "") + range() + " through";
+        const Value source{"source", sourceOf(way)}, portRange{"range", range()};
+        return isNeeded ? say("network.let-port-through",
+                              {source, portRange, {"port", std::to_string(port)}})
+                        : say("network.let-through", {source, portRange});
     }
 
     const NetworkMatrix& m_matrix;
@@ -345,28 +317,30 @@ size_t countTaking(const NetworkMatrix& matrix) {
         matrix.nodes, [](const NetworkNode& node) { return node.problem.empty(); }));
 }
 
-CheckRow finding(const char* id, CheckRow::State state, std::string title, Told told) {
-    return {id,
-            state,
-            std::move(title),
-            std::move(told.found),
-            std::move(told.cause),
-            std::move(told.fix)};
+/// "EVIDENCE: CAUSE"; without a cause the evidence alone.
+std::string withCause(const CheckRow& row) {
+    std::string words = row.evidence;
+    if (!row.cause.empty())
+        append(words, row.cause, ": ");
+    return words;
 }
 
-/// "found: cause; fix".
-std::string inWords(const std::string& found, const std::string& cause, const std::string& fix) {
-    return found + (cause.empty() ? "" : ": ") + cause + (fix.empty() ? "" : "; ") + fix;
-}
-
+/// "EVIDENCE: CAUSE; FIX", without what is empty.
 std::string inWords(const CheckRow& row) {
-    return inWords(row.evidence, row.cause, row.fix);
+    std::string words = withCause(row);
+    if (!row.fix.empty())
+        append(words, row.fix);
+    return words;
 }
 
 /// As many findings as people read, and how many more there would be, which are not made: among 64
 /// nodes there are 4032 pairs.
 class FirstFindings {
 public:
+    /// `more` is the finding of those beyond them.
+    explicit FirstFindings(const char* more)
+        : m_more(more) {}
+
     template <class Make>
     void add(Make make) {
         if (++m_count <= kMostFindings)
@@ -375,12 +349,12 @@ public:
     std::vector<CheckRow> take() && {
         if (m_count > kMostFindings)
             m_findings.push_back(
-                finding(m_findings.back().id.c_str(), m_findings.back().state, "More",
-                        {"And " + std::to_string(m_count - kMostFindings) + " more such", {}, {}}));
+                finding(m_more, {{"count", std::to_string(m_count - kMostFindings)}}));
         return std::move(m_findings);
     }
 
 private:
+    const char* m_more;
     size_t m_count = 0;
     std::vector<CheckRow> m_findings;
 };
@@ -389,14 +363,10 @@ const std::string& nameOf(const NetworkMatrix& matrix, int node) {
     return matrix.nodes[static_cast<size_t>(node)].name;
 }
 
-std::string titleOf(const NetworkMatrix& matrix, int from, int to) {
-    return nameOf(matrix, from) + " to " + nameOf(matrix, to);
-}
-
 /// Ways that work by half, also between addresses that were not chosen: they could harm later.
 std::vector<CheckRow> halfWays(const NetworkWays& ways) {
     const NetworkMatrix& matrix = ways.matrix();
-    FirstFindings findings;
+    FirstFindings findings("half-way.more");
     const int count = static_cast<int>(matrix.nodes.size());
     for (int from = 0; from < count; ++from)
         for (int to = 0; to < count; ++to)
@@ -404,37 +374,40 @@ std::vector<CheckRow> halfWays(const NetworkWays& ways) {
                 if (!isVirtualInterface(way.at.name) &&
                     (way.way == Way::kSomePorts || way.way == Way::kLosesLarge))
                     findings.add([&] {
-                        Told told = Telling(matrix, from, to).of(way);
-                        told.found = "From " + nameOf(matrix, from) + ", " + told.found;
-                        return finding("half-way", CheckRow::State::kWarning,
-                                       titleOf(matrix, from, to), std::move(told));
+                        const CheckRow row = Telling(matrix, from, to).of(way);
+                        return finding("half-way", {{"from", nameOf(matrix, from)},
+                                                    {"to", nameOf(matrix, to)},
+                                                    {"found", row.evidence},
+                                                    {"cause", row.cause},
+                                                    {"fix", row.fix}});
                     });
     return std::move(findings).take();
 }
 
 /// "a, b and c" or "7 nodes".
 std::string fewOf(const std::vector<std::string>& nodes) {
-    return nodes.size() > kFewNodes ? std::to_string(nodes.size()) + " nodes" : listed(nodes);
+    return nodes.size() > kFewNodes ? counted(static_cast<int64_t>(nodes.size()), "node")
+                                    : listed(nodes);
 }
 
 /// Whom a node did not try, so that nothing is known of the way there.
 std::vector<CheckRow> untriedFindings(const NetworkWays& ways) {
     const NetworkMatrix& matrix = ways.matrix();
-    FirstFindings findings;
+    FirstFindings findings("untried.more");
     const int count = static_cast<int>(matrix.nodes.size());
     for (int from = 0; from < count; ++from) {
         std::vector<std::string> names;
-        std::string cause;
+        std::string error;
         for (int to = 0; to < count; ++to)
             if (isUntried(ways, from, to)) {
                 names.push_back(nameOf(matrix, to));
-                cause = ways.between(from, to).front().trials.front()->answer.error;
+                error = ways.between(from, to).front().trials.front()->answer.error;
             }
         if (!names.empty())
             findings.add([&] {
-                return finding("untried", CheckRow::State::kBad, nameOf(matrix, from),
-                               {nameOf(matrix, from) + " did not try " + fewOf(names), cause,
-                                "try fewer nodes at a time"});
+                return finding(
+                    "untried",
+                    {{"node", nameOf(matrix, from)}, {"others", fewOf(names)}, {"error", error}});
             });
     }
     return std::move(findings).take();
@@ -476,18 +449,14 @@ std::vector<BlockedPort> blockedPorts(const NetworkWays& ways) {
 
 std::vector<CheckRow> blockedPortFindings(const NetworkWays& ways) {
     const NetworkMatrix& matrix = ways.matrix();
-    const std::string port = std::to_string(matrix.optionalPort);
-    FirstFindings findings;
+    FirstFindings findings("port.more");
     for (const BlockedPort& blocked : blockedPorts(ways))
         findings.add([&] {
-            const std::string from = fewOf(blocked.from);
-            const std::string& to = nameOf(matrix, blocked.to);
-            return finding("port", CheckRow::State::kWarning, "Port " + port,
-                           {"Port " + port + " is blocked (" + reachWord(blocked.reach) +
-                                ") from " + from + " to " + to + " at " + listed(blocked.at),
-                            "it matters only if launch.master_port names it",
-                            "leave launch.master_port at 0, or let TCP from " + from + " to port " +
-                                port + " of " + to + " through"});
+            return finding("port", {{"port", std::to_string(matrix.optionalPort)},
+                                    {"how", reachWord(blocked.reach)},
+                                    {"from", fewOf(blocked.from)},
+                                    {"to", nameOf(matrix, blocked.to)},
+                                    {"places", listed(blocked.at)}});
         });
     return std::move(findings).take();
 }
@@ -507,7 +476,8 @@ std::string byInterface(const std::vector<std::string>& interfaces,
     }
     std::vector<std::string> parts;
     for (const auto& [interface, on] : groups)
-        parts.push_back(interface + " on " + fewOf(on));
+        parts.push_back(
+            say("network.interface-on", {{"interface", interface}, {"nodes", fewOf(on)}}));
     return listed(parts);
 }
 
@@ -527,17 +497,14 @@ CheckRow ncclFinding(const NetworkMatrix& matrix, const NetworkChoice& choice) {
         const InterfaceReport& chosen = choice.addresses[i];
         const InterfaceReport& first = firstOfCard(matrix.nodes[i], chosen);
         if (first.address != chosen.address)
-            places.push_back(placeOf(first) + " on " + matrix.nodes[i].name + ", not at " +
-                             chosen.address);
+            places.push_back(say("network.nccl-at", {{"place", placeOf(first)},
+                                                     {"node", matrix.nodes[i].name},
+                                                     {"address", chosen.address}}));
     }
     if (places.size() > kFewNodes)
-        places = {places.front(), std::to_string(places.size() - 1) + " more nodes alike"};
-    if (places.empty())
-        return {};
-    return finding("nccl", CheckRow::State::kWarning, "NCCL",
-                   {"On GPUs, NCCL listens at " + listed(places),
-                    "it takes the first address of a card, whichever leads to the others",
-                    "make the chosen one the first there, or put it on a card of its own"});
+        places = {places.front(),
+                  say("network.nccl-more", {{"count", std::to_string(places.size() - 1)}})};
+    return places.empty() ? CheckRow() : finding("nccl", {{"places", listed(places)}});
 }
 
 } // namespace
@@ -571,22 +538,20 @@ std::string privateInterface(const NetworkMatrix& last, const std::string& node,
 std::string publicAddressFix(const std::optional<NetworkMatrix>& last, const std::string& node,
                              const std::vector<InterfaceReport>& now) {
     const std::string closed = last ? privateInterface(*last, node, now) : std::string();
-    return "let a firewall admit the other nodes alone" +
-           (closed.empty()
-                ? std::string()
-                : ", or keep to a private network: launch.interface = \"" + closed + '"');
+    return closed.empty() ? say("network.admit-nodes")
+                          : say("network.admit-nodes-or-private", {{"interface", closed}});
 }
 
 std::string cellWords(const WayThere& way) {
     switch (way.way) {
     case Way::kUnknown:
-        return "not tried";
+        return say("network.not-tried");
     case Way::kWorks:
         return milliseconds(way.microseconds);
     case Way::kSomePorts:
-        return "some ports";
+        return say("network.some-ports");
     case Way::kLosesLarge:
-        return "small only";
+        return say("network.small-only");
     case Way::kBlocked:
         return reachWord(failureOf(way)->reach);
     }
@@ -594,55 +559,56 @@ std::string cellWords(const WayThere& way) {
 }
 
 std::string wayInWords(const WayThere& way) {
-    std::string text = placeOf(way.at);
-    if (!way.interface.empty())
-        text += " by " + way.interface;
     std::vector<std::string> ports;
     for (const NetworkTrial* trial : way.trials) {
         const DialAnswer& answer = trial->answer;
-        ports.push_back(std::to_string(trial->port) + " " +
+        ports.push_back(std::to_string(trial->port) + ' ' +
                         (answer.reach == Reach::kReached ? milliseconds(answer.microseconds)
                                                          : reachWord(answer.reach)));
     }
-    text += ": " + listed(ports, ", ");
+    const Value place{"place", placeOf(way.at)}, tried{"ports", joined(ports, ", ")};
+    std::string words = way.interface.empty()
+                            ? say("network.way", {place, tried})
+                            : say("network.way-by", {place, tried, {"interface", way.interface}});
     if (way.way == Way::kLosesLarge)
-        text += ", large packets are lost";
-    return way.mtu > 0 ? text + ", MTU " + std::to_string(way.mtu) : text;
+        append(words, say("network.loses-large"), ", ");
+    if (way.mtu > 0)
+        append(words, say("network.mtu", {{"mtu", std::to_string(way.mtu)}}), ", ");
+    return words;
 }
 
 namespace {
 
 CheckRow blockedWay(const NetworkWays& ways, int from, int to) {
     const NetworkMatrix& matrix = ways.matrix();
+    const Value source{"from", nameOf(matrix, from)}, target{"to", nameOf(matrix, to)};
     // A card without a route and a bridge say little where another address is there.
-    std::vector<Told> parts, others;
+    std::vector<CheckRow> parts, others;
     for (const WayThere& way : ways.between(from, to)) {
-        Told part = Telling(matrix, from, to).of(way);
+        CheckRow part = Telling(matrix, from, to).of(way);
         const DialAnswer* failure = failureOf(way);
         const bool saysLittle =
             isVirtualInterface(way.at.name) || (failure && failure->reach == Reach::kNoRoute);
-        if (!part.found.empty())
+        if (!part.id.empty())
             (saysLittle ? others : parts).push_back(std::move(part));
     }
     if (parts.empty())
         parts = others;
+    if (parts.empty())
+        parts = {finding("way.no-address", {source, target})};
     std::vector<std::string> causes, fixes;
-    for (const Told& part : parts) {
-        causes.push_back(inWords(part.found, part.cause, {}));
-        if (!part.fix.empty() && std::ranges::find(fixes, part.fix) == fixes.end())
+    for (const CheckRow& part : parts) {
+        causes.push_back(withCause(part));
+        if (std::ranges::find(fixes, part.fix) == fixes.end())
             fixes.push_back(part.fix);
     }
-    if (causes.empty())
-        causes.emplace_back("it has no address that other machines could reach");
     if (works(ways, to, from))
-        causes.emplace_back("the other direction works");
-    return finding("way", CheckRow::State::kBad, titleOf(matrix, from, to),
-                   {nameOf(matrix, from) + " cannot reach " + nameOf(matrix, to),
-                    joined(causes, "; "), joined(fixes, "; ")});
+        causes.push_back(say("network.back-works"));
+    return finding("way", {source, target, {"causes", joined(causes)}, {"fixes", joined(fixes)}});
 }
 
 std::vector<CheckRow> blockedWays(const NetworkWays& ways) {
-    FirstFindings findings;
+    FirstFindings findings("way.more");
     forEachBlocked(
         ways, [&](int from, int to) { findings.add([&] { return blockedWay(ways, from, to); }); });
     return std::move(findings).take();
@@ -650,33 +616,18 @@ std::vector<CheckRow> blockedWays(const NetworkWays& ways) {
 
 CheckRow choiceFinding(const NetworkMatrix& matrix, const std::optional<NetworkChoice>& choice,
                        bool isUnknown) {
-    const char* const id = "choice";
-    const char* const title = "Network of all";
-    if (countTaking(matrix) < 2)
-        return finding(id, CheckRow::State::kWarning, title,
-                       {"Fewer than two nodes answered, so there is nothing between them to be "
-                        "measured",
-                        {},
-                        {}});
+    const size_t taking = countTaking(matrix);
+    if (taking < 2)
+        return finding("choice.few");
     if (isUnknown)
-        return finding(id, CheckRow::State::kBad, title,
-                       {"It is not known by which network all of them reach each other",
-                        "not every pair was tried",
-                        {}});
+        return finding("choice.unknown");
     if (!choice)
-        return finding(id, CheckRow::State::kBad, title,
-                       {"There is no network by which all of them reach each other",
-                        "a run on all of them would be refused",
-                        {}});
-    const bool areAll = countTaking(matrix) == matrix.nodes.size();
-    return finding(id, CheckRow::State::kGood, title,
-                   {(areAll ? "All reach" : "All others reach") +
-                        std::string(" each other in both directions by ") +
-                        choiceInWords(matrix, *choice) +
-                        (choice->isWhole ? "" : ", as far as there was time to try"),
-                    "runs set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to that. "
-                    "launch.interface of a run's spec names another",
-                    {}});
+        return finding("choice.none");
+    const Value interfaces{"interfaces", choiceInWords(matrix, *choice)};
+    if (taking == matrix.nodes.size())
+        return finding(choice->isWhole ? "choice" : "choice.as-tried", {interfaces});
+    return finding(choice->isWhole ? "choice.of-others" : "choice.of-others-as-tried",
+                   {interfaces});
 }
 
 } // namespace
@@ -692,8 +643,7 @@ std::string whyNoNetwork(const NetworkMatrix& matrix) {
     if (findings.empty())
         findings = untriedFindings(ways);
     if (findings.empty())
-        return "each pair of nodes has a way, but there is no address of every node that all "
-               "others reach; `ringmaster nodes network` shows which pair uses which";
+        return say("network.no-common-address");
     std::vector<std::string> sentences;
     for (const CheckRow& row : findings)
         sentences.push_back(inWords(row));
@@ -712,8 +662,10 @@ std::vector<CheckRow> networkFindings(const NetworkMatrix& matrix) {
     };
     for (const NetworkNode& node : matrix.nodes)
         if (!node.problem.empty())
-            findings.push_back(finding("node", CheckRow::State::kBad, node.name,
-                                       {node.name + " took no part", node.problem, {}}));
+            findings.push_back(
+                finding("node", {{"node", node.name},
+                                 {"problem", node.problem},
+                                 {"command", "ringmaster nodes check " + node.name}}));
     findings.push_back(choiceFinding(matrix, choice, isUnknown)); // behind whom it leaves out
     if (auto nccl = choice ? ncclFinding(matrix, *choice) : CheckRow(); !nccl.id.empty())
         findings.push_back(std::move(nccl));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/findings/check_row.h"
 #include "app/core/network/network_matrix.h"
-#include "app/core/node/check_row.h"
 
 #include <string>
 #include <vector>

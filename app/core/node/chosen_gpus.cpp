@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/node/chosen_gpus.h"
 
+#include "app/core/findings/text.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -17,14 +19,12 @@ std::optional<size_t> positionOf(const std::string& gpu, const NodeReport& repor
     return at < report.gpus.size() ? std::optional(at) : std::nullopt;
 }
 
-std::string listed(const std::vector<GpuReport>& gpus) {
-    std::string list;
+/// "0 (NVIDIA H200) and 1 (NVIDIA H200)"
+std::string numbered(const std::vector<GpuReport>& gpus) {
+    std::vector<std::string> all;
     for (size_t at = 0; at < gpus.size(); ++at)
-        list += (at == 0                 ? ""
-                 : at + 1 == gpus.size() ? " and "
-                                         : ", ") +
-                std::to_string(at) + " (" + gpus[at].name + ')';
-    return list;
+        all.push_back(std::to_string(at) + " (" + gpus[at].name + ')');
+    return listed(all);
 }
 
 } // namespace
@@ -52,8 +52,9 @@ NodeReport usedPart(const Node& node, NodeReport report) {
 std::string missingGpus(const Node& node, const NodeReport& report) {
     for (const std::string& gpu : node.gpus)
         if (!positionOf(gpu, report))
-            return "GPU " + gpu + " was chosen to train on, and the node has " +
-                   (report.gpus.empty() ? "none" : "only " + listed(report.gpus));
+            return report.gpus.empty() ? say("gpu.chosen-of-none", {{"gpu", gpu}})
+                                       : say("gpu.chosen-of-others",
+                                             {{"gpu", gpu}, {"gpus", numbered(report.gpus)}});
     return {};
 }
 
@@ -61,9 +62,9 @@ std::string fixOfMissingGpus(const Node& node, const NodeReport& report) {
     std::string there;
     for (const std::string& gpu : node.gpus)
         if (positionOf(gpu, report))
-            there += (there.empty() ? "" : ",") + gpu;
-    return "correct the choice with Edit, or with ringmaster nodes edit " + node.name + " --gpus " +
-           (there.empty() ? "all" : there);
+            append(there, gpu, ",");
+    return say("gpu.fix-choice", {{"command", "ringmaster nodes edit " + node.name + " --gpus " +
+                                                  (there.empty() ? "all" : there)}});
 }
 
 std::vector<std::string> visibleGpus(const Node& node, const NodeReport& used) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/node/node_check.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/node/ssh_address.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/environment.h"
@@ -19,11 +20,6 @@ constexpr std::string_view kHostLetters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:%";
 /// A jump host becomes a word of a proxy command, in which '%' begins a placeholder.
 constexpr std::string_view kJumpLetters = kHostLetters.substr(0, kHostLetters.size() - 1);
-constexpr const char* kOnlyHostLetters =
-    "may hold letters, digits and ._:%- only, and starts with no '-'";
-constexpr const char* kOnlyJumpLetters =
-    "must read [USER@]HOST[:PORT] with letters, digits and ._:- only, and no part starts with '-'; "
-    "several are separated by commas, the one that is passed first before the others";
 
 bool isMadeOf(std::string_view text, std::string_view letters) {
     return text.find_first_not_of(letters) == std::string_view::npos && text.substr(0, 1) != "-" &&
@@ -34,31 +30,35 @@ bool isName(const std::string& text) {
     return !text.empty() && text.size() <= 64 && isMadeOf(text, kNameLetters);
 }
 
-tl::unexpected<Error> bad(const Node& node, const std::string& what, const std::string& value,
-                          const std::string& allowed) {
-    return fail(ErrorCode::kInvalid,
-                "set up node " + node.name + ": " + what + " '" + value + "' " + allowed);
+tl::unexpected<Error> refuse(const std::string& node, std::string_view why, Values values = {}) {
+    return failAs(say("gpu.node-set-up", {{"node", node}}),
+                  {ErrorCode::kInvalid, say(why, values)});
+}
+
+tl::unexpected<Error> refuse(const Node& node, std::string_view why, Values values = {}) {
+    return refuse(node.name, why, values);
 }
 
 Result<void> checkJumpHost(const Node& node) {
     if (node.jumpHost.empty())
         return {};
-    RM_ASSIGN_OR_RETURN(const auto jumps,
-                        parseJumpHosts(node.jumpHost, "set up node " + node.name + ": jump host"));
+    RM_ASSIGN_OR_RETURN(
+        const auto jumps,
+        parseJumpHosts(node.jumpHost, say("gpu.node-set-up-jump-host", {{"node", node.name}})));
     for (const SshAddress& jump : jumps)
         if (jump.host.empty() || !isMadeOf(jump.host, kJumpLetters) ||
             !isMadeOf(jump.user, kJumpLetters))
-            return bad(node, "jump host", node.jumpHost, kOnlyJumpLetters);
+            return refuse(node, "gpu.node-odd-jump-host", {{"hosts", node.jumpHost}});
     return {};
 }
 
 Result<void> checkWay(const Node& node) {
     if (!isMadeOf(node.user, kHostLetters))
-        return bad(node, "user", node.user, kOnlyHostLetters);
+        return refuse(node, "gpu.node-odd-user", {{"user", node.user}});
     if (node.port < 0 || node.port > 65535)
-        return bad(node, "port", std::to_string(node.port), "is not between 1 and 65535");
+        return refuse(node, "gpu.node-odd-port", {{"port", std::to_string(node.port)}});
     if (node.identityFile.find_first_of("%\n\r") != std::string::npos)
-        return bad(node, "key file", node.identityFile, "must not hold '%' or a line break");
+        return refuse(node, "gpu.node-odd-key-file", {{"file", node.identityFile}});
     return checkJumpHost(node);
 }
 
@@ -82,22 +82,18 @@ bool isGpuUuid(const std::string& text) {
 Result<void> checkGpus(const Node& node) {
     for (const std::string& gpu : node.gpus)
         if (!isGpuIndex(gpu) && !isGpuUuid(gpu))
-            return bad(node, "GPU", gpu,
-                       "is neither a number such as 0 nor a UUID such as GPU-1b2c3d4e-..., as "
-                       "nvidia-smi -L lists them");
+            return refuse(node, "gpu.node-odd-gpu", {{"gpu", gpu}});
     if (hasTwice(node.gpus))
-        return fail(ErrorCode::kInvalid, "set up node " + node.name + ": a GPU is chosen twice");
+        return refuse(node, "gpu.node-gpu-twice");
     return {};
 }
 
 Result<void> checkEnvironment(const Node& node) {
-    const std::string attempt = "set up node " + node.name + ": ";
     for (const std::string& entry : node.environment)
         if (entry.starts_with("CUDA_VISIBLE_DEVICES"))
-            return fail(ErrorCode::kInvalid,
-                        attempt + "its environment must not set CUDA_VISIBLE_DEVICES, which the "
-                                  "GPUs chosen for the node become (gpus): choose them there");
-    const auto mistakes = environmentMistakes(node.environment, attempt + "its environment");
+            return refuse(node, "gpu.node-gpus-by-environment");
+    const auto mistakes = environmentMistakes(
+        node.environment, say("gpu.node-set-up-environment", {{"node", node.name}}));
     return mistakes.empty() ? Result<void>() : fail(ErrorCode::kInvalid, mistakes.front());
 }
 
@@ -105,17 +101,13 @@ Result<void> checkUse(const Node& node) {
     constexpr size_t kMostNotes = 4096;
     for (const std::string& group : node.groups)
         if (!isName(group))
-            return bad(node, "group", group,
-                       "must be 1 to 64 letters, digits, '.', '_' or '-', without spaces and with "
-                       "no '-' at its start, such as test-group");
+            return refuse(node, "gpu.node-odd-group", {{"group", group}});
     if (hasTwice(node.groups))
-        return fail(ErrorCode::kInvalid, "set up node " + node.name + ": a group is named twice");
+        return refuse(node, "gpu.node-group-twice");
     RM_RETURN_IF_ERROR(checkGpus(node));
     RM_RETURN_IF_ERROR(checkEnvironment(node));
     if (node.notes.size() > kMostNotes || !isPlainText(node.notes))
-        return fail(ErrorCode::kInvalid, "set up node " + node.name +
-                                             ": its notes must be plain text of at most 4096 "
-                                             "bytes");
+        return refuse(node, "gpu.node-odd-notes");
     return {};
 }
 
@@ -136,27 +128,21 @@ std::string partitionOf(const std::vector<std::string>& sbatch) {
 Result<void> checkNode(const Node& node) {
     // First, as a name that nobody typed is the host's.
     if (!node.isLocal && node.sshHost.empty())
-        return fail(ErrorCode::kInvalid, "set up node " + node.name + ": it has no host");
+        return refuse(node, "gpu.node-no-host");
     if (!node.isLocal && !isMadeOf(node.sshHost, kHostLetters))
-        return bad(node, "host", node.sshHost, kOnlyHostLetters);
+        return refuse(node, "gpu.node-odd-host", {{"host", node.sshHost}});
     if (!isName(node.name) || node.name == "." || node.name == "..")
-        return fail(ErrorCode::kInvalid, "set up node '" + node.name +
-                                             "': a name is 1 to 64 letters, digits, '.', '_' or "
-                                             "'-', starts with no '-' and is not '.' or '..'");
+        return refuse('\'' + node.name + '\'', "gpu.node-odd-name");
     for (const std::string& option : node.sbatch)
         if (const std::string mistake = sbatchMistake(option); !mistake.empty())
-            return bad(node, "option for sbatch", option, mistake);
+            return refuse(node, "gpu.node-odd-sbatch", {{"option", option}, {"mistake", mistake}});
     if (!node.isSlurm && !node.sbatch.empty())
-        return fail(ErrorCode::kInvalid,
-                    "set up node " + node.name + ": options for sbatch are for a Slurm cluster");
+        return refuse(node, "gpu.node-sbatch-without-slurm");
     const bool isHere = node.isLocal && !node.isSlurm; // a cluster's login node has its own name
     if (isHere != (node.name == kLocalNodeName))
-        return fail(ErrorCode::kInvalid, std::string("set up node ") + node.name + ": " +
-                                             kLocalNodeName + " is the name of this computer");
+        return refuse(node, "gpu.node-reserved-name", {{"name", kLocalNodeName}});
     if (isHere && !areReachedAlike(node, localNode()))
-        return fail(ErrorCode::kInvalid, "set up node " + node.name +
-                                             ": this computer is reached without SSH: it has no "
-                                             "host, user, port, key file or jump host");
+        return refuse(node, "gpu.node-reached-without-ssh");
     if (!node.isLocal)
         RM_RETURN_IF_ERROR(checkWay(node));
     return checkUse(node);

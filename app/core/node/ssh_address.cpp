@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/node/ssh_address.h"
 
+#include "app/core/findings/text.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
@@ -34,10 +35,11 @@ Result<SshAddress> parseSshAddress(const std::string& text, const std::string& a
     const size_t colon = rest.find(':', bracket == std::string::npos ? 0 : bracket);
     const bool bareV6 = bracket == std::string::npos && rest.find(':') != rest.rfind(':');
     if (colon != std::string::npos && !bareV6) {
-        address.port = portFrom(rest.substr(colon + 1));
+        const std::string port = rest.substr(colon + 1);
+        address.port = portFrom(port);
         if (address.port == 0)
-            return fail(ErrorCode::kInvalid,
-                        attempt + ": \"" + rest.substr(colon + 1) + "\" is no port");
+            return failAs(attempt,
+                          {ErrorCode::kInvalid, say("gpu.node-no-port", {{"port", port}})});
         rest.resize(colon);
     }
     if (rest.size() > 1 && rest.front() == '[' && rest.back() == ']')

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/command_line.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/start_mark.h"
 #include "shared/return_if_error.h"
 
@@ -22,14 +23,11 @@ bool isSafe(std::string_view word) {
 Result<void> checkWords(const std::string& program, const std::vector<std::string>& arguments) {
     // A word with '=' in front would be an assignment, not a program.
     if (!isSafe(program) || program.find('=') != std::string::npos || program.front() == '-')
-        return fail(ErrorCode::kInvalid, "run '" + program +
-                                             "': a program's path may hold letters, digits and "
-                                             "._:/,@%+- only");
+        return fail(ErrorCode::kInvalid, say("ssh.odd-program", {{"program", program}}));
     for (const std::string& argument : arguments) {
         if (!isSafe(argument))
-            return fail(ErrorCode::kInvalid, "run " + program + ": argument '" + argument +
-                                                 "' holds more than letters, digits and "
-                                                 "._:/=,@%+-");
+            return fail(ErrorCode::kInvalid,
+                        say("ssh.odd-argument", {{"program", program}, {"argument", argument}}));
     }
     return {};
 }

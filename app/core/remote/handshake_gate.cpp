@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/handshake_gate.h"
 
+#include "app/core/findings/text.h"
+
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -36,12 +38,10 @@ Result<std::shared_ptr<void>> HandshakeGate::enter(const std::string& server,
     std::unique_lock lock(gate().mutex);
     const bool isFree = gate().left.wait_until(lock, patience.stop, patience.deadline,
                                                [&] { return gate().inside[server] < kAtOnce; });
+    if (!isFree && patience.stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
     if (!isFree)
-        return fail(ErrorCode::kUnavailable,
-                    attempt + (patience.stop.stop_requested()
-                                   ? ": cancelled"
-                                   : ": other logins to it take too long; try again once they are "
-                                     "through, or check fewer nodes at once"));
+        return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.other-logins")});
     ++gate().inside[server];
     return std::shared_ptr<void>(nullptr, [server](void*) { leave(server); });
 }

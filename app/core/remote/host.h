@@ -113,7 +113,7 @@ struct ConnectFailure {
 };
 
 /// A heading of a few words for it: "No route", "Host key".
-const char* causeTitle(ConnectFailure::Cause cause);
+std::string causeTitle(ConnectFailure::Cause cause);
 
 /// What a person entered or the keyring had, for one attempt.
 struct Credentials {

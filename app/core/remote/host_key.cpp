@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/host_key.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/ssh_error.h"
 #include "shared/io/file.h"
 
@@ -26,6 +27,10 @@ std::string fingerprintOf(ssh_key key) {
     return fingerprint;
 }
 
+std::string typeOf(ssh_key key) {
+    return ssh_key_type_to_char(ssh_key_type(key));
+}
+
 Key shownKey(const SshLink& link) {
     ssh_key key = nullptr;
     ssh_get_server_publickey(link.get(), &key);
@@ -39,10 +44,9 @@ std::string knownName(const SshLink& link) {
 }
 
 struct KnownKey {
-    std::string place; ///< "/home/me/.ssh/known_hosts line 3"
     std::string file;
-    std::string fingerprint;
-    std::string type;
+    int line = 0;
+    std::string key; ///< "ssh-ed25519 SHA256:..."
 };
 
 /// Where the host's recorded key stands, so that a person can look at it.
@@ -56,44 +60,35 @@ std::optional<KnownKey> recordedKey(const SshLink& link, const std::string& file
         ssh_knownhosts_entry* entry = nullptr;
         if (ssh_known_hosts_parse_line(knownName(link).c_str(), line.c_str(), &entry) != SSH_OK)
             continue;
-        KnownKey known{file + " line " + std::to_string(number), file,
-                       fingerprintOf(entry->publickey),
-                       ssh_key_type_to_char(ssh_key_type(entry->publickey))};
+        KnownKey known{file, number,
+                       typeOf(entry->publickey) + ' ' + fingerprintOf(entry->publickey)};
         ssh_knownhosts_entry_free(entry);
         return known;
     }
     return std::nullopt;
 }
 
-Denial deny(std::string message) {
-    return Denial(ConnectFailure{{ErrorCode::kDenied, std::move(message)},
-                                 ConnectFailure::Need::kNothing,
-                                 {},
-                                 ConnectFailure::Cause::kHostKey});
+Denial deny(const Error& error, ConnectFailure::Need need = ConnectFailure::Need::kNothing,
+            const std::string& fingerprint = {}) {
+    return Denial(ConnectFailure{error, need, fingerprint, ConnectFailure::Cause::kHostKey});
 }
 
-Denial denyChanged(const SshLink& link, const std::string& shown) {
-    std::string message = "connect to " + link.where() + ": the host's key is not the one known " +
-                          "for it. It shows " + shown;
-    for (const ssh_options_e which : {SSH_OPTIONS_KNOWNHOSTS, SSH_OPTIONS_GLOBAL_KNOWNHOSTS}) {
-        const auto known = recordedKey(link, link.option(which));
-        if (!known)
-            continue;
-        message += "; " + known->place + " has " + known->type + ' ' + known->fingerprint +
-                   ". Either someone is between you and the host, or its key was changed. Ask "
-                   "who runs it; if the new key is right, remove the old one with: ssh-keygen "
-                   "-R '" +
-                   knownName(link) + "' -f '" + known->file + '\'';
-        return deny(message);
-    }
-    return deny(message + ". Nothing was sent to it");
+/// The error of a connection that this key forbids.
+Error denied(const SshLink& link, const std::string& why) {
+    const std::string attempt = say("ssh.connect", {{"where", link.where()}});
+    return failAs(attempt, {ErrorCode::kDenied, why}).value();
 }
 
-/// The denial of a key that is known, but is not the one that a person says the host has.
-Denial denyOther(const SshLink& link, const std::string& shown, const std::string& trusted) {
-    return deny("connect to " + link.where() + ": its key " + shown +
-                " is the one known for it, but not the one that you gave (" + trusted +
-                "). Compare both with the machine's own; nothing was sent to it");
+std::string whyChanged(const SshLink& link, const std::string& shown) {
+    for (const ssh_options_e which : {SSH_OPTIONS_KNOWNHOSTS, SSH_OPTIONS_GLOBAL_KNOWNHOSTS})
+        if (const auto known = recordedKey(link, link.option(which)))
+            return say("ssh.key-changed", {{"shown", shown},
+                                           {"file", known->file},
+                                           {"line", std::to_string(known->line)},
+                                           {"known", known->key},
+                                           {"command", "ssh-keygen -R '" + knownName(link) +
+                                                           "' -f '" + known->file + '\''}});
+    return say("ssh.key-changed-somewhere", {{"shown", shown}});
 }
 
 /// First contact: a person decides about exactly this key.
@@ -103,19 +98,14 @@ tl::expected<void, ConnectFailure> meet(const SshLink& link, const std::string& 
     if (trusted && *trusted == fingerprint) {
         if (ssh_session_update_known_hosts(link.get()) == SSH_OK)
             return {};
-        return Denial(ConnectFailure{sshError(link, "write " + link.option(SSH_OPTIONS_KNOWNHOSTS)),
-                                     ConnectFailure::Need::kNothing,
-                                     {},
-                                     ConnectFailure::Cause::kHostKey});
+        const std::string file = link.option(SSH_OPTIONS_KNOWNHOSTS);
+        return deny(sshError(link, say("ssh.write-file", {{"file", file}})));
     }
-    std::string message = "connect to " + link.where() + ": its " + type + " key " + fingerprint +
-                          " is not known on this computer";
-    if (trusted)
-        message += ", and it is not the key that you confirmed (" + *trusted + ')';
-    return Denial(ConnectFailure{{ErrorCode::kDenied, message},
-                                 ConnectFailure::Need::kTrustHostKey,
-                                 fingerprint,
-                                 ConnectFailure::Cause::kHostKey});
+    const Value ofType{"type", type}, shown{"fingerprint", fingerprint};
+    return deny(denied(link, trusted ? say("ssh.key-not-confirmed",
+                                           {ofType, shown, {"confirmed", *trusted}})
+                                     : say("ssh.key-unknown", {ofType, shown})),
+                ConnectFailure::Need::kTrustHostKey, fingerprint);
 }
 
 } // namespace
@@ -124,26 +114,29 @@ tl::expected<void, ConnectFailure> checkHostKey(SshLink& link,
                                                 const std::optional<std::string>& trusted) {
     const Key key = shownKey(link);
     if (!key)
-        return deny("connect to " + link.where() + ": the host showed no key");
-    const std::string type = ssh_key_type_to_char(ssh_key_type(key.get()));
+        return deny(denied(link, say("ssh.no-key-shown")));
+    const std::string type = typeOf(key.get());
     const std::string fingerprint = fingerprintOf(key.get());
     if (fingerprint.empty())
-        return deny("connect to " + link.where() + ": the host's key has no fingerprint");
+        return deny(denied(link, say("ssh.no-fingerprint")));
     switch (ssh_session_is_known_server(link.get())) {
     case SSH_KNOWN_HOSTS_OK:
+        // Known, but not the key that a person says the host has.
         if (trusted && *trusted != fingerprint)
-            return denyOther(link, type + ' ' + fingerprint, *trusted);
+            return deny(denied(link, say("ssh.key-not-given", {{"shown", type + ' ' + fingerprint},
+                                                               {"given", *trusted}})));
         return {};
     case SSH_KNOWN_HOSTS_NOT_FOUND:
     case SSH_KNOWN_HOSTS_UNKNOWN:
         return meet(link, type, fingerprint, trusted);
     case SSH_KNOWN_HOSTS_CHANGED:
     case SSH_KNOWN_HOSTS_OTHER:
-        return denyChanged(link, type + ' ' + fingerprint);
+        return deny(denied(link, whyChanged(link, type + ' ' + fingerprint)));
     case SSH_KNOWN_HOSTS_ERROR:
         break;
     }
-    return deny(sshError(link, "check the key of " + link.where()).message);
+    const std::string attempt = say("ssh.check-key", {{"where", link.where()}});
+    return deny({ErrorCode::kDenied, sshError(link, attempt).message});
 }
 
 } // namespace rm

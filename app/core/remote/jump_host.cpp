@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/jump_host.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/error_tail.h"
 
 #include <QDir>
@@ -75,10 +76,7 @@ std::string JumpHost::complaint() {
     std::string said = lastLine(withoutEscapes(m_log.read(kMost).toStdString()));
     if (said.ends_with('.'))
         said.pop_back(); // the sentence goes on
-    return said.empty() ? said
-                        : "the jump host could not be passed: " + said +
-                              "; ssh must get to it without a question, so log in there once "
-                              "with ssh and add your key to the SSH agent";
+    return said.empty() ? said : say("ssh.jump-host-not-passed", {{"said", said}});
 }
 
 } // namespace rm

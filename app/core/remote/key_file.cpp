@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/key_file.h"
 
+#include "app/core/findings/text.h"
+
 #include <QDir>
 #include <QFile>
 
@@ -49,12 +51,13 @@ SshKey publicHalfOf(const std::string& path, const SshKey& whole) {
 std::string whyNoKey(const std::string& path) {
     QFile file(QString::fromStdString(path));
     if (!file.open(QIODevice::ReadOnly))
-        return path + " cannot be read: " + file.errorString().toStdString();
+        return say("ssh.file-unreadable",
+                   {{"file", path}, {"why", file.errorString().toStdString()}});
     ssh_key key = nullptr;
     const bool isPublic = !file.peek(5).startsWith("-----") &&
                           ssh_pki_import_pubkey_file(path.c_str(), &key) == SSH_OK;
     ssh_key_free(key);
-    return isPublic ? "" : path + " is no private key";
+    return isPublic ? std::string() : say("ssh.file-no-key", {{"file", path}});
 }
 
 /// The key is in a FIDO token, which the SSH agent can ask and libssh 0.10 cannot.

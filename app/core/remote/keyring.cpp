@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/keyring.h"
 
+#include "app/core/findings/text.h"
+
 #include <qt6keychain/keychain.h>
 
 namespace rm {
@@ -36,12 +38,11 @@ void Keyring::write(const Node& node, const Secret& password,
         if (job->error() == QKeychain::NoError)
             return done({});
         // "Unknown error" is its own word where no keyring runs.
-        const std::string why = job->error() == QKeychain::OtherError
-                                    ? "it gave no reason, perhaps as none runs on this desktop"
-                                    : job->errorString().toStdString();
-        done(fail(ErrorCode::kUnavailable,
-                  "keep the password of " + name + " in the keyring: " + why +
-                      "; Ringmaster keeps it until it is closed, and then asks for it"));
+        const std::string why =
+            job->error() == QKeychain::OtherError
+                ? say("ssh.password-not-kept")
+                : say("ssh.password-not-kept-as", {{"why", job->errorString().toStdString()}});
+        done(failAs(say("ssh.keep-password", {{"node", name}}), {ErrorCode::kUnavailable, why}));
     });
     job->start();
 }

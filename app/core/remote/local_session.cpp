@@ -2,6 +2,7 @@
 // The one file of the app that starts processes on this computer; Linux only.
 #include "app/core/remote/local_session.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/thread_owner.h"
@@ -99,6 +100,7 @@ public:
     std::string errorText() const override { return m_tail.text(); }
 
 private:
+    std::string attempt(const char* phrase) const { return say(phrase, {{"program", m_name}}); }
     bool takeOutput();
     void takeErrors();
     void wait(milliseconds timeout, const Waker* waker, bool alsoInput);
@@ -176,17 +178,18 @@ Result<void> LocalProcess::write(std::span<const std::byte> bytes) {
             bytes = bytes.subspan(static_cast<size_t>(sent));
             continue;
         }
-        if (errno == EPIPE || errno == EBADF)
-            return fail(ErrorCode::kUnavailable,
-                        "write to " + m_name + ": the program no longer reads its input");
-        if (errno != EAGAIN && errno != EINTR)
-            return failErrno("write to " + m_name, errno);
+        const int why = errno;
+        if (why == EPIPE || why == EBADF)
+            return failAs(attempt("ssh.write-to-it"),
+                          {ErrorCode::kUnavailable, say("ssh.input-unread")});
+        if (why != EAGAIN && why != EINTR)
+            return failErrno(attempt("ssh.write-to-it"), why);
         // Both pipes may be full: the program reads no input until its output was taken.
         takeErrors();
         if (m_pending.size() < (64u << 20))
             takeOutput();
         if (m_stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, "write to " + m_name + ": cancelled");
+            return fail(ErrorCode::kUnavailable, attempt("ssh.write-to-it") + ": cancelled");
         wait(kLook, nullptr, true);
     }
     return {};
@@ -206,17 +209,19 @@ Result<int> LocalProcess::exitCode(milliseconds timeout) {
             break;
         }
         if (Clock::now() >= deadline)
-            return fail(ErrorCode::kUnavailable, "wait for " + m_name + ": it did not end in time");
+            return failAs(attempt("ssh.wait-for-it"),
+                          {ErrorCode::kUnavailable, say("ssh.not-ended-here")});
         if (m_stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, "wait for " + m_name + ": cancelled");
+            return fail(ErrorCode::kUnavailable, attempt("ssh.wait-for-it") + ": cancelled");
         std::array<pollfd, 2> fds{{{pidFd.get(), POLLIN, 0}, {m_err.get(), POLLIN, 0}}};
         ::poll(fds.data(), fds.size(),
                static_cast<int>(std::min(timeLeft(deadline), kLook).count()));
     }
     if (WIFEXITED(*m_status))
         return WEXITSTATUS(*m_status);
-    return fail(ErrorCode::kUnavailable, "run " + m_name + " on this computer: killed by signal " +
-                                             std::to_string(WTERMSIG(*m_status)));
+    return failAs(say("ssh.run", {{"program", m_name}, {"where", say("ssh.this-computer")}}),
+                  {ErrorCode::kUnavailable,
+                   say("ssh.killed-here", {{"signal", std::to_string(WTERMSIG(*m_status))}})});
 }
 
 /// Starts the child with no blocked signals and the default SIGPIPE, whatever this process has set.
@@ -243,9 +248,10 @@ private:
 Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words,
                                            std::stop_token stop) {
     const std::string& name = words.front();
+    const std::string attempt = say("ssh.start-it", {{"program", name}});
     Pipe in, out, err;
     if (!in.open() || !out.open() || !err.open())
-        return failErrno("start " + name, errno);
+        return failErrno(attempt, errno);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, in.readEnd.get(), STDIN_FILENO);
@@ -261,12 +267,16 @@ Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words
         ::posix_spawnp(&pid, name.c_str(), &actions, attributes.get(), argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     if (rc != 0)
-        return failErrno("start " + name, rc);
+        return failErrno(attempt, rc);
     return std::make_unique<LocalProcess>(name, std::move(stop), pid, std::move(in.writeEnd),
                                           std::move(out.readEnd), std::move(err.readEnd));
 }
 
 } // namespace
+
+std::string LocalSession::where() const {
+    return say("ssh.this-computer");
+}
 
 Result<std::unique_ptr<HostProcess>> LocalSession::start(const std::string& program,
                                                          const std::vector<std::string>& arguments,

@@ -13,7 +13,7 @@ public:
                                                std::stop_token stop) override;
     Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript,
                                                      std::stop_token stop) override;
-    std::string where() const override { return "this computer"; }
+    std::string where() const override;
     bool isLocal() const override { return true; }
 };
 

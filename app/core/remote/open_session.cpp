@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/findings/text.h"
 #include "app/core/node/node_check.h"
 #include "app/core/remote/back_off.h"
 #include "app/core/remote/local_session.h"
@@ -56,30 +57,30 @@ openSessionPatiently(const Node& node, const Credentials& credentials, std::stop
     }
 }
 
-const char* causeTitle(ConnectFailure::Cause cause) {
+std::string causeTitle(ConnectFailure::Cause cause) {
     switch (cause) {
     case Cause::kName:
-        return "Name not found";
+        return say("ssh.title-name");
     case Cause::kJumpHost:
-        return "Jump host";
+        return say("ssh.title-jump-host");
     case Cause::kRoute:
-        return "No route";
+        return say("ssh.title-route");
     case Cause::kRefused:
-        return "Connection refused";
+        return say("ssh.title-refused");
     case Cause::kNoAnswer:
-        return "No answer";
+        return say("ssh.title-no-answer");
     case Cause::kTurnedAway:
-        return "Turned away";
+        return say("ssh.title-turned-away");
     case Cause::kAlgorithms:
-        return "SSH algorithms";
+        return say("ssh.title-algorithms");
     case Cause::kHostKey:
-        return "Host key";
+        return say("ssh.title-host-key");
     case Cause::kLogin:
-        return "Authentication";
+        return say("ssh.title-login");
     case Cause::kOther:
         break;
     }
-    return "Connection";
+    return say("ssh.title-other");
 }
 
 } // namespace rm

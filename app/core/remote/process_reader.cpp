@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/process_reader.h"
 
+#include "app/core/findings/text.h"
 #include "shared/return_if_error.h"
 
 namespace rm {
@@ -22,13 +23,10 @@ Result<std::vector<std::byte>> ProcessReader::bytes(milliseconds timeout) {
         return failAs(m_attempt, read.error());
     if (read->ended) {
         RM_RETURN_IF_ERROR(checkEnd(m_process, m_attempt, milliseconds(5000)));
-        return fail(ErrorCode::kUnavailable, m_attempt + ": the program ended early");
+        return failAs(m_attempt, {ErrorCode::kUnavailable, say("ssh.ended-early")});
     }
     if (read->data.empty() && timeout > milliseconds(0))
-        return fail(
-            ErrorCode::kUnavailable,
-            m_attempt +
-                ": no answer in time; look there for what it waits for, such as a slow drive");
+        return failAs(m_attempt, {ErrorCode::kUnavailable, say("ssh.program-silent")});
     return std::move(read->data);
 }
 
@@ -42,7 +40,7 @@ Result<std::string> ProcessReader::line(milliseconds timeout) {
             return line;
         }
         if (m_text.size() > kLongest)
-            return fail(ErrorCode::kCorrupt, m_attempt + ": the host does not answer in lines");
+            return failAs(m_attempt, {ErrorCode::kCorrupt, say("ssh.no-lines")});
         const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
         RM_ASSIGN_OR_RETURN(const auto more, bytes(std::max(left, milliseconds(1))));
         m_text.append(reinterpret_cast<const char*>(more.data()), more.size());

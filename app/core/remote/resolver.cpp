@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/resolver.h"
 
+#include "app/core/findings/text.h"
+
 #include <netdb.h>
 
 #include <condition_variable>
@@ -45,9 +47,8 @@ std::shared_ptr<Question> askAside(const std::string& host, const HostLookup& lo
 Result<void> verdict(const std::string& attempt, int code) {
     if (code == 0)
         return {};
-    return fail(ErrorCode::kUnavailable,
-                attempt + ": find its address: " + ::gai_strerror(code) +
-                    "; check how the name is written, the network and the VPN");
+    return failAs(attempt, {ErrorCode::kUnavailable,
+                            say("ssh.address-not-found", {{"why", ::gai_strerror(code)}})});
 }
 
 } // namespace
@@ -66,11 +67,9 @@ Result<void> awaitResolved(const std::string& host, const std::string& attempt,
         lock, patience.stop, patience.deadline, [&] { return question->answer.has_value(); });
     if (isAnswered)
         return verdict(attempt, *question->answer);
-    const char* why = patience.stop.stop_requested()
-                          ? ": cancelled"
-                          : ": find its address: no answer in time; check the network, the VPN and "
-                            "the name servers";
-    return fail(ErrorCode::kUnavailable, attempt + why);
+    if (patience.stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+    return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.address-not-in-time")});
 }
 
 } // namespace rm

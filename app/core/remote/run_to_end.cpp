@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/findings/text.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/host.h"
 #include "shared/exit_code.h"
@@ -26,12 +27,10 @@ Result<std::string> readToEnd(HostProcess& process, const std::string& attempt,
         if (stop.stop_requested())
             return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
         if (Clock::now() >= deadline)
-            return fail(ErrorCode::kUnavailable,
-                        attempt + ": it did not end in time; look there for what it waits for, "
-                                  "such as a slow drive");
+            return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.not-ended")});
         output.append(reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size());
         if (output.size() > kMostOutput)
-            return fail(ErrorCode::kExhausted, attempt + ": it prints more than 16 MiB");
+            return failAs(attempt, {ErrorCode::kExhausted, say("ssh.prints-too-much")});
     }
 }
 
@@ -74,8 +73,10 @@ Result<void> checkEnd(HostProcess& process, const std::string& attempt,
     if (*exitCode == 0)
         return {};
     const std::string said = lastLine(process.errorText());
-    return fail(codeOfExit(*exitCode),
-                attempt + ": " + (said.empty() ? "exit code " + std::to_string(*exitCode) : said));
+    return failAs(
+        attempt,
+        {codeOfExit(*exitCode),
+         said.empty() ? say("ssh.exit-code", {{"code", std::to_string(*exitCode)}}) : said});
 }
 
 Result<std::string> runToEnd(HostSession& session, const std::string& program,
@@ -83,7 +84,7 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              milliseconds timeout, std::stop_token stop) {
     const auto deadline = Clock::now() + timeout;
     RM_ASSIGN_OR_RETURN(auto process, session.start(program, arguments, stop));
-    const std::string attempt = "run " + program + " on " + session.where();
+    const std::string attempt = say("ssh.run", {{"program", program}, {"where", session.where()}});
     // If the program did not read its input, its stderr says why.
     const auto fed = feed(*process, input);
     auto output = readToEnd(*process, attempt, deadline, stop);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_auth.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/chosen_keys_agent.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/ssh_error.h"
@@ -25,7 +26,7 @@ public:
         , m_keys(keys)
         , m_credentials(credentials)
         , m_patience(patience)
-        , m_attempt("log in to " + link.where()) {}
+        , m_attempt(say("ssh.log-in", {{"where", link.where()}})) {}
 
     tl::expected<void, ConnectFailure> run();
 
@@ -68,9 +69,10 @@ private:
     Result<void> answerPrompts();
     Result<bool> tryEachWay();
     ConnectFailure refusal() const;
+    std::string noKeyAccepted() const;
     ConnectFailure refusalOfKeys() const;
     ConnectFailure denied(const std::string& why, Need need) const {
-        return {{ErrorCode::kDenied, m_attempt + ": " + why}, need, {}, kLogin};
+        return {failAs(m_attempt, {ErrorCode::kDenied, why}).value(), need, {}, kLogin};
     }
 
     SshLink& m_link;
@@ -78,10 +80,10 @@ private:
     const Credentials& m_credentials;
     const Patience& m_patience;
     std::string m_attempt;
-    std::string m_tried;
-    std::string m_locked;     ///< key file that no passphrase has opened
-    bool m_halfWay = false;   ///< one method was accepted and the host requires another
-    bool m_nextStage = false; ///< that happened in this stage
+    std::vector<std::string> m_tried; ///< keys, in words
+    std::string m_locked;             ///< key file that no passphrase has opened
+    bool m_halfWay = false;           ///< one method was accepted and the host requires another
+    bool m_nextStage = false;         ///< that happened in this stage
     bool m_passwordSent = false;
     bool m_passwordRefused = false;
     std::unique_ptr<ChosenKeysAgent> m_agent; ///< libssh talks to it if it is there
@@ -108,14 +110,14 @@ Result<bool> Login::use(const KeyFile& file) {
 Result<bool> Login::keyOfNode() {
     if (!m_keys.ofNode || !takes(SSH_AUTH_METHOD_PUBLICKEY))
         return false;
-    m_tried += m_keys.ofNode->path + ", ";
+    m_tried.push_back(m_keys.ofNode->path);
     return use(*m_keys.ofNode);
 }
 
 Result<bool> Login::agent() {
     if (m_keys.agentSocket.empty() || !takes(SSH_AUTH_METHOD_PUBLICKEY))
         return false;
-    m_tried += m_keys.isAgentLimited ? "their keys in the SSH agent, " : "the SSH agent, ";
+    m_tried.push_back(say(m_keys.isAgentLimited ? "ssh.keys-in-agent" : "ssh.agent"));
     if (m_keys.isAgentLimited && !m_agent)
         limitAgent();
     if (m_keys.isAgentLimited && !m_agent)
@@ -143,10 +145,10 @@ Result<bool> Login::otherKeys() {
     if (!takes(SSH_AUTH_METHOD_PUBLICKEY))
         return false;
     if (m_keys.areUsual)
-        m_tried += "the key files in " + underHome("~/.ssh") + ", ";
+        m_tried.push_back(say("ssh.key-files-in", {{"folder", underHome("~/.ssh")}}));
     for (const KeyFile& file : m_keys.others) {
         if (!m_keys.areUsual)
-            m_tried += file.path + ", ";
+            m_tried.push_back(file.path);
         const auto content = use(file);
         if (!content || *content || m_nextStage)
             return content;
@@ -191,10 +193,11 @@ Result<void> Login::answerPrompts() {
         const char* prompt =
             ssh_userauth_kbdint_getprompt(m_link.get(), static_cast<unsigned>(at), &shown);
         if (shown != 0 || m_passwordSent)
-            return fail(ErrorCode::kDenied,
-                        m_attempt + ": the host asks for more than a password: \"" +
-                            lastLine(withoutEscapes(prompt == nullptr ? "" : prompt)) +
-                            "\"; log in there once with ssh and answer it, or use a key");
+            return failAs(
+                m_attempt,
+                {ErrorCode::kDenied,
+                 say("ssh.asks-for-more",
+                     {{"prompt", lastLine(withoutEscapes(prompt == nullptr ? "" : prompt))}})});
         m_passwordSent = true;
         ssh_userauth_kbdint_setanswer(m_link.get(), static_cast<unsigned>(at),
                                       m_credentials.password->text().c_str());
@@ -202,32 +205,35 @@ Result<void> Login::answerPrompts() {
     return {};
 }
 
+/// The sentence for it, behind the problems of key files that could not be used.
+std::string Login::noKeyAccepted() const {
+    const Value problems{"problems", joined(problemsOf(m_keys))};
+    const Value tried{"tried", joined(m_tried, ", ")};
+    if (problems.text.empty())
+        return m_tried.empty() ? say("ssh.no-key") : say("ssh.no-key-of", {tried});
+    return m_tried.empty() ? say("ssh.no-other-key", {problems})
+                           : say("ssh.no-other-key-of", {problems, tried});
+}
+
 ConnectFailure Login::refusalOfKeys() const {
-    std::string why;
-    for (const std::string& problem : problemsOf(m_keys))
-        why += problem + "; ";
-    const std::string mend = why.empty() ? "" : ", or that file mended";
-    why += why.empty() ? "no key was accepted" : "no other key was accepted";
-    if (!m_tried.empty())
-        why += " (tried " + m_tried.substr(0, m_tried.size() - 2) + ')';
+    const bool hasProblems = !problemsOf(m_keys).empty();
+    const Value why{"why", noKeyAccepted()};
     if (takes(SSH_AUTH_METHOD_PASSWORD) || takes(SSH_AUTH_METHOD_INTERACTIVE))
-        return denied(why + "; a password is needed" + mend, Need::kPassword);
-    return denied(why + "; the host takes only keys: " +
-                      (mend.empty() ? "" : "mend that file, or ") + "add yours with ssh-copy-id",
+        return denied(say(hasProblems ? "ssh.needs-password-or-file" : "ssh.needs-password", {why}),
+                      Need::kPassword);
+    return denied(say(hasProblems ? "ssh.needs-key-or-file" : "ssh.needs-key", {why}),
                   Need::kNothing);
 }
 
 ConnectFailure Login::refusal() const {
     if (m_passwordRefused)
-        return denied("wrong password", Need::kPassword);
+        return denied(say("ssh.wrong-password"), Need::kPassword);
     if (m_halfWay && !m_credentials.password)
-        return denied("the host accepted the key and asks for a password too", Need::kPassword);
+        return denied(say("ssh.needs-both"), Need::kPassword);
     if (m_locked.empty())
         return refusalOfKeys();
-    if (m_credentials.passphrase)
-        return denied("the passphrase does not open " + m_locked, Need::kPassphrase);
-    return denied(m_locked + " is protected by a passphrase, which is needed unless the key is "
-                             "added to the SSH agent with ssh-add",
+    return denied(say(m_credentials.passphrase ? "ssh.wrong-passphrase" : "ssh.needs-passphrase",
+                      {{"file", m_locked}}),
                   Need::kPassphrase);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_config.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/error_tail.h"
 #include "shared/return_if_error.h"
 
@@ -62,9 +63,9 @@ Result<std::string> ask(const QStringList& arguments, const std::string& attempt
     ssh.setChildProcessModifier([] { ::setsid(); });
     ssh.start("ssh", QStringList{"-G", "-T"} + arguments);
     if (!ssh.waitForStarted(kLimitMs))
-        return fail(ErrorCode::kUnavailable,
-                    attempt + ": start ssh: " + ssh.errorString().toStdString() +
-                        "; install OpenSSH's client (openssh-client), which reads ssh_config");
+        return failAs(attempt,
+                      {ErrorCode::kUnavailable,
+                       say("ssh.not-installed", {{"why", ssh.errorString().toStdString()}})});
     while (!ssh.waitForFinished(kLookMs) && ssh.state() != QProcess::NotRunning) {
         if (!stop.stop_requested() && timer.elapsed() < kLimitMs)
             continue;
@@ -72,21 +73,20 @@ Result<std::string> ask(const QStringList& arguments, const std::string& attempt
         ssh.waitForFinished(kLimitMs);
         if (stop.stop_requested())
             return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
-        return fail(ErrorCode::kUnavailable,
-                    attempt + ": ssh did not read it within 10 s; a `Match exec` in it may wait");
+        return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.config-not-in-time")});
     }
     if (ssh.exitStatus() == QProcess::NormalExit && ssh.exitCode() == 0)
         return ssh.readAllStandardOutput().toStdString();
     // The first line names the mistake, the last one only counts them.
     const std::string said = withoutEscapes(ssh.readAllStandardError().trimmed().toStdString());
-    return fail(ErrorCode::kInvalid, attempt + ": " + said.substr(0, said.find('\n')) +
-                                         "; mend it so that `ssh -G` takes it, then try again");
+    const std::string mistake = said.substr(0, said.find('\n'));
+    return failAs(attempt, {ErrorCode::kInvalid, say("ssh.config-wrong", {{"mistake", mistake}})});
 }
 
-using Values = std::vector<std::string>;
+using ConfigValues = std::map<std::string, std::vector<std::string>>; ///< by keyword
 
-std::map<std::string, Values> valuesIn(const std::string& printed) {
-    std::map<std::string, Values> values;
+ConfigValues valuesIn(const std::string& printed) {
+    ConfigValues values;
     std::istringstream lines(printed);
     for (std::string line; std::getline(lines, line);)
         if (const size_t space = line.find(' '); space != std::string::npos)
@@ -142,7 +142,7 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
 }
 
 Result<SshConfig> sshConfigOf(const Node& node, std::stop_token stop) {
-    const std::string attempt = "read what ssh_config says of " + node.sshHost;
+    const std::string attempt = say("ssh.read-config", {{"host", node.sshHost}});
     const auto files = fileArguments();
     if (!files) {
         SshConfig nothing;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_error.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/error_tail.h"
 
 #include <array>
@@ -15,42 +16,30 @@ using Cause = ConnectFailure::Cause;
 struct Saying {
     const char* words; ///< part of what libssh says
     ErrorCode code;
-    Cause cause; ///< of a failed connection
-    const char* told;
+    Cause cause;      ///< of a failed connection
+    const char* told; ///< the id of a phrase
 };
 
-constexpr const char* kNoRoute =
-    "there is no route to it from this computer; check the address, the network and the VPN";
-constexpr const char* kLost = "the connection was lost; check that the machine runs and can be "
-                              "reached, then try again";
-
 constexpr std::array kSayings{
-    Saying{"no match for method", ErrorCode::kDenied, Cause::kAlgorithms,
-           "the server speaks no algorithm that is safe to use; its sshd must offer one, such as "
-           "aes256-gcm@openssh.com among its Ciphers (AES-GCM)"},
+    Saying{"no match for method", ErrorCode::kDenied, Cause::kAlgorithms, "ssh.no-algorithm"},
     Saying{"Too many authentication failures", ErrorCode::kDenied, Cause::kLogin,
-           "the server closed after too many keys were offered; name the right key file for this "
-           "node, or set IdentitiesOnly in ssh_config"},
-    Saying{"Failed to resolve", ErrorCode::kUnavailable, Cause::kName,
-           "its name was not found; check how it is written, and the VPN"},
-    Saying{
-        "Connection refused", ErrorCode::kUnavailable, Cause::kRefused,
-        "nothing listens at that port, so it is refused; check the port, and that sshd runs there"},
-    Saying{"No route to host", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
-    Saying{"Network is unreachable", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
+           "ssh.too-many-keys"},
+    Saying{"Failed to resolve", ErrorCode::kUnavailable, Cause::kName, "ssh.no-such-name"},
+    Saying{"Connection refused", ErrorCode::kUnavailable, Cause::kRefused, "ssh.refused"},
+    Saying{"No route to host", ErrorCode::kUnavailable, Cause::kRoute, "ssh.no-route"},
+    Saying{"Network is unreachable", ErrorCode::kUnavailable, Cause::kRoute, "ssh.no-route"},
     // What Linux reports for a blackhole route, and for a prohibited one.
-    Saying{"Failed to connect: Invalid argument", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
+    Saying{"Failed to connect: Invalid argument", ErrorCode::kUnavailable, Cause::kRoute,
+           "ssh.no-route"},
     Saying{"Failed to connect: Permission denied", ErrorCode::kUnavailable, Cause::kRoute,
-           "a route or firewall of this computer forbids it; allow it there"},
-    Saying{"timed out", ErrorCode::kUnavailable, Cause::kNoAnswer,
-           "no answer in time; the machine may be off, or a firewall is between: check both"},
-    Saying{"Timeout", ErrorCode::kUnavailable, Cause::kNoAnswer,
-           "no answer in time; the machine may be off, or a firewall is between: check both"},
-    Saying{"Connection reset", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
-    Saying{"Socket error: disconnected", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
-    Saying{"Broken pipe", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
+           "ssh.route-forbidden"},
+    Saying{"timed out", ErrorCode::kUnavailable, Cause::kNoAnswer, "ssh.timed-out"},
+    Saying{"Timeout", ErrorCode::kUnavailable, Cause::kNoAnswer, "ssh.timed-out"},
+    Saying{"Connection reset", ErrorCode::kUnavailable, Cause::kTurnedAway, "ssh.lost"},
+    Saying{"Socket error: disconnected", ErrorCode::kUnavailable, Cause::kTurnedAway, "ssh.lost"},
+    Saying{"Broken pipe", ErrorCode::kUnavailable, Cause::kTurnedAway, "ssh.lost"},
     // The answer to a keep-alive request, after which nothing else was said.
-    Saying{"Global request", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
+    Saying{"Global request", ErrorCode::kUnavailable, Cause::kTurnedAway, "ssh.lost"},
 };
 
 const Saying* sayingOf(const std::string& said) {
@@ -69,11 +58,11 @@ std::string saidBy(const SshLink& link) {
 Error sshError(const SshLink& link, const std::string& attempt) {
     const std::string said = saidBy(link);
     if (said.empty())
-        return {ErrorCode::kUnavailable, attempt + ": " + kLost};
+        return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.lost")}).value();
     if (const Saying* saying = sayingOf(said))
-        return {saying->code, attempt + ": " + saying->told};
+        return failAs(attempt, {saying->code, say(saying->told)}).value();
     const bool denied = ssh_get_error_code(link.get()) == SSH_REQUEST_DENIED;
-    return {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, attempt + ": " + said};
+    return failAs(attempt, {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, said}).value();
 }
 
 ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
@@ -81,21 +70,15 @@ ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
     ConnectFailure failure{sshError(link, attempt), {}, {}};
     failure.cause = saying == nullptr ? Cause::kOther : saying->cause;
     if (saying == nullptr)
-        failure.error.message += "; ssh -v to it may say more";
+        append(failure.error.message, say("ssh.verbose-says-more"));
     if (failure.cause != Cause::kTurnedAway)
         return failure;
     // A server without a common cipher may hang up before its offer was read, when only its banner
     // is known. A server with too many logins in progress hangs up before the banner.
     const bool hasBanner = ssh_get_serverbanner(link.get()) != nullptr;
     failure.cause = hasBanner ? Cause::kAlgorithms : Cause::kTurnedAway;
-    failure.error.message =
-        attempt +
-        (hasBanner ? ": the server answered and ended the connection before keys were agreed on; "
-                     "it may offer no AES-GCM cipher, which is required: add "
-                     "aes256-gcm@openssh.com to the Ciphers of its sshd"
-                   : ": the server ended the connection at once; it takes no more logins at the "
-                     "moment (MaxStartups of its sshd), or is no SSH server: try again, or check "
-                     "the port");
+    const std::string why = say(hasBanner ? "ssh.no-keys-agreed-on" : "ssh.turned-away");
+    failure.error = failAs(attempt, {failure.error.code, why}).value();
     return failure;
 }
 

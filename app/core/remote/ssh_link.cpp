@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_link.h"
 
+#include "app/core/findings/text.h"
+
 #include <libssh/server.h> // ssh_send_keepalive(), which is of both sides
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -98,7 +100,7 @@ void SshLink::awaitFirstAnswer(const Patience& patience) {
             return m_carried.in_bytes == heard && ssh_is_connected(m_session) != 0 ? SSH_AGAIN
                                                                                    : SSH_OK;
         },
-        SSH_AGAIN, "wait for " + where(), patience);
+        SSH_AGAIN, {}, patience);
     m_answers = answer.has_value();
 }
 
@@ -111,10 +113,7 @@ Result<void> SshLink::checkAlive(const std::string& attempt) {
     const auto verdict = m_signOfLife.look(std::chrono::steady_clock::now(), m_carried.in_bytes,
                                            m_carried.out_bytes);
     if (verdict == Verdict::kGone)
-        return fail(ErrorCode::kUnavailable,
-                    attempt + ": the connection went silent, without an answer to a keep-alive "
-                              "request; check that the machine runs and can be reached (network, "
-                              "VPN), then try again: what was under way there may have been done");
+        return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.silent")});
     if (verdict == Verdict::kAsk)
         askForAnswer();
     return {};
@@ -165,9 +164,7 @@ Result<void> SshLink::waitForTurn(const std::string& attempt,
     // A connect in progress and a stop make no descriptor readable, so wait only briefly.
     constexpr milliseconds kLook{20};
     if (std::chrono::steady_clock::now() >= deadline)
-        return fail(ErrorCode::kUnavailable,
-                    attempt + ": no answer in time; the machine may be off or overloaded, or a "
-                              "firewall is between: check that, then try again");
+        return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.no-answer")});
     sleep(kLook);
     return {};
 }

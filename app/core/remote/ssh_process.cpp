@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_process.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/ssh_error.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
@@ -66,13 +67,17 @@ void SshProcess::onExitSignal(ssh_session, ssh_channel, const char* signal, int,
     static_cast<SshProcess*>(self)->m_exitSignal = signal;
 }
 
-std::string SshProcess::attempt(const char* verb) const {
-    return std::string(verb) + ' ' + m_name + " on " + m_link->where();
+std::string SshProcess::attempt(const char* phrase) const {
+    return say(phrase, {{"program", m_name}, {"where", m_link->where()}});
+}
+
+tl::unexpected<Error> SshProcess::failed(const char* attempted, const std::string& why) const {
+    return failAs(attempt(attempted), {ErrorCode::kUnavailable, why});
 }
 
 Result<void> SshProcess::begin(const std::string& commandLine) {
     const SshLink::Turn turn(*m_link);
-    const std::string what = attempt("start");
+    const std::string what = attempt("ssh.start");
     const Patience patience{Clock::now() + kStartTimeout, m_stop};
     auto answer = m_link->drive([this] { return ssh_channel_open_session(m_channel); }, SSH_AGAIN,
                                 what, patience);
@@ -89,28 +94,25 @@ Result<void> SshProcess::begin(const std::string& commandLine) {
     return {};
 }
 
-/// The login shell's output, if it did not start the program.
-std::string SshProcess::shellWords() const {
+/// The last line that the login shell wrote, of its errors if it has any, when it did not start the
+/// program.
+std::string SshProcess::lastLineOfShell() const {
     const std::string said = lastLine(withoutEscapes(m_outputMark.before()));
     const std::string complaint = lastLine(withoutEscapes(m_errorMark.before()));
-    const std::string& last = complaint.empty() ? said : complaint;
-    return last.empty() ? "" : "; the last it said: " + last;
+    return complaint.empty() ? said : complaint;
 }
 
 /// Call it when no byte of the program has arrived.
 Result<void> SshProcess::checkBegun() {
-    if (m_outputMark.isSeen())
+    if (m_outputMark.isSeen() || (!m_ended && Clock::now() < m_begunBy))
         return {};
-    if (m_ended)
-        return fail(ErrorCode::kUnavailable,
-                    attempt("start") + ": the login shell ended before it" + shellWords() +
-                        "; log in there with ssh to see why");
-    if (Clock::now() < m_begunBy)
-        return {};
-    return fail(ErrorCode::kUnavailable,
-                attempt("start") + ": the login shell has not come to it in " +
-                    std::to_string(kShellTimeout.count()) +
-                    " s; its startup files (~/.bashrc) may wait for something" + shellWords());
+    const Value said{"said", lastLineOfShell()};
+    const Value limit{"seconds", std::to_string(kShellTimeout.count())};
+    if (said.text.empty())
+        return failed("ssh.start",
+                      m_ended ? say("ssh.shell-ended") : say("ssh.shell-waits", {limit}));
+    return failed("ssh.start", m_ended ? say("ssh.shell-ended-saying", {said})
+                                       : say("ssh.shell-waits-saying", {limit, said}));
 }
 
 std::string SshProcess::errorText() const {
@@ -118,10 +120,10 @@ std::string SshProcess::errorText() const {
 }
 
 /// Sleeps until something arrives, but only briefly, as a stop does not wake the socket.
-Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* verb) {
+Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* attempted) {
     constexpr milliseconds kLook{50};
     if (m_stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, attempt(verb) + ": cancelled");
+        return fail(ErrorCode::kUnavailable, attempt(attempted) + ": cancelled");
     m_link->wait(std::min(timeLeft(deadline), kLook));
     return {};
 }
@@ -132,14 +134,14 @@ Result<size_t> SshProcess::takePiece(bool ofErrors) {
     const int got =
         ssh_channel_read_nonblocking(m_channel, piece.data(), piece.size(), ofErrors ? 1 : 0);
     if (got == SSH_ERROR)
-        return tl::unexpected(sshError(*m_link, attempt("read from")));
+        return tl::unexpected(sshError(*m_link, attempt("ssh.read-from")));
     if (got == SSH_EOF)
         m_ended = true;
     if (got <= 0)
         return 0u;
     const auto size = static_cast<size_t>(got);
     if (auto kept = keep({piece.data(), size}, ofErrors); !kept)
-        return failAs(attempt("start"), kept.error());
+        return failAs(attempt("ssh.start"), kept.error());
     return size;
 }
 
@@ -157,7 +159,7 @@ Result<void> SshProcess::keep(std::string_view piece, bool ofErrors) {
 Result<void> SshProcess::takeAll() {
     constexpr size_t kEnough = 1u << 20; // then the caller has its turn
     m_link->pump();
-    RM_RETURN_IF_ERROR(m_link->checkAlive(attempt("run")));
+    RM_RETURN_IF_ERROR(m_link->checkAlive(attempt("ssh.run")));
     for (size_t taken = 0; taken < kEnough;) {
         const auto errors = takePiece(true);
         RM_ASSIGN_OR_RETURN(const auto output, errors ? takePiece(false) : errors);
@@ -195,8 +197,7 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
     if (ssh_channel_is_open(m_channel) == 0 || ssh_channel_is_eof(m_channel) != 0) {
         m_ended = true;
         RM_RETURN_IF_ERROR(checkBegun());
-        return fail(ErrorCode::kUnavailable,
-                    attempt("write to") + ": the program no longer reads its input");
+        return failed("ssh.write-to", say("ssh.input-unread"));
     }
     const size_t window = ssh_channel_window_size(m_channel);
     const size_t size = std::min({bytes.size(), window, kPiece});
@@ -204,7 +205,7 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
         return 0u;
     const int sent = ssh_channel_write(m_channel, bytes.data(), static_cast<uint32_t>(size));
     if (sent < 0)
-        return tl::unexpected(sshError(*m_link, attempt("write to")));
+        return tl::unexpected(sshError(*m_link, attempt("ssh.write-to")));
     return static_cast<size_t>(sent);
 }
 
@@ -224,8 +225,8 @@ Result<void> SshProcess::handOn(std::span<const std::byte> bytes) {
         // Takes what the program prints meanwhile; otherwise both sides could wait for each other.
         RM_RETURN_IF_ERROR(takeAll());
         if (m_pending.size() > kMostPending)
-            return fail(ErrorCode::kExhausted,
-                        attempt("write to") + ": it prints more than it reads");
+            return failAs(attempt("ssh.write-to"),
+                          {ErrorCode::kExhausted, say("ssh.prints-more-than-it-reads")});
         if (bytes.empty() && m_link->hasSent(queued))
             break;
         const bool mayWrite = !bytes.empty() && (isFirst || !m_link->hasUnsentBytes());
@@ -238,10 +239,8 @@ Result<void> SshProcess::handOn(std::span<const std::byte> bytes) {
             continue;
         }
         if (Clock::now() >= deadline)
-            return fail(ErrorCode::kUnavailable,
-                        attempt("write to") + ": the host took nothing for 60 s; check that it "
-                                              "runs and can be reached, then try again");
-        RM_RETURN_IF_ERROR(waitForTurn(deadline, "write to"));
+            return failed("ssh.write-to", say("ssh.takes-nothing"));
+        RM_RETURN_IF_ERROR(waitForTurn(deadline, "ssh.write-to"));
     }
     return {};
 }
@@ -253,7 +252,7 @@ Result<void> SshProcess::closeWrite() {
         return {};
     // SSH_AGAIN: it is queued behind what is on its way, perhaps of another thread.
     if (ssh_channel_send_eof(m_channel) == SSH_ERROR)
-        return tl::unexpected(sshError(*m_link, attempt("end the input of")));
+        return tl::unexpected(sshError(*m_link, attempt("ssh.end-input-of")));
     return handOn({});
 }
 
@@ -266,21 +265,14 @@ Result<int> SshProcess::exitCode(milliseconds timeout) {
         if (m_exitStatus)
             return *m_exitStatus;
         if (!m_exitSignal.empty())
-            return fail(
-                ErrorCode::kUnavailable,
-                attempt("run") + ": killed by SIG" + m_exitSignal +
-                    "; look there for who ended it, such as the kernel for want of memory (dmesg)");
+            return failed("ssh.run", say("ssh.killed", {{"signal", "SIG" + m_exitSignal}}));
         if (!taken)
             return tl::unexpected(taken.error());
         if (ssh_channel_is_closed(m_channel) != 0)
-            return fail(ErrorCode::kUnavailable,
-                        attempt("run") + ": it ended without exit code; sshd there ended the "
-                                         "session, so look into its log");
+            return failed("ssh.run", say("ssh.no-exit-code"));
         if (Clock::now() >= deadline)
-            return fail(ErrorCode::kUnavailable,
-                        attempt("run") + ": it did not end in time; look there for what it waits "
-                                         "for, such as a slow drive");
-        RM_RETURN_IF_ERROR(waitForTurn(deadline, "run"));
+            return failed("ssh.run", say("ssh.not-ended"));
+        RM_RETURN_IF_ERROR(waitForTurn(deadline, "ssh.run"));
     }
 }
 

@@ -40,11 +40,13 @@ private:
     Result<size_t> takePiece(bool ofErrors);
     Result<void> keep(std::string_view piece, bool ofErrors);
     Result<void> checkBegun();
-    std::string shellWords() const;
+    std::string lastLineOfShell() const;
     Result<void> handOn(std::span<const std::byte> bytes);
     Result<size_t> writePiece(std::span<const std::byte> bytes);
-    Result<void> waitForTurn(std::chrono::steady_clock::time_point deadline, const char* verb);
-    std::string attempt(const char* verb) const;
+    Result<void> waitForTurn(std::chrono::steady_clock::time_point deadline, const char* attempted);
+    /// The phrase of that id: "run PROGRAM on WHERE".
+    std::string attempt(const char* phrase) const;
+    tl::unexpected<Error> failed(const char* attempted, const std::string& why) const;
 
     ThreadOwner m_owner;
     std::shared_ptr<SshLink> m_link;

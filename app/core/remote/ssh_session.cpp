@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_session.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/handshake_gate.h"
 #include "app/core/remote/host_key.h"
@@ -48,6 +49,7 @@ bool apply(SshLink& link, const std::string& settings) {
 
 Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token stop = {}) {
     RM_ASSIGN_OR_RETURN(const auto config, sshConfigOf(node, std::move(stop)));
+    const std::string attempt = say("ssh.prepare", {{"node", node.name}});
     // $HOME rather than the passwd entry, so that two instances with different ones never meet.
     const std::string folder = QDir::homePath().toStdString() + "/.ssh";
     const int yes = 1;
@@ -55,10 +57,8 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
     bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str());
     // libssh says nothing of why.
     if (good && !set(link, SSH_OPTIONS_HOST, config.hostName.c_str()))
-        return fail(ErrorCode::kInvalid,
-                    "prepare the connection to " + node.name + ": \"" + config.hostName +
-                        "\" is no host name: it may hold letters, digits, '-' and '.' alone, with "
-                        "1 to 63 of them between dots; name the machine's address instead");
+        return failAs(attempt,
+                      {ErrorCode::kInvalid, say("ssh.no-host-name", {{"name", config.hostName}})});
     good = good && apply(link, config.settings);
     if (const std::string path = agentSocket(config); !path.empty())
         good = good && set(link, SSH_OPTIONS_IDENTITY_AGENT, path.c_str());
@@ -68,14 +68,15 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
         good = good && set(link, SSH_OPTIONS_PORT, &node.port);
     const std::string& jumpHosts = node.jumpHost.empty() ? config.jumpHosts : node.jumpHost;
     if (!jumpHosts.empty()) {
-        RM_ASSIGN_OR_RETURN(const auto jumps, parseJumpHosts(jumpHosts, "reach " + node.name));
+        RM_ASSIGN_OR_RETURN(const auto jumps,
+                            parseJumpHosts(jumpHosts, say("ssh.reach", {{"node", node.name}})));
         good = good && set(link, SSH_OPTIONS_PROXYCOMMAND, jumpCommand(jumps).c_str());
     }
     good = good && set(link, SSH_OPTIONS_CIPHERS_C_S, kCiphers) &&
            set(link, SSH_OPTIONS_CIPHERS_S_C, kCiphers) && set(link, SSH_OPTIONS_NODELAY, &yes) &&
            set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
     if (!good)
-        return tl::unexpected(sshError(link, "prepare the connection to " + node.name));
+        return tl::unexpected(sshError(link, attempt));
     return config;
 }
 
@@ -110,7 +111,7 @@ std::string firstServer(const SshRoute& route) {
 }
 
 Connected connect(SshLink& link, const Patience& patience) {
-    const std::string attempt = "connect to " + link.where();
+    const std::string attempt = say("ssh.connect", {{"where", link.where()}});
     const auto orElse = [&](Cause cause) {
         return patience.stop.stop_requested() ? Cause::kOther : cause;
     };
@@ -126,7 +127,8 @@ Connected connect(SshLink& link, const Patience& patience) {
     if (*answer == SSH_OK)
         return {};
     if (const std::string complaint = jump.complaint(); !complaint.empty())
-        return failed({ErrorCode::kUnavailable, attempt + ": " + complaint}, Cause::kJumpHost);
+        return failed(failAs(attempt, {ErrorCode::kUnavailable, complaint}).value(),
+                      Cause::kJumpHost);
     return tl::unexpected(connectFailure(link, attempt));
 }
 
@@ -165,9 +167,9 @@ tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials
     const auto config = configure(*link, node, stop);
     if (!config)
         return failed(config.error());
-    const auto turn =
-        HandshakeGate::enter(firstServer(routeOf(*link)), "connect to " + link->where(),
-                             {steady_clock::now() + kTurn, stop});
+    const auto turn = HandshakeGate::enter(firstServer(routeOf(*link)),
+                                           say("ssh.connect", {{"where", link->where()}}),
+                                           {steady_clock::now() + kTurn, stop});
     if (!turn)
         return failed(turn.error());
     const auto now = steady_clock::now();
@@ -225,11 +227,8 @@ SshSession::exec(const std::string& name, const std::string& line, std::stop_tok
     auto process = std::make_unique<SshProcess>(another->link, name, std::move(stop));
     const auto begun = process->begin(line);
     if (!begun && process->wasRefused()) // the only one of its link
-        return fail(
-            ErrorCode::kDenied,
-            "start " + name + " on " + m_where +
-                ": its SSH server takes the login and starts no program for it; let its "
-                "sshd_config do so (it may say MaxSessions 0), or log in as a user who may");
+        return failAs(say("ssh.start", {{"program", name}, {"where", m_where}}),
+                      {ErrorCode::kDenied, say("ssh.starts-nothing")});
     RM_RETURN_IF_ERROR(begun);
     const std::lock_guard lock(m_mutex);
     m_further.push_back(std::move(another->link));
@@ -246,7 +245,7 @@ Result<std::unique_ptr<HostProcess>> SshSession::start(const std::string& progra
 Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript,
                                                              std::stop_token stop) {
     RM_ASSIGN_OR_RETURN(const auto line, scriptLine(fixedScript));
-    return exec("script", line, std::move(stop));
+    return exec(say("ssh.script"), line, std::move(stop));
 }
 
 } // namespace rm

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/start_mark.h"
 
+#include "app/core/findings/text.h"
+
 #include <algorithm>
 
 namespace rm {
@@ -32,9 +34,7 @@ Result<std::string_view> StartMark::skip(std::string_view bytes) {
         return bytes.substr(found + kLine.size() - known);
     }
     if (m_before.size() > kMostBefore)
-        return fail(ErrorCode::kCorrupt,
-                    "the login shell prints more than 64 KiB before the program begins; make its "
-                    "startup files (~/.bashrc) print nothing where there is no terminal");
+        return fail(ErrorCode::kCorrupt, say("ssh.shell-prints-too-much"));
     return std::string_view();
 }
 

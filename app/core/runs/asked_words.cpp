@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/asked_words.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/store/asked_command.h"
 #include "shared/wire/messages.h"
 
 namespace rm {
 
 std::string askerWords(const Asker& by) {
-    const std::string who = by.who.empty() ? "somebody" : by.who;
+    const Value who{"who", by.who.empty() ? say("run.somebody") : by.who};
     switch (by.from) {
     case AskedFrom::kWindow:
-        return who + " in the window";
+        return say("run.by-window", {who});
     case AskedFrom::kTerminal:
-        return who + " in a terminal";
+        return say("run.by-terminal", {who});
     case AskedFrom::kRule:
-        return "a rule of the run";
+        return say("run.by-rule");
     case AskedFrom::kRun:
-        return "the run, after a restart";
+        return say("run.by-itself");
     case AskedFrom::kElsewhere:
         break;
     }
-    return who + " elsewhere";
+    return say("run.by-other", {who});
 }
 
 std::string askedWords(const AskedCommand& command) {
@@ -30,28 +31,36 @@ std::string askedWords(const AskedCommand& command) {
     return words;
 }
 
+namespace {
+
+std::string withAnswer(const std::string& fate, const std::string& answer) {
+    return answer.empty() ? fate : say("run.fate-as", {{"fate", fate}, {"answer", answer}});
+}
+
+} // namespace
+
 std::string fateWords(const AskedCommand& command) {
-    const std::string answer = command.answer.empty() ? "" : ": " + command.answer;
+    const std::string& answer = command.answer;
     switch (command.state) {
     case AskedState::kWaiting:
-        return "waits for a node to accept it";
+        return say("run.waits-for-node");
     case AskedState::kAccepted:
-        return command.kind == "kill" ? "done on a part of its nodes"
-                                      : "accepted, waits for the ranks";
+        return say(command.kind == "kill" ? "run.done-in-part" : "run.waits-for-ranks");
     case AskedState::kApplied:
-        if (command.kind == commandKindName(CommandKind::kContinue) && !command.answer.empty())
-            return command.answer; // it was not held
-        return (command.step < 0 ? "done"
-                                 : "took effect after step " + std::to_string(command.step)) +
-               answer;
+        if (command.kind == commandKindName(CommandKind::kContinue) && !answer.empty())
+            return answer; // it was not held
+        return withAnswer(command.step < 0
+                              ? say("run.done")
+                              : say("run.took-effect", {{"step", std::to_string(command.step)}}),
+                          answer);
     case AskedState::kRefused:
-        return "refused" + answer;
+        return withAnswer(say("run.refused"), answer);
     case AskedState::kWithdrawn:
-        return command.answer.empty() ? "withdrawn" : command.answer;
+        return answer.empty() ? say("run.withdrawn") : answer;
     case AskedState::kLapsed:
         break;
     }
-    return "no effect" + answer;
+    return withAnswer(say("run.no-effect"), answer);
 }
 
 } // namespace rm

@@ -14,7 +14,7 @@ inline constexpr const char* kClean = "clean";
 
 // How window and terminal tell what was asked of a run.
 
-/// "kc in the window", "rule halve-lr", "somebody elsewhere"
+/// "kc in the window", "a rule of the run", "somebody elsewhere"
 std::string askerWords(const Asker& by);
 
 /// With its arguments: "set optimizer.lr=0.1"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/branch_name.h"
 
+#include "app/core/findings/text.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -38,7 +40,7 @@ std::string textOf(double value) {
 }
 
 std::string textOf(bool value) {
-    return value ? "on" : "off";
+    return say(value ? "run.on" : "run.off");
 }
 
 std::string textOf(int64_t value) {
@@ -46,12 +48,13 @@ std::string textOf(int64_t value) {
 }
 
 std::string textOf(const std::string& value) {
-    return value.empty() ? "none" : value;
+    return value.empty() ? say("run.none") : value;
 }
 
 template <class T>
 std::string textOf(const std::vector<T>& values) {
-    return values.size() == 1 ? textOf(values.front()) : std::to_string(values.size()) + " values";
+    return values.size() == 1 ? textOf(values.front())
+                              : say("run.values", {{"count", std::to_string(values.size())}});
 }
 
 std::string_view lastPart(std::string_view key) {
@@ -80,22 +83,18 @@ std::string change(const SpecField& field, RunSpec& from, RunSpec& to) {
 
 std::string branchName(const RunSpec& parent, const RunSpec& branch, int64_t step) {
     RunSpec from = parent, to = branch;
-    std::vector<std::string> changes;
+    std::vector<std::string> parts{parent.name};
     for (const SpecField& field : specSchema())
         if (std::string one = field.key == "name" ? "" : change(field, from, to); !one.empty())
-            changes.push_back(std::move(one));
-    if (changes.empty())
-        return cut(parent.name + ", from " + std::to_string(step));
-    for (size_t shown = std::min(changes.size(), kMostChanges); shown > 0; --shown) {
-        std::string name = parent.name;
-        for (size_t i = 0; i < shown; ++i)
-            name += ", " + changes[i];
-        if (shown < changes.size())
-            name += " and " + std::to_string(changes.size() - shown) + " more";
-        if (name.size() <= kLongestName)
-            return name;
-    }
-    return cut(parent.name + ", " + std::to_string(changes.size()) + " changes");
+            parts.push_back(std::move(one));
+    const Value name{"parent", parent.name};
+    const size_t changes = parts.size() - 1;
+    if (changes == 0)
+        return cut(say("run.branch-from", {name, {"step", std::to_string(step)}}));
+    for (size_t shown = std::min(changes, kMostChanges); shown > 0; --shown)
+        if (std::string words = someOf(parts, shown + 1); words.size() <= kLongestName)
+            return words;
+    return cut(say("run.branch-with-changes", {name, {"changes", std::to_string(changes)}}));
 }
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/live_spec.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/store/store_reader.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/toml_fields.h"
@@ -35,7 +36,7 @@ RunSpec liveSpec(RunSpec spec, const LiveSettings& settings) {
 std::string settingsWords(const LiveSettings& settings) {
     std::string words;
     for (const auto& [key, value] : settings)
-        words += (words.empty() ? "" : ", ") + key + " = " + plainNumber(value);
+        append(words, key + " = " + plainNumber(value), ", ");
     return words;
 }
 

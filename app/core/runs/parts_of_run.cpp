@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/parts_of_run.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/store/run_summary.h"
 
 namespace rm {
@@ -11,14 +12,15 @@ std::string partWords(const std::vector<RunNode>& last, const std::vector<RunNod
     for (const RunNode& node : last) {
         ranks += node.ranks;
         if (node.ranks == 0)
-            missing += (missing.empty() ? "" : ", ") + node.nodeName;
+            append(missing, node.nodeName, ", ");
     }
     for (const RunNode& node : whole)
         all += node.ranks;
     if (missing.empty() || ranks >= all)
         return {};
-    return "It last trained on " + std::to_string(ranks) + " of its " + std::to_string(all) +
-           " ranks, without " + missing + "; it goes on with all.";
+    return say(
+        "run.trained-on-part",
+        {{"ranks", std::to_string(ranks)}, {"all", std::to_string(all)}, {"nodes", missing}});
 }
 
 std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes) {

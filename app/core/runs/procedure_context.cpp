@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/procedure_context.h"
 
+#include "app/core/findings/text.h"
+
 #include <algorithm>
 
 namespace rm {
@@ -9,8 +11,8 @@ Result<Node> nodeCalled(const ProcedureContext& context, const std::string& name
     const auto found = std::ranges::find(context.nodes, name, &Node::name);
     if (found != context.nodes.end())
         return *found;
-    return fail(ErrorCode::kNotFound,
-                "find node " + name + ": it is not in the list; add it first");
+    return failAs(say("run.find-node", {{"node", name}}),
+                  {ErrorCode::kNotFound, say("run.node-not-listed")});
 }
 
 } // namespace rm

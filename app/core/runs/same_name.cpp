@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/same_name.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/store/run_summary.h"
 
 #include <utility>
@@ -16,11 +17,10 @@ std::string sameNameWords(std::vector<RunSummary> runs, const std::string& name)
     const auto same = calledSo(std::move(runs), QString::fromStdString(name));
     if (same.empty())
         return {};
-    const std::string newest = same.front().id.toStdString();
-    return (same.size() == 1 ? "a run is called " + name + " already, " + newest
-                             : std::to_string(same.size()) + " runs are called " + name +
-                                   " already, the newest is " + newest) +
-           ": choose another name, or tell them apart by their ids";
+    const Value taken{"name", name}, newest{"newest", same.front().id.toStdString()};
+    return same.size() == 1
+               ? say("run.name-taken", {taken, newest})
+               : say("run.name-taken-by", {{"runs", std::to_string(same.size())}, taken, newest});
 }
 
 } // namespace rm

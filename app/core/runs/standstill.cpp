@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/runs/standstill.h"
 
+#include "app/core/findings/text.h"
 #include "shared/board/board.h"
 
 #include <algorithm>
@@ -72,14 +73,24 @@ bool getsOn(const SeenRank& rank) {
     return !rank.state.isStopped && rank.state.sinceMs < kCommandPatienceNs / 1'000'000;
 }
 
-std::string seconds(int64_t ms) {
-    return std::to_string(ms / 1000) + " s";
+std::string secondsOf(int64_t ns) {
+    return std::to_string(ns / 1'000'000'000);
 }
 
-std::string placeOf(const RankState& rank) {
-    const std::string phase = phaseName(static_cast<Phase>(rank.phase));
-    return "in " + phase + (rank.step > 0 ? " after step " + std::to_string(rank.step) : "") +
-           " for " + seconds(rank.sinceMs);
+/// "in forward after step 47 for 12 s"
+std::string whereIs(const RankState& rank) {
+    const Value phase{"phase", phaseName(static_cast<Phase>(rank.phase))},
+        seconds{"seconds", std::to_string(rank.sinceMs / 1000)};
+    return rank.step > 0
+               ? say("run.in-phase-after", {phase, {"step", std::to_string(rank.step)}, seconds})
+               : say("run.in-phase", {phase, seconds});
+}
+
+/// What is said of this rank: a phrase with its number, its node and where it is.
+std::string sayOf(const SeenRank& rank, const char* phrase) {
+    return say(phrase, {{"rank", std::to_string(rank.state.rank)},
+                        {"node", rank.node},
+                        {"where", whereIs(rank.state)}});
 }
 
 } // namespace
@@ -99,7 +110,7 @@ std::string whoIsBehind(const LiveState& live) {
         return why; // what is known of the others is old, too
     const auto lost = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
     if (lost != live.nodes.end())
-        return lost->node + " cannot be reached";
+        return say("run.node-unreachable", {{"node", lost->node}});
     const auto ranks = ranksOf(live);
     if (ranks.empty())
         return {};
@@ -109,17 +120,17 @@ std::string whoIsBehind(const LiveState& live) {
     const auto stopped =
         std::ranges::find_if(ranks, [](const SeenRank& rank) { return rank.state.isStopped; });
     if (stopped != ranks.end())
-        return "rank " + std::to_string(stopped->state.rank) + " on " + stopped->node +
-               " is stopped, as by SIGSTOP or a debugger: " + placeOf(stopped->state);
+        return sayOf(*stopped, "run.rank-stopped");
     if (std::ranges::all_of(ranks, &getsOn))
         return {};
-    if (isNetworkCut(live, ranks))
-        return "all " + std::to_string(ranks.size()) +
-               " ranks wait for each other's sums, while all their nodes answer here: the network "
-               "between " +
-               (live.nodes.size() == 2 ? live.nodes[0].node + " and " + live.nodes[1].node
-                                       : std::string("the nodes")) +
-               " does not carry them; " + placeOf(ranks.front().state);
+    const Value all{"ranks", std::to_string(ranks.size())};
+    if (isNetworkCut(live, ranks)) {
+        const Value where{"where", whereIs(ranks.front().state)};
+        return live.nodes.size() == 2
+                   ? say("run.network-cut-between",
+                         {all, {"one", live.nodes[0].node}, {"other", live.nodes[1].node}, where})
+                   : say("run.network-cut", {all, where});
+    }
     // A rank in a collective waits for the ranks that are not in it, however far they are.
     std::vector<SeenRank> late = ranks;
     std::erase_if(late, [](const SeenRank& rank) { return rank.state.isWaiting; });
@@ -127,21 +138,25 @@ std::string whoIsBehind(const LiveState& live) {
         late = ranks;
     const auto last = std::ranges::min_element(late, {}, progress);
     const auto count = std::ranges::count(late, progress(*last), progress);
-    if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)
-        return "all " + std::to_string(count) + " ranks that run are " + placeOf(last->state);
-    std::string words = "rank " + std::to_string(last->state.rank) + " on " + last->node;
-    if (count > 1)
-        words += " and " + std::to_string(count - 1) + " more";
-    return words + (count > 1 ? " are behind: " : " is behind: ") + placeOf(last->state);
+    if (count == 1)
+        return sayOf(*last, "run.rank-behind");
+    const Value where{"where", whereIs(last->state)};
+    if (count == static_cast<std::ptrdiff_t>(ranks.size()))
+        return say("run.all-ranks-at", {all, where});
+    return say("run.ranks-behind", {{"rank", std::to_string(last->state.rank)},
+                                    {"node", last->node},
+                                    {"more", std::to_string(count - 1)},
+                                    where});
 }
 
 namespace {
 
 /// "the disk of the run's folder on node-a is full (DIR has 0 B, and 65.5 kB are needed)"
-std::string fullDisk(const LiveState::NodeLink& node) {
-    const std::string& why = node.state->noRoom;
-    return "the disk of the run's folder on " + node.node + " is full" +
-           (why.empty() ? "" : " (" + why + ")");
+std::string fullDisk(const LiveState::NodeLink& link) {
+    const Value node{"node", link.node};
+    const std::string& why = link.state->noRoom;
+    return why.empty() ? say("run.disk-full", {node})
+                       : say("run.disk-full-as", {node, {"why", why}});
 }
 
 } // namespace
@@ -151,9 +166,7 @@ std::string whyNoCheckpoint(const LiveState& live, CommandKind kind) {
         return {};
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLive && node.state && node.state->hasNoRoom)
-            return fullDisk(node) +
-                   ", so neither a checkpoint nor what the ranks have measured since could be kept "
-                   "there: make room on it and ask again; the run goes on as before";
+            return say("run.no-checkpoint-there", {{"disk-full", fullDisk(node)}});
     return {};
 }
 
@@ -162,22 +175,18 @@ std::vector<std::string> journalProblems(const LiveState& live) {
     std::vector<std::string> lines;
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.state && node.state->hasNoRoom)
-            lines.push_back(fullDisk(node) +
-                            ": no attempt begins there, and no end is written, until there is "
-                            "room");
-    for (const SeenRank& rank : ranksOf(live)) {
-        const RankState& state = rank.state;
-        if (state.journalProblem == 0 && state.droppedRecords == 0)
-            continue;
-        std::string line = "rank " + std::to_string(state.rank) + " on " + rank.node;
+            lines.push_back(say("run.no-attempt-there", {{"disk-full", fullDisk(node)}}));
+    for (const auto& [name, state] : ranksOf(live)) {
+        const Value rank{"rank", std::to_string(state.rank)}, node{"node", name};
         if (state.journalProblem)
-            line += std::string(" cannot write its journal: ") +
-                    (state.journalProblem == kNoRoom ? "its disk is full" : "its disk fails") +
-                    " (kept in memory, written when that is mended)";
-        if (state.droppedRecords)
-            line += (state.journalProblem ? "; " : ": ") + std::to_string(state.droppedRecords) +
-                    " records were dropped";
-        lines.push_back(std::move(line));
+            lines.push_back(say(state.journalProblem == kNoRoom ? "run.journal-disk-full"
+                                                                : "run.journal-disk-fails",
+                                {rank, node}));
+        const Value records{"records", std::to_string(state.droppedRecords)};
+        if (state.droppedRecords && state.journalProblem)
+            append(lines.back(), say("run.records-dropped", {records}));
+        else if (state.droppedRecords)
+            lines.push_back(say("run.rank-dropped", {rank, node, records}));
     }
     return lines;
 }
@@ -188,8 +197,8 @@ std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs) {
     for (const LiveState::NodeLink& node : live.nodes) {
         const int64_t silentNs = wallNs - node.heardNs;
         if (node.link == LiveState::Link::kLive && node.heardNs > 0 && silentNs >= kSilentNs)
-            lines.push_back(node.node + " has not been heard of for " +
-                            seconds(silentNs / 1'000'000) + "; its ranks are shown as they were");
+            lines.push_back(
+                say("run.node-silent", {{"node", node.node}, {"seconds", secondsOf(silentNs)}}));
     }
     return lines;
 }
@@ -211,11 +220,13 @@ const LiveState::NodeLink* unheardNode(const LiveState& live, int64_t wallNs) {
 
 /// "NODE cannot be reached: ERROR"; empty: all can.
 std::string whoIsDown(const LiveState& live) {
-    const auto node = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
-    if (node == live.nodes.end())
+    const auto down = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
+    if (down == live.nodes.end())
         return {};
-    return node->node + " cannot be reached" +
-           (node->why.isEmpty() ? "" : ": " + node->why.toStdString());
+    const Value node{"node", down->node};
+    return down->why.isEmpty()
+               ? say("run.node-unreachable", {node})
+               : say("run.node-unreachable-as", {node, {"why", down->why.toStdString()}});
 }
 
 } // namespace
@@ -230,42 +241,36 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
         why = silent.empty() ? whoIsDown(live) : silent.front();
     const auto* unheard = unheardNode(live, wallNs);
     if (why.empty() && unheard && unheard->link == LiveState::Link::kConnecting)
-        why = unheard->node + " is being connected to";
+        why = say("run.node-being-connected", {{"node", unheard->node}});
     if (const auto full = journalProblems(live); why.empty() && !full.empty())
         why = full.front();
     if (why.empty())
         why = whoIsBehind(live);
     if (why.empty() && !unheard && !ranksOf(live).empty())
-        why = "the ranks get on, but the agent on " + live.nodes.front().node +
-              " has not confirmed it";
-    return std::string(commandKindName(asked.value_or(*live.pending))) + " under way for " +
-           seconds((nowNs - live.pendingSinceNs) / 1'000'000) + (why.empty() ? "" : ": " + why);
+        why = say("run.agent-has-not-confirmed", {{"node", live.nodes.front().node}});
+    const Value command{"command", commandKindName(asked.value_or(*live.pending))},
+        seconds{"seconds", secondsOf(nowNs - live.pendingSinceNs)};
+    return why.empty() ? say("run.under-way", {command, seconds})
+                       : say("run.under-way-as", {command, seconds, {"why", why}});
 }
 
 DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
     if (!whyUnstored(live).empty())
-        return {"The nodes answer, and what they say is stored once there is room on this "
-                "computer's disk."};
+        return {say("run.advice-unstored")};
     if (const auto* unheard = unheardNode(live, wallNs)) {
         const bool isRefused = unheard->link == LiveState::Link::kRefused;
-        const std::string until = isRefused ? " once a check of " + unheard->node + " succeeds."
-                                            : " once " + unheard->node + " is heard of again.";
+        const Value once{"once", say(isRefused ? "run.once-checked" : "run.once-heard",
+                                     {{"node", unheard->node}})};
         if (live.pending == CommandKind::kKill)
-            return {"Each node ends its own ranks; those of that one" + until};
-        if (unheard == &live.nodes.front())
-            return {"The command is kept and takes effect" + until};
-        return {
-            "Rank 0 has the command, and the ranks act on it if they get on; those of that node "
-            "are seen again" +
-            until};
+            return {say("run.advice-kill", {once})};
+        const bool isLead = unheard == &live.nodes.front();
+        return {say(isLead ? "run.advice-kept" : "run.advice-others", {once})};
     }
     if (!journalProblems(live).empty())
-        return {"The answer comes once it can be written down there: free some room on that disk."};
+        return {say("run.advice-disk-full")};
     if (whoIsBehind(live).empty())
-        return {"An agent that does not answer is replaced by itself; the ranks go on meanwhile."};
-    return {
-        "Ranks act together, and one is late. Kill ends them all at once, without a checkpoint.",
-        true};
+        return {say("run.advice-agent")};
+    return {say("run.advice-late"), true};
 }
 
 bool standsStill(const LiveState& live, double stepMs) {

@@ -27,8 +27,8 @@ std::string whyUnstored(const LiveState& live);
 std::string whyNoCheckpoint(const LiveState& live, CommandKind kind);
 
 /// One line for each node whose disk is full, and for each rank that cannot write what it measures:
-/// "rank 0 on node-a cannot write its journal: its disk is full (kept in memory, written when there
-/// is room)".
+/// "rank 0 on node-a cannot write its journal: its disk is full (kept in memory, written when that
+/// is mended)".
 std::vector<std::string> journalProblems(const LiveState& live);
 
 /// One line for each node whose link stands and that has not been heard of for some seconds, so

@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/clean_nodes_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"

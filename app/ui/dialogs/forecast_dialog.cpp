@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/forecast.h"
 #include "app/ui/data/node_words.h"

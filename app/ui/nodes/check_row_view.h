@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/node/check_row.h"
+#include "app/core/findings/check_row.h"
 
 #include <QWidget>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/nodes/differences_card.h"
 
+#include "app/core/findings/text.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"

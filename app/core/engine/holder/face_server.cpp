@@ -2,6 +2,7 @@
 #include "app/core/engine/holder/face_server.h"
 
 #include "app/core/engine/holder/face_channel.h"
+#include "app/core/findings/text.h"
 
 #include <QFile>
 #include <QLocalServer>
@@ -61,8 +62,8 @@ FaceServer::~FaceServer() = default;
 Result<void> FaceServer::listen(const QString& path) {
     QLocalServer::removeServer(path);
     if (!m_server->listen(path))
-        return fail(ErrorCode::kUnavailable, "listen on " + path.toStdString() + ": " +
-                                                 m_server->errorString().toStdString());
+        return failAs(say("engine.listen-on", {{"socket", path.toStdString()}}),
+                      {ErrorCode::kUnavailable, m_server->errorString().toStdString()});
     QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner);
     return {};
 }
@@ -159,12 +160,8 @@ void FaceServer::finish(FaceChannel* channel, const face::Ask& asked, const Engi
         return;
     flush(*face);
     if (!channel->send(face::Answer{asked.number, reply}))
-        channel->send(face::Answer{
-            asked.number, failureOf(asked.request, {ErrorCode::kExhausted,
-                                                    attemptOf(asked.request) +
-                                                        ": the answer exceeds the 1 MiB that go "
-                                                        "from one process to another; ask for less "
-                                                        "at a time, such as fewer nodes"})});
+        channel->send(face::Answer{asked.number, failureOf(asked.request, ErrorCode::kExhausted,
+                                                           say("engine.answer-too-long"))});
     face->trials.erase(asked.number);
     if (face->starts.erase(asked.number) > 0 && !isBusy())
         Q_EMIT idle();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/holder/holder_place.h"
 
+#include "app/core/findings/text.h"
 #include "shared/return_if_error.h"
 
 #include <QCryptographicHash>
@@ -20,15 +21,20 @@ constexpr int kNameDigits = 16; ///< a path of a socket has at most 107 bytes
 
 /// In a folder that is writable for everybody, another user may have created it first.
 Result<void> makeOwn(const std::string& folder) {
+    const auto failed = [&folder](const char* attempt) {
+        const int why = errno; // before a look into the tables of texts changes it
+        return failErrno(say(attempt, {{"folder", folder}}), why);
+    };
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-        return failErrno("make " + folder, errno);
+        return failed("engine.make-folder");
     struct stat status {};
     if (::lstat(folder.c_str(), &status) != 0)
-        return failErrno("look at " + folder, errno);
+        return failed("engine.look-at-folder");
     if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid())
-        return fail(ErrorCode::kDenied, "listen in " + folder + ": it is not a folder of yours");
+        return failAs(say("engine.listen-in", {{"folder", folder}}),
+                      {ErrorCode::kDenied, say("engine.not-your-folder")});
     if ((status.st_mode & 0777) != 0700 && ::chmod(folder.c_str(), 0700) != 0)
-        return failErrno("protect " + folder, errno);
+        return failed("engine.protect-folder");
     return {};
 }
 

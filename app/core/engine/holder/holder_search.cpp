@@ -2,6 +2,7 @@
 #include "app/core/engine/holder/holder_search.h"
 
 #include "app/core/engine/holder/face_channel.h"
+#include "app/core/findings/text.h"
 #include "app/core/store/store_writer.h"
 
 #include <QLocalSocket>
@@ -19,15 +20,16 @@ constexpr qint64 kPatienceMs = 10'000;
 constexpr auto kLookAgain = 50ms;
 
 Error otherRelease(const QString& database, const face::Hello& other, const face::Hello& self) {
-    return {ErrorCode::kUnavailable, "open " + database.toStdString() + ": Ringmaster " +
-                                         other.release + " (pid " + std::to_string(other.pid) +
-                                         ") has it open, and this is " + self.release +
-                                         "; close that one first, or use its release"};
+    return failAs(say("engine.open", {{"database", database.toStdString()}}),
+                  {ErrorCode::kUnavailable,
+                   say("engine.other-release", {{"other", other.release},
+                                                {"pid", std::to_string(other.pid)},
+                                                {"own", self.release}})})
+        .value();
 }
 
 Error noAnswer(const Error& refusal) {
-    return {refusal.code, refusal.message + ", which does not answer; continue it if it is "
-                                            "suspended (fg), or end it"};
+    return {refusal.code, say("engine.does-not-answer", {{"refusal", refusal.message}})};
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "app/core/engine/holder/holder_place.h"
 #include "app/core/engine/holder/holder_search.h"
 #include "app/core/engine/local_engine.h"
+#include "app/core/findings/text.h"
 #include "app/core/launch/plan.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/settings/user_name.h"
@@ -190,8 +191,7 @@ void SharedEngine::begin(int64_t number) {
             request, [this, number](const EngineReply& reply) { settle(number, reply); });
     case Impl::Role::kServed:
         if (!m_impl->channel->send(face::Ask{number, request}))
-            settle(number, failureOf(request, {ErrorCode::kInvalid,
-                                               attemptOf(request) + ": longer than 1 MiB"}));
+            settle(number, failureOf(request, ErrorCode::kInvalid, say("engine.request-too-long")));
     }
 }
 
@@ -202,9 +202,7 @@ void SharedEngine::settle(int64_t number, const EngineReply& reply) {
     const EngineRequest& request = settled.mapped().request;
     const bool fits = reply.index() == failureOf(request, {}).index();
     settled.mapped().done(
-        fits ? reply
-             : failureOf(request, {ErrorCode::kInternal,
-                                   attemptOf(request) + ": answered with something else"}));
+        fits ? reply : failureOf(request, ErrorCode::kInternal, say("engine.other-answer")));
 }
 
 // Following
@@ -287,8 +285,8 @@ void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
         announced ? m_impl->server->listen(*socket) : tl::unexpected(announced.error());
     goOn();
     if (!listening)
-        Q_EMIT failed({}, QString::fromStdString("other terminals and windows cannot join: " +
-                                                 listening.error().message));
+        Q_EMIT failed({}, QString::fromStdString(
+                              say("engine.cannot-join", {{"why", listening.error().message}})));
 }
 
 void SharedEngine::beServed(FoundHolder holder) {
@@ -347,13 +345,10 @@ void SharedEngine::onHolderGone() {
             lost.push_back(number);
     for (const int64_t number : lost) {
         const EngineRequest& request = m_impl->pending.at(number).request;
-        settle(
-            number,
-            failureOf(request, {ErrorCode::kUnavailable,
-                                attemptOf(request) + ": the Ringmaster that was starting it (pid " +
-                                    std::to_string(m_impl->holderPid) +
-                                    ") has ended; `ringmaster runs` lists " +
-                                    runStartedBy(request)->toStdString() + " if it was created"}));
+        settle(number, failureOf(request, ErrorCode::kUnavailable,
+                                 say("engine.starter-ended",
+                                     {{"pid", std::to_string(m_impl->holderPid)},
+                                      {"run", runStartedBy(request)->toStdString()}})));
     }
     seek();
 }

@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_moves.h"
 #include "app/core/checkpoints/verify_checkpoint.h"
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 #include "app/core/runs/asked_words.h"
 #include "app/core/store/asked_command.h"
 
@@ -17,12 +18,12 @@ namespace {
 
 using Change = std::function<Result<void>(const ProcedureContext&)>;
 
-/// Changes a checkpoint on a node and in the database, then stores `asked`.
-QFuture<Result<void>> change(LocalEngine& engine, const QString& run, const std::string& verb,
+/// Changes a checkpoint on a node and in the database, then stores `asked`. `attempt` is a phrase.
+QFuture<Result<void>> change(LocalEngine& engine, const QString& run, const char* attempt,
                              Change change, std::optional<AskedCommand> asked = {}) {
     if (const auto found = engine.summary(run); !found)
         return refuse<Result<void>>(found.error());
-    if (auto can = engine.canWrite(verb + " a checkpoint of " + run.toStdString()); !can)
+    if (auto can = engine.canWrite(say(attempt, {{"run", run.toStdString()}})); !can)
         return ready(std::move(can));
     return runOn(engine.parts().pool, [run, change = std::move(change), asked = std::move(asked),
                                        context = engine.closingContext()] {
@@ -31,15 +32,14 @@ QFuture<Result<void>> change(LocalEngine& engine, const QString& run, const std:
     });
 }
 
-std::string onCheckpoint(const char* verb, const QString& checkpoint, const QString& run) {
-    return std::string(verb) + " checkpoint " + checkpoint.toStdString() + " of " +
-           run.toStdString();
+std::string onCheckpoint(const char* phrase, const QString& checkpoint, const QString& run) {
+    return say(phrase, {{"checkpoint", checkpoint.toStdString()}, {"run", run.toStdString()}});
 }
 
 } // namespace
 
 std::string CopyCheckpointRequest::attempt() const {
-    return "copy a checkpoint of " + run.toStdString();
+    return say("engine.copy-checkpoint", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<QString>> CopyCheckpointRequest::perform(LocalEngine& engine) const {
@@ -54,11 +54,11 @@ QFuture<Result<QString>> CopyCheckpointRequest::perform(LocalEngine& engine) con
 }
 
 std::string PinCheckpointRequest::attempt() const {
-    return onCheckpoint(pinned ? "pin" : "unpin", checkpoint, run);
+    return onCheckpoint(pinned ? "engine.pin" : "engine.unpin", checkpoint, run);
 }
 
 QFuture<Result<void>> PinCheckpointRequest::perform(LocalEngine& engine) const {
-    return change(engine, run, pinned ? "pin" : "unpin",
+    return change(engine, run, pinned ? "engine.pin-one" : "engine.unpin-one",
                   [run = run, which = checkpoint.toStdString(),
                    pinned = pinned](const ProcedureContext& context) {
                       return pinCheckpoint(context, run, which, pinned);
@@ -66,7 +66,7 @@ QFuture<Result<void>> PinCheckpointRequest::perform(LocalEngine& engine) const {
 }
 
 std::string CompareCheckpointsRequest::attempt() const {
-    return "compare checkpoints of " + run.toStdString();
+    return say("engine.compare-checkpoints", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<TensorComparison>> CompareCheckpointsRequest::perform(LocalEngine& engine) const {
@@ -77,13 +77,13 @@ QFuture<Result<TensorComparison>> CompareCheckpointsRequest::perform(LocalEngine
 }
 
 std::string RemoveCheckpointRequest::attempt() const {
-    return onCheckpoint("remove", checkpoint, run);
+    return onCheckpoint("engine.remove-checkpoint", checkpoint, run);
 }
 
 QFuture<Result<void>> RemoveCheckpointRequest::perform(LocalEngine& engine) const {
     const std::string which = checkpoint.toStdString();
     return change(
-        engine, run, "remove",
+        engine, run, "engine.remove-one",
         [run = run, which](const ProcedureContext& context) {
             return removeCheckpoint(context, run, which);
         },
@@ -91,13 +91,13 @@ QFuture<Result<void>> RemoveCheckpointRequest::perform(LocalEngine& engine) cons
 }
 
 std::string BringBackCheckpointRequest::attempt() const {
-    return onCheckpoint("bring back", checkpoint, run);
+    return onCheckpoint("engine.bring-back-checkpoint", checkpoint, run);
 }
 
 QFuture<Result<void>> BringBackCheckpointRequest::perform(LocalEngine& engine) const {
     const std::string which = checkpoint.toStdString();
     return change(
-        engine, run, "bring back",
+        engine, run, "engine.bring-back-one",
         [run = run, which](const ProcedureContext& context) {
             return bringBackCheckpoint(context, run, which);
         },
@@ -105,7 +105,7 @@ QFuture<Result<void>> BringBackCheckpointRequest::perform(LocalEngine& engine) c
 }
 
 std::string VerifyCheckpointRequest::attempt() const {
-    return onCheckpoint("verify", checkpoint, run);
+    return onCheckpoint("engine.verify", checkpoint, run);
 }
 
 QFuture<Result<void>> VerifyCheckpointRequest::perform(LocalEngine& engine) const {

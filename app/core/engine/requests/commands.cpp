@@ -2,6 +2,7 @@
 #include "app/core/engine/requests/commands.h"
 
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/settings/user_name.h"
 #include "app/core/store/store_writer.h"
@@ -21,14 +22,17 @@ namespace {
 
 using CommandAnswer = CommandRequest::Answer;
 
+std::string attempted(const std::string& command, const QString& run) {
+    return say("engine.command", {{"command", command}, {"run", run.toStdString()}});
+}
+
 /// The answer to a command that is asked for again, after it had its answer.
 CommandAnswer answerOf(const AskedCommand& asked, const QString& run) {
     if (asked.state == AskedState::kApplied)
         return CommandState{asked.id, CommandProgress::kApplied, asked.step, asked.answer};
     if (asked.state == AskedState::kRefused)
         return CommandState{asked.id, CommandProgress::kRefused, asked.step, asked.answer};
-    return fail(ErrorCode::kUnavailable,
-                asked.kind + " " + run.toStdString() + ": " + asked.answer);
+    return failAs(attempted(asked.kind, run), {ErrorCode::kUnavailable, asked.answer});
 }
 
 /// The answer that needs no ranks; nullopt: the ranks have to do it.
@@ -38,12 +42,14 @@ std::optional<CommandAnswer> answerWithoutRanks(LocalEngine& engine, const QStri
     if (!found)
         return tl::unexpected<Error>(found.error());
     if (isAlready(kind, found->state))
-        return CommandState{
-            {}, CommandProgress::kApplied, -1, std::string("it is ") + runStateName(*found)};
+        return CommandState{{},
+                            CommandProgress::kApplied,
+                            -1,
+                            say("engine.is-already", {{"state", runStateName(*found)}})};
     if (hasEnded(found->state))
-        return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
-                                             run.toStdString() + ": it is " +
-                                             runStateName(found->state) + ", so no rank can do it");
+        return failAs(attempted(commandKindName(kind), run),
+                      {ErrorCode::kInvalid,
+                       say("engine.no-rank-can", {{"state", runStateName(found->state)}})});
     return std::nullopt;
 }
 
@@ -58,9 +64,8 @@ QFuture<CommandAnswer> sendToRanks(LocalEngine& engine, const QString& run, cons
     const CommandAnswer answer =
         ended       ? *ended
         : !followed ? CommandAnswer(tl::unexpected<Error>(followed.error()))
-                    : fail(ErrorCode::kUnavailable, std::string(commandKindName(command.kind)) +
-                                                        " " + run.toStdString() +
-                                                        ": its ranks are being started");
+                    : failAs(attempted(commandKindName(command.kind), run),
+                             {ErrorCode::kUnavailable, say("engine.ranks-being-started")});
     const bool isDone = answer && answer->progress == CommandProgress::kApplied;
     engine.noteCommandState(run, command.kind,
                             {command.id, CommandProgress::kRefused, -1,
@@ -127,7 +132,7 @@ Result<void> noteDone(const ProcedureContext& context, const QString& run, Asked
 }
 
 std::string CommandRequest::attempt() const {
-    return std::string(commandKindName(kind)) + " " + run.toStdString();
+    return attempted(commandKindName(kind), run);
 }
 
 QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
@@ -150,7 +155,7 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
     }
     if (kind == CommandKind::kSet)
         if (const auto checked = checkSettings(*parts.reader, itself, args); !checked)
-            return ready<Answer>(failAs("set " + itself.toStdString(), checked.error()));
+            return ready<Answer>(failAs(attempted(commandKindName(kind), itself), checked.error()));
     if (const auto followed = parts.following.follow(itself); !followed)
         return refuse<Answer>(followed.error());
     const Command command{asked.id, kind, args};
@@ -163,40 +168,37 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
 }
 
 std::string WithdrawRequest::attempt() const {
-    return "withdraw command " + command + " of " + run.toStdString();
+    return say("engine.withdraw", {{"command", command}, {"run", run.toStdString()}});
 }
 
 QFuture<Result<QString>> WithdrawRequest::perform(LocalEngine& engine) const {
     const LocalEngine::Parts& parts = engine.parts();
-    const auto refuseAs = [&](ErrorCode code, const std::string& why) {
-        return refuse<Answer>({code, attempt() + ": " + why});
-    };
+    const auto refuseAs = [&](const Error& why) { return ready<Answer>(failAs(attempt(), why)); };
     if (const auto can = engine.canWrite(attempt()); !can)
         return refuse<Answer>(can.error());
     if (FollowedRun* followed = parts.following.find(run)) {
         const auto withdrawn = followed->withdraw(command);
-        return withdrawn ? ready<Answer>(*withdrawn)
-                         : refuseAs(withdrawn.error().code, withdrawn.error().message);
+        return withdrawn ? ready<Answer>(*withdrawn) : refuseAs(withdrawn.error());
     }
     const auto open = parts.reader ? parts.reader->openCommands(run) : std::vector<AskedCommand>();
     const auto found = std::ranges::find(open, command, &AskedCommand::id);
     if (found == open.end())
-        return refuseAs(ErrorCode::kInvalid, "it has its answer already, or there is none such");
+        return refuseAs({ErrorCode::kInvalid, say("engine.answered-already")});
     if (found->state == AskedState::kAccepted)
-        return refuseAs(ErrorCode::kInvalid, "a node has accepted it");
+        return refuseAs({ErrorCode::kInvalid, say("engine.accepted-by-node")});
     // A follower of the run would send it; the writer is asked before anybody can begin to follow.
-    const QString left = LocalEngine::tr(
-        "if a node got it before its link broke, it takes effect there all the same");
+    const std::string left = say("engine.may-take-effect");
     auto done = engine.edit(attempt(), [run = run, command = command, left](StoreWriter& writer) {
         return writer.setCommandState(run, command, AskedState::kWithdrawn, -1,
-                                      "withdrawn; " + left.toStdString());
+                                      say("engine.withdrawn", {{"left", left}}));
     });
-    return done.then(
-        [left](const Result<void>& stored) { return stored.map([&] { return left; }); });
+    return done.then([left](const Result<void>& stored) {
+        return stored.map([&] { return QString::fromStdString(left); });
+    });
 }
 
 std::string DeclareLostRequest::attempt() const {
-    return "declare " + node.toStdString() + " of " + run.toStdString() + " lost";
+    return say("engine.declare-lost", {{"node", node.toStdString()}, {"run", run.toStdString()}});
 }
 
 QFuture<Result<void>> DeclareLostRequest::perform(LocalEngine& engine) const {
@@ -205,14 +207,14 @@ QFuture<Result<void>> DeclareLostRequest::perform(LocalEngine& engine) const {
     if (!found)
         return refuse<Answer>(found.error());
     if (hasEnded(found->state))
-        return refuse<Answer>({ErrorCode::kInvalid, attempt() + ": the run is " +
-                                                        runStateName(found->state) +
-                                                        ", so nothing waits for it"});
+        return ready<Answer>(
+            failAs(attempt(), {ErrorCode::kInvalid, say("engine.nothing-waits",
+                                                        {{"state", runStateName(found->state)}})}));
     if (auto can = engine.canWrite(attempt()); !can)
         return ready<Answer>(std::move(can));
     if (parts.launches.contains(run))
-        return refuse<Answer>(
-            {ErrorCode::kUnavailable, attempt() + ": its ranks are being started"});
+        return ready<Answer>(
+            failAs(attempt(), {ErrorCode::kUnavailable, say("engine.ranks-being-started")}));
     if (const auto followed = parts.following.follow(run); !followed)
         return ready<Answer>(failAs(attempt(), followed.error()));
     const AskedCommand asked = askedNow("declare-lost", by, {{"node", node.toStdString()}});

@@ -5,6 +5,7 @@
 #include "app/core/engine/earlier_run.h"
 #include "app/core/engine/parts.h"
 #include "app/core/engine/procedures.h"
+#include "app/core/findings/text.h"
 #include "app/core/launch/launcher.h"
 #include "app/core/launch/plan.h"
 #include "app/core/network/network_file.h"
@@ -34,25 +35,27 @@ QString idFor(const QString& wanted, const std::string& name) {
 /// The run, if another attempt of it may begin.
 Result<RunSummary> resumable(LocalEngine& engine, const QString& run, const std::string& attempt) {
     RM_ASSIGN_OR_RETURN(const auto found, engine.summary(run));
-    if (!hasEnded(found.state) && !found.lostNodes.empty())
-        return fail(ErrorCode::kInvalid,
-                    attempt + ": its end on " + found.lostNodes.front().nodeName +
-                        " is not known, as that cannot be reached; wait for it, or give it up: "
-                        "ringmaster declare-lost " +
-                        run.toStdString() + ' ' + found.lostNodes.front().nodeName);
+    const std::string id = run.toStdString();
+    if (!hasEnded(found.state) && !found.lostNodes.empty()) {
+        const std::string& node = found.lostNodes.front().nodeName;
+        return failAs(attempt, {ErrorCode::kInvalid,
+                                say("engine.end-not-known",
+                                    {{"node", node},
+                                     {"command", "ringmaster declare-lost " + id + ' ' + node}})});
+    }
     if (!hasEnded(found.state))
-        return fail(ErrorCode::kInvalid,
-                    attempt + ": it is " + runStateName(found.state) + "; pause or stop it first");
+        return failAs(attempt, {ErrorCode::kInvalid, say("engine.pause-or-stop-first",
+                                                         {{"state", runStateName(found.state)}})});
     if (found.deletedNs > 0)
-        return fail(ErrorCode::kNotFound, attempt +
-                                              ": it is in the trash; bring it back first: "
-                                              "ringmaster trash restore " +
-                                              run.toStdString());
+        return failAs(attempt,
+                      {ErrorCode::kNotFound,
+                       say("engine.in-trash", {{"command", "ringmaster trash restore " + id}})});
     return found;
 }
 
 std::string resumeAttempt(const QString& run, const QString& checkpoint) {
-    return (checkpoint.isEmpty() ? "resume " : "restore ") + run.toStdString();
+    return say(checkpoint.isEmpty() ? "engine.resume" : "engine.restore",
+               {{"run", run.toStdString()}});
 }
 
 Result<std::vector<PlacedParty>> partiesOf(LocalEngine& engine, const RunSummary& run,
@@ -67,7 +70,9 @@ void noteResume(LocalEngine& engine, const QString& run, AskedCommand asked,
     asked.answer = started ? std::string() : started.error().message;
     // Only the ranks can say from which step: they pass over a damaged checkpoint.
     if (started && engine.parts().reader)
-        asked.answer = "attempt " + std::to_string(engine.parts().reader->newestAttempt(run));
+        asked.answer =
+            say("engine.attempt",
+                {{"attempt", std::to_string(engine.parts().reader->newestAttempt(run))}});
     engine.noteCommand(run, asked);
 }
 
@@ -139,7 +144,7 @@ QFuture<Result<void>> ResumingLaunch::catchUp() {
         if (auto following = m_engine.parts().following.follow(run.id); !following)
             return ready(std::move(following));
     m_engine.parts().launches.setProgress(m_asked.run,
-                                          {LocalEngine::tr("Catch up with the earlier run")});
+                                          {QString::fromStdString(say("engine.catch-up"))});
     const auto promise = std::make_shared<QPromise<Result<void>>>();
     promise->start();
     auto* timer = new QTimer(&m_engine);
@@ -204,8 +209,7 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
         return give(fail(ErrorCode::kUnavailable, attempt + ": cancelled"));
     if (!earlier)
         return give(failAs(attempt, earlier.error()));
-    const std::string words =
-        *earlier ? (*earlier)->words : "there was nothing to go on from: it begins from scratch";
+    const std::string words = *earlier ? (*earlier)->words : say("engine.begins-from-scratch");
     const auto started = begin(*earlier);
     // Not for a run that is refused at once: what is asked of this launch must not reach that run.
     if (*earlier && (*earlier)->isSame() && !started.isFinished())
@@ -239,7 +243,7 @@ void ResumingLaunch::noteEarlier(const QString& run, const std::string& words) {
     IngestBatch batch;
     batch.run = run;
     batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, kEarlierRunEvent,
-                           "launched with checkpoint.on_existing = \"resume\": " + words}};
+                           say("engine.launched-to-resume", {{"found", words}})}};
     if (const auto now = parts.reader->run(run)) // the attempt of which no node has told yet
         batch.attempts = {now->attempt};
     parts.writer->post(
@@ -249,7 +253,7 @@ void ResumingLaunch::noteEarlier(const QString& run, const std::string& words) {
 } // namespace
 
 std::string LaunchRequest::attempt() const {
-    return "launch " + run.toStdString();
+    return say("engine.launch", {{"run", run.toStdString()}});
 }
 
 QFuture<Started> LaunchRequest::perform(LocalEngine& engine) const {
@@ -285,11 +289,9 @@ QFuture<Started> ResumeRequest::perform(LocalEngine& engine) const {
         return refuse<Answer>(parties.error());
     for (const PlacedParty& party : *parties)
         if (parts.givenUp.isEnding({run, party.node.name}))
-            return refuse<Answer>(
-                {ErrorCode::kUnavailable,
-                 attempt() + ": " + party.node.name +
-                     " was declared lost, and what lives of the run there is being ended; try "
-                     "again in a moment"});
+            return ready<Answer>(
+                failAs(attempt(), {ErrorCode::kUnavailable, say("engine.lost-node-is-ending",
+                                                                {{"node", party.node.name}})}));
     parts.following.forget(run);
     AskedCommand asked = askedNow(checkpoint.isEmpty() ? "resume" : "restore", by);
     if (!checkpoint.isEmpty())
@@ -304,7 +306,7 @@ QFuture<Started> ResumeRequest::perform(LocalEngine& engine) const {
 }
 
 std::string BranchRequest::attempt() const {
-    return "branch " + parent.toStdString();
+    return say("engine.branch", {{"run", parent.toStdString()}});
 }
 
 QFuture<Started> BranchRequest::perform(LocalEngine& engine) const {
@@ -331,7 +333,7 @@ QFuture<Started> BranchRequest::perform(LocalEngine& engine) const {
 }
 
 std::string ResumeOutlookRequest::attempt() const {
-    return "look at resuming " + run.toStdString();
+    return say("engine.look-at-resuming", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<ResumeOutlook>> ResumeOutlookRequest::perform(LocalEngine& engine) const {
@@ -349,7 +351,7 @@ QFuture<Result<ResumeOutlook>> ResumeOutlookRequest::perform(LocalEngine& engine
 }
 
 std::string OutlookRequest::attempt() const {
-    return "ask node " + node.toStdString();
+    return say("engine.ask-node", {{"node", node.toStdString()}});
 }
 
 QFuture<Result<NodeOutlook>> OutlookRequest::perform(LocalEngine& engine) const {
@@ -363,7 +365,7 @@ QFuture<Result<NodeOutlook>> OutlookRequest::perform(LocalEngine& engine) const 
 }
 
 std::string CheckLaunchRequest::attempt() const {
-    return "check the launch";
+    return say("engine.check-launch");
 }
 
 QFuture<Result<std::vector<CheckRow>>> CheckLaunchRequest::perform(LocalEngine& engine) const {
@@ -377,7 +379,7 @@ QFuture<Result<std::vector<CheckRow>>> CheckLaunchRequest::perform(LocalEngine& 
 }
 
 std::string BatchScriptRequest::attempt() const {
-    return "show the script of the job";
+    return say("engine.show-script");
 }
 
 QFuture<Result<QString>> BatchScriptRequest::perform(LocalEngine& engine) const {
@@ -388,15 +390,15 @@ QFuture<Result<QString>> BatchScriptRequest::perform(LocalEngine& engine) const 
         return refuse<Answer>(checked.error());
     Launcher::Request request{spec, std::move(*parties), {}};
     request.attempt.runId = kRunIdInScript;
-    request.purpose = "a look at the script of a job";
+    request.purpose = say("engine.look-at-script");
     return askLauncher(
         engine, std::move(request), [attempt = attempt()](Launcher& launcher) -> Answer {
             RM_ASSIGN_OR_RETURN(const auto parts, launcher.check());
             const std::string script = launcher.batchScript();
             if (script.empty())
-                return fail(ErrorCode::kInvalid,
-                            attempt + ": " + parts.front().node.toStdString() +
-                                " starts ranks without one; only a Slurm cluster gets a script");
+                return failAs(attempt, {ErrorCode::kInvalid,
+                                        say("engine.no-script",
+                                            {{"node", parts.front().node.toStdString()}})});
             return QString::fromStdString(script);
         });
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "app/core/checkpoints/checkpoint_orders.h"
+#include "app/core/findings/check_row.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
-#include "app/core/node/check_row.h"
 #include "app/core/store/asked_command.h"
 #include "shared/result.h"
 #include "shared/spec/run_spec.h"

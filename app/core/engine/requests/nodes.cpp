@@ -3,6 +3,7 @@
 
 #include "app/core/engine/clean_node.h"
 #include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/link_test.h"
@@ -30,9 +31,7 @@ Result<std::vector<Node>> nodesToMeasure(LocalEngine& engine, const QStringList&
     if (names.isEmpty())
         nodes = measuredNodes(engine.parts().fleet->nodes());
     if (nodes.size() < 2) // what was found before of several stays
-        return fail(ErrorCode::kInvalid,
-                    "there is nothing to measure between fewer than two nodes; name two or "
-                    "more, or add some");
+        return fail(ErrorCode::kInvalid, say("engine.too-few-nodes"));
     return nodes;
 }
 
@@ -47,7 +46,7 @@ std::function<void(const Progress&)> progressOf(LocalEngine& engine, const QStri
 } // namespace
 
 std::string CheckRequest::attempt() const {
-    return "check node " + node.toStdString();
+    return say("engine.check-node", {{"node", node.toStdString()}});
 }
 
 NodeCheck CheckRequest::failed(const Error& error) const {
@@ -59,7 +58,7 @@ QFuture<NodeCheck> CheckRequest::perform(LocalEngine& engine) const {
 }
 
 std::string CleanNodeRequest::attempt() const {
-    return "clean " + node.toStdString();
+    return say("engine.clean-node", {{"node", node.toStdString()}});
 }
 
 /// Refuses to take what is young while ranks are being started: it may be theirs. What went is
@@ -70,14 +69,12 @@ QFuture<Result<DeployedReport>> CleanNodeRequest::perform(LocalEngine& engine) c
     if (!found)
         return refuse<Answer>(found.error());
     if (parts.leaving.contains(node))
-        return refuse<Answer>(
-            {ErrorCode::kUnavailable,
-             attempt() + ": Ringmaster is being removed from it already, by another terminal or "
-                         "window"});
+        return ready<Answer>(
+            failAs(attempt(), {ErrorCode::kUnavailable, say("engine.removed-already")}));
     const bool mayHitALaunch = cleaning.withRecent || cleaning.isUninstall;
     if (mayHitALaunch && !cleaning.isPreview && !parts.launches.isEmpty())
-        return refuse<Answer>(
-            {ErrorCode::kInvalid, attempt() + ": ranks are being started; wait until they train"});
+        return ready<Answer>(
+            failAs(attempt(), {ErrorCode::kInvalid, say("engine.wait-for-ranks")}));
     const bool leaves = cleaning.isUninstall && !cleaning.isPreview;
     const bool loses = leaves && cleaning.withRuns;
     if (const auto can = loses ? engine.canWrite(attempt()) : Result<void>(); !can)
@@ -93,7 +90,7 @@ QFuture<Result<DeployedReport>> CleanNodeRequest::perform(LocalEngine& engine) c
             RM_ASSIGN_OR_RETURN(const auto report, cleanNode(*context.hosts, node, cleaning, stop));
             const auto noted = loses ? noteRunsRemoved(context, report, losers) : Result<void>();
             if (!report.failure.empty())
-                return fail(ErrorCode::kUnavailable, attempt + ": " + report.failure);
+                return failAs(attempt, {ErrorCode::kUnavailable, report.failure});
             RM_RETURN_IF_ERROR(noted);
             return report;
         });
@@ -104,14 +101,14 @@ QFuture<Result<DeployedReport>> CleanNodeRequest::perform(LocalEngine& engine) c
 }
 
 std::string MeasureNetworkRequest::attempt() const {
-    return "measure the network";
+    return say("engine.measure-network");
 }
 
 QFuture<Result<void>> MeasureNetworkRequest::perform(LocalEngine& engine) const {
     LocalEngine::Parts& parts = engine.parts();
     if (parts.measurement && !parts.measurement->isOver)
-        return refuse<Answer>(
-            {ErrorCode::kUnavailable, attempt() + ": it is being measured already"});
+        return ready<Answer>(
+            failAs(attempt(), {ErrorCode::kUnavailable, say("engine.measured-already")}));
     const auto chosen = nodesToMeasure(engine, nodes);
     if (!chosen)
         return ready<Answer>(failAs(attempt(), chosen.error()));
@@ -129,7 +126,7 @@ QFuture<Result<void>> MeasureNetworkRequest::perform(LocalEngine& engine) const 
 }
 
 std::string StopNetworkRequest::attempt() const {
-    return "stop measuring the network";
+    return say("engine.stop-measuring");
 }
 
 QFuture<Result<void>> StopNetworkRequest::perform(LocalEngine& engine) const {
@@ -139,7 +136,7 @@ QFuture<Result<void>> StopNetworkRequest::perform(LocalEngine& engine) const {
 }
 
 std::string EndLeftoversRequest::attempt() const {
-    return "end leftovers on " + node.toStdString();
+    return say("engine.end-leftovers", {{"node", node.toStdString()}});
 }
 
 QFuture<Result<void>> EndLeftoversRequest::perform(LocalEngine& engine) const {
@@ -151,10 +148,9 @@ QFuture<Result<void>> EndLeftoversRequest::perform(LocalEngine& engine) const {
     for (const QString& run : runs) {
         const auto known = parts.reader ? parts.reader->run(run) : std::nullopt;
         if (known && !hasEnded(known->state))
-            return refuse<Answer>(
-                {ErrorCode::kInvalid, attempt() + ": " + run.toStdString() +
-                                          " has not ended; stop or kill it as a run, if that is "
-                                          "meant"});
+            return ready<Answer>(
+                failAs(attempt(), {ErrorCode::kInvalid,
+                                   say("engine.not-ended", {{"run", run.toStdString()}})}));
         ids.push_back(run.toStdString());
         if (!known && others == OtherRuns::kRefuse)
             guarded.push_back(run.toStdString());
@@ -191,7 +187,7 @@ QFuture<Result<QString>> TrialRequest::perform(LocalEngine& engine) const {
 }
 
 std::string StopTrialRequest::attempt() const {
-    return std::string("stop the ") + trialName(trial.kind);
+    return say("engine.stop-trial", {{"trial", trialName(trial.kind)}});
 }
 
 QFuture<Result<void>> StopTrialRequest::perform(LocalEngine& engine) const {

@@ -3,6 +3,7 @@
 
 #include "app/core/engine/parts.h"
 #include "app/core/engine/run_folders.h"
+#include "app/core/findings/text.h"
 #include "app/core/runs/asked_words.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
@@ -13,16 +14,23 @@ namespace rm {
 
 namespace {
 
+/// Why the run is neither cleaned nor deleted: it lives. Empty: it does not, or there is none.
+std::string whyKept(LocalEngine& engine, const QString& run) {
+    if (engine.parts().launches.contains(run))
+        return say("engine.being-started");
+    const auto found = engine.summary(run);
+    return found && !hasEnded(found->state)
+               ? say("engine.stop-or-pause-first", {{"state", runStateName(found->state)}})
+               : std::string();
+}
+
 /// The nodes of a run that has ended, in all its attempts. Those of the last one must be known
 /// here. A list that cannot be read is an error: a node in it would count as forgotten.
 Result<PlacesToClean> placesToClean(LocalEngine& engine, const QString& run) {
     RM_ASSIGN_OR_RETURN(const auto found, engine.summary(run));
-    const std::string attempt = "clean " + run.toStdString();
-    if (engine.parts().launches.contains(run))
-        return fail(ErrorCode::kInvalid, attempt + ": it is being started; stop it first");
-    if (!hasEnded(found.state))
-        return fail(ErrorCode::kInvalid,
-                    attempt + ": it is " + runStateName(found.state) + "; stop or pause it first");
+    if (const auto why = whyKept(engine, run); !why.empty())
+        return failAs(say("engine.clean-run", {{"run", run.toStdString()}}),
+                      {ErrorCode::kInvalid, why});
     PlacesToClean places;
     RM_ASSIGN_OR_RETURN(places.nodes, engine.placeOf(found));
     places.needed = places.nodes.size();
@@ -37,7 +45,7 @@ Result<PlacesToClean> placesToClean(LocalEngine& engine, const QString& run) {
         if (!isListed && node)
             places.nodes.push_back({*node, place.ranks});
         else if (const auto problem = fleet.problem(); !isListed && problem)
-            return failAs("find node " + place.nodeName, *problem);
+            return failAs(say("engine.find-node", {{"node", place.nodeName}}), *problem);
         else if (!isListed)
             places.forgotten.push_back(place.nodeName);
     }
@@ -47,7 +55,7 @@ Result<PlacesToClean> placesToClean(LocalEngine& engine, const QString& run) {
 } // namespace
 
 std::string NotesRequest::attempt() const {
-    return "note on " + run.toStdString();
+    return say("engine.note", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<void>> NotesRequest::perform(LocalEngine& engine) const {
@@ -57,7 +65,7 @@ QFuture<Result<void>> NotesRequest::perform(LocalEngine& engine) const {
 }
 
 std::string TagsRequest::attempt() const {
-    return "tag " + run.toStdString();
+    return say("engine.tag", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<void>> TagsRequest::perform(LocalEngine& engine) const {
@@ -67,7 +75,7 @@ QFuture<Result<void>> TagsRequest::perform(LocalEngine& engine) const {
 }
 
 std::string RenameRequest::attempt() const {
-    return "rename " + run.toStdString();
+    return say("engine.rename", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<void>> RenameRequest::perform(LocalEngine& engine) const {
@@ -77,25 +85,19 @@ QFuture<Result<void>> RenameRequest::perform(LocalEngine& engine) const {
 }
 
 std::string DeletedRequest::attempt() const {
-    return (deleted ? "delete " : "bring back ") + run.toStdString();
+    return say(deleted ? "engine.delete" : "engine.bring-back", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<void>> DeletedRequest::perform(LocalEngine& engine) const {
-    const auto found = engine.summary(run);
-    if (deleted && engine.parts().launches.contains(run))
-        return refuse<Answer>(
-            {ErrorCode::kInvalid, attempt() + ": it is being started; stop it first"});
-    if (deleted && found && !hasEnded(found->state))
-        return refuse<Answer>(
-            {ErrorCode::kInvalid,
-             attempt() + ": it is " + runStateName(found->state) + "; stop or pause it first"});
+    if (const auto why = deleted ? whyKept(engine, run) : std::string(); !why.empty())
+        return ready<Answer>(failAs(attempt(), {ErrorCode::kInvalid, why}));
     return engine.edit(attempt(), [run = run, deleted = deleted](StoreWriter& writer) {
         return writer.setDeleted(run, deleted);
     });
 }
 
 std::string EmptyTrashRequest::attempt() const {
-    return "empty the trash";
+    return say("engine.empty-trash");
 }
 
 QFuture<Result<void>> EmptyTrashRequest::perform(LocalEngine& engine) const {
@@ -105,7 +107,7 @@ QFuture<Result<void>> EmptyTrashRequest::perform(LocalEngine& engine) const {
 }
 
 std::string OnNodesRequest::attempt() const {
-    return "look for " + run.toStdString() + " on its nodes";
+    return say("engine.look-on-nodes", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<std::vector<RunFolder>>> OnNodesRequest::perform(LocalEngine& engine) const {
@@ -121,7 +123,7 @@ QFuture<Result<std::vector<RunFolder>>> OnNodesRequest::perform(LocalEngine& eng
 }
 
 std::string RemoveFromNodesRequest::attempt() const {
-    return "clean " + run.toStdString();
+    return say("engine.clean-run", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<void>> RemoveFromNodesRequest::perform(LocalEngine& engine) const {
@@ -142,7 +144,7 @@ QFuture<Result<void>> RemoveFromNodesRequest::perform(LocalEngine& engine) const
 }
 
 std::string WindowRequest::attempt() const {
-    return "show the window";
+    return say("engine.show-window");
 }
 
 QFuture<bool> WindowRequest::perform(LocalEngine&) const {

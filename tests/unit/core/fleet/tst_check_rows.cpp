@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "shared/amounts.h"
+#include "tests/unit/core/fleet/good_row.h"
 #include "tests/unit/core/fleet/sound_report.h"
 #include "tests/unit/core/network/network_examples.h"
 

@@ -8,6 +8,7 @@
 #include "app/core/remote/keyring.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
+#include "tests/unit/core/fleet/good_row.h"
 #include "tests/unit/core/fleet/sound_report.h"
 
 #include <QDir>

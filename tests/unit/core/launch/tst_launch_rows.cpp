@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launch_rows.h"
 #include "app/core/network/network_words.h"
+#include "tests/unit/core/fleet/good_row.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QTest>

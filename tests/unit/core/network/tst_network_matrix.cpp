@@ -372,7 +372,8 @@ void TestNetworkMatrix::pairsThatWereNotTriedAreNamedAndNotCalledBlocked() {
     QCOMPARE(rows.size(), size_t(2));
     const auto sentences = networkSentences(rows);
     QCOMPARE(sentences[0], std::string("It is not known by which network all of them reach each "
-                                       "other: not every pair was tried."));
+                                       "other: not every pair was tried; try fewer nodes at a "
+                                       "time."));
     QCOMPARE(sentences[1], std::string("node-b did not try node-a: a node dials 8192 addresses and "
                                        "ports at most; try fewer nodes at a time."));
     QCOMPARE(rows[1].state, CheckRow::State::kBad);
@@ -390,8 +391,9 @@ void TestNetworkMatrix::aFindingSaysWhatCausesItAndWhatToDo() {
     std::vector<CheckRow> rows = networkFindings(matrix);
     QCOMPARE(rows.size(), size_t(2));
     QCOMPARE(rows[1].state, CheckRow::State::kGood);
-    QVERIFY(rows[0] == (CheckRow{"node", CheckRow::State::kBad, "node-c", "node-c took no part",
-                                 "no login", ""}));
+    QVERIFY(rows[0] ==
+            (CheckRow{"node", CheckRow::State::kBad, "node-c", "node-c took no part", "no login",
+                      "see with ringmaster nodes check node-c what is wrong with it"}));
     setAnswer(matrix, 1, "10.0.0.5", kSilent);
     rows = networkFindings(matrix);
     QCOMPARE(rows.size(), size_t(3));

@@ -38,12 +38,4 @@ struct CheckRow {
     bool operator==(const CheckRow&) const = default;
 };
 
-inline CheckRow goodRow(std::string id, std::string title, std::string evidence) {
-    return {std::move(id), CheckRow::State::kGood, std::move(title), std::move(evidence), {}, {}};
-}
-
-inline CheckAction copyCommand(std::string command) {
-    return {CheckAction::Kind::kCopyCommand, "Copy the command", std::move(command)};
-}
-
 } // namespace rm
