@@ -3,6 +3,7 @@
 
 #include "app/core/await.h"
 #include "app/core/engine/holder/shared_engine.h"
+#include "app/core/settings/language.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -12,7 +13,6 @@
 #include <QApplication>
 #include <QMessageBox>
 
-#include <clocale>
 #include <iostream>
 
 namespace rm {
@@ -47,7 +47,7 @@ int showUntilClosed(MainWindow& window, SharedEngine& engine) {
 
 int runWindow(int argc, char** argv) {
     QApplication application(argc, argv);
-    std::setlocale(LC_NUMERIC, "C"); // Qt has set the person's; ours are English texts
+    speakPersonsLanguage();
     QApplication::setApplicationName("Ringmaster");
     QApplication::setApplicationVersion(RINGMASTER_RELEASE);
     QApplication::setDesktopFileName("io.github.ringmaster.Ringmaster");

@@ -4,11 +4,11 @@
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/core/settings/language.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <clocale>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -79,7 +79,7 @@ bool isTerminalCommand(int argc, char** argv) {
 
 int runTerminalCommand(int argc, char** argv) {
     QCoreApplication application(argc, argv);
-    std::setlocale(LC_NUMERIC, "C"); // Qt has set the person's; ours are English texts
+    speakPersonsLanguage();
     CLI::App parser("Ringmaster trains models on the machines that you can reach by SSH. Without "
                     "a command it opens its window.",
                     "ringmaster");

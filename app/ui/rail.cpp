@@ -12,6 +12,8 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -29,7 +31,6 @@ Rail::Rail(const RunsFeed& runs, QWidget* parent)
 void Rail::buildUi() {
     setProperty("role", "rail");
     setAttribute(Qt::WA_StyledBackground);
-    setFixedWidth(size::kRailWidth);
     setAccessibleName(tr("Navigation"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::kCardGap, size::kPageY, size::kCardGap, size::kCardGap);
@@ -47,6 +48,7 @@ void Rail::buildUi() {
     column->addLayout(m_live);
     column->addStretch(1);
     buildFoot(column);
+    setFixedWidth(std::max(size::kRailWidth, sizeHint().width())); // some languages need more
 }
 
 void Rail::addPlace(const QString& text, const char* objectName, Place place, QVBoxLayout* column) {

@@ -42,11 +42,13 @@
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTranslator>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
@@ -59,6 +61,19 @@ namespace {
 
 constexpr int kSettleMs = 5000;
 constexpr QSize kUsualSize(1440, 900);
+
+/// A language whose texts are as much longer as those of German or French are at most.
+class LongerTexts : public QTranslator {
+public:
+    QString translate(const char*, const char* source, const char*, int) const override {
+        constexpr double kLonger = 0.4;
+        const QString text = QString::fromUtf8(source), word = QStringLiteral(" etwas");
+        const auto more =
+            static_cast<qsizetype>(std::ceil(kLonger * static_cast<double>(text.size())));
+        return text + word.repeated(1 + more / word.size()).left(more);
+    }
+    bool isEmpty() const override { return false; }
+};
 
 /// The widget as it looks once nothing of it changes any more.
 QImage settledPicture(QWidget& widget) {
@@ -127,10 +142,16 @@ private:
 
     std::unique_ptr<WindowFixture> m_demo;
     QString m_folder;
+    std::unique_ptr<LongerTexts> m_longer; ///< by which texts are tried that are longer
 };
 
 void TestScreenshots::initTestCase() {
     m_folder = QDir::cleanPath(qEnvironmentVariable("RINGMASTER_BUILD") + "/../screenshots");
+    if (qEnvironmentVariableIsSet("RINGMASTER_LONGER_TEXTS")) {
+        m_folder += "/longer";
+        m_longer = std::make_unique<LongerTexts>();
+        QVERIFY(QCoreApplication::installTranslator(m_longer.get()));
+    }
     QVERIFY(QDir().mkpath(m_folder));
 }
 

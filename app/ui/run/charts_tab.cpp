@@ -248,6 +248,10 @@ void ChartsTab::setCompact(bool compact) {
     m_smoothing->setFixedWidth(compact ? kCompactSliderWidth : kSliderWidth);
 }
 
+void ChartsTab::showSlider(bool shown) {
+    m_smoothing->setVisible(shown);
+}
+
 void ChartsTab::setRun(const QString& run) {
     m_run = run;
     m_detail = {};

@@ -36,7 +36,9 @@ public:
     void refresh(); ///< new samples are there
     /// Smoothing, axis, scale, follow: stands beside the tabs.
     QWidget* controls() const { return m_controls; }
-    void setCompact(bool compact); ///< little room for the controls
+    /// Little room, or not even that of the slider.
+    void setCompact(bool compact);
+    void showSlider(bool shown);
 
 Q_SIGNALS:
     void commandsAsked(); ///< for the list of what was asked of the run

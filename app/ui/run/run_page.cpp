@@ -223,6 +223,9 @@ void RunPage::resizeEvent(QResizeEvent* event) {
     const bool isCompact = width() < kCompactWidth;
     m_tabRow->setSpacing(isCompact ? kCompactTabGap : kTabGap);
     m_charts->setCompact(isCompact);
+    // Words of some languages leave no room for it beside the tabs.
+    m_charts->showSlider(true);
+    m_charts->showSlider(m_tabRow->sizeHint().width() <= width() - 2 * size::kPageX);
 }
 
 void RunPage::setRun(const QString& run) {

@@ -137,8 +137,8 @@ void WelcomePage::showRecent() {
         auto* dot = new Dot;
         dot->setTone(stateWords(run).tone, stateWords(run).text);
         row->addWidget(dot);
-        row->addWidget(new ElidedLabel(run.name, "body"), 2);
-        row->addWidget(new ElidedLabel(stateWords(run).text, "bodySecondary"), 1);
+        row->addWidget(new ElidedLabel(run.name, "body"), 3);
+        row->addWidget(new ElidedLabel(stateWords(run).text, "bodySecondary"), 2);
         row->addWidget(new ElidedLabel(formatRelative(run.createdNs, wallNowNs()), "bodySecondary"),
                        1);
         for (QWidget* child : button->findChildren<QWidget*>())
