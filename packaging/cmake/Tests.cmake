@@ -66,7 +66,7 @@ endfunction()
 # rm_add_test_entry(NAME name OF tst_x LABELS unit ... [FUNCTIONS f ...] [TIMEOUT s] [NODES | ALONE] [XVFB])
 # A ctest entry that runs these functions of a test, or all.
 # TIMEOUT: see rm_limit_test(); 180 s.
-# NODES: it runs several nodes, and waits most of the time. No more of them run at once than there are lanes in
+# NODES: it runs several nodes. No more of them run at once than there are lanes in
 #   tests/lanes.json, as the deadlines on nodes are those of normal use.
 # ALONE: no other test runs meanwhile, as it measures.
 # XVFB: it has an X server of its own, as a person has; otherwise windows are drawn offscreen.
@@ -163,10 +163,15 @@ function(rm_precompile_for_tests program)
     endif()
 endfunction()
 
+# What tests/costs.txt says of a test: how long it takes, and whether it waits most of that time.
 function(rm_cost_of_test name)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
     foreach(_line ${RM_COSTS})
-        if(_line MATCHES "^${name} ([0-9.]+)")
+        if(_line MATCHES "^${name} ([0-9.]+)( waits)?")
             set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
+            if(CMAKE_MATCH_2)
+                set_tests_properties(${name} PROPERTIES PROCESSORS 1)
+            endif()
         endif()
     endforeach()
 endfunction()
@@ -228,6 +233,7 @@ function(rm_test_environment name)
         RINGMASTER_BUILD=${CMAKE_BINARY_DIR}
         RINGMASTER_TORCH=${RINGMASTER_TORCH}
         QT_QPA_PLATFORM=offscreen
+        QT_FATAL_CRITICALS=1 # such as a text without a value for one of its places
         ASAN_OPTIONS=detect_leaks=0
         TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
 endfunction()
