@@ -7,6 +7,7 @@
 #include "app/core/store/attempts.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
+#include "shared/checkpoint/reasons.h"
 #include "shared/counted.h"
 
 #include <QDateTime>
@@ -25,7 +26,12 @@ std::string reasonWords(const std::string& reason) {
         return say("checkpoint.by-hand");
     if (reason == "rule")
         return say("checkpoint.by-rule");
-    return reason == "before set" ? say("checkpoint.before-set") : reason;
+    if (reason == kBeforeSetReason) // as release 0.1.0 wrote it
+        return say("checkpoint.before-set");
+    if (reason.starts_with(kBeforeSetReason))
+        return say("checkpoint.before-set-of",
+                   {{"settings", reason.substr(kBeforeSetReason.size() + 1)}});
+    return reason;
 }
 
 std::string whySaved(const StoredCheckpoint& checkpoint) {

@@ -253,6 +253,7 @@ public:
         {"checkpoint.by-hand", QT_TR_NOOP("asked for by hand")},
         {"checkpoint.by-rule", QT_TR_NOOP("asked for by a rule")},
         {"checkpoint.before-set", QT_TR_NOOP("before a change of settings")},
+        {"checkpoint.before-set-of", QT_TR_NOOP("before the change of {settings}")},
         {"checkpoint.was-best", QT_TR_NOOP("was the best")},
         {"checkpoint.kept-as-best", QT_TR_NOOP("kept as best")},
         {"checkpoint.kept-as-pinned", QT_TR_NOOP("kept as it is pinned")},

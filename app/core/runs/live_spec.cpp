@@ -3,6 +3,7 @@
 
 #include "app/core/findings/text.h"
 #include "app/core/store/store_reader.h"
+#include "shared/checkpoint/reasons.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/toml_fields.h"
 
@@ -15,7 +16,7 @@ LiveSettings settingsNow(const std::vector<StoredSettings>& settings) {
 LiveSettings settingsAt(const std::vector<StoredSettings>& settings,
                         const StoredCheckpoint& checkpoint) {
     // A change is told of at the step of the checkpoint that is saved before it.
-    const bool isBefore = checkpoint.saved.reason == "before set";
+    const bool isBefore = checkpoint.saved.reason.starts_with(kBeforeSetReason);
     const int64_t last = checkpoint.saved.step - (isBefore ? 1 : 0);
     LiveSettings found;
     for (const StoredSettings& each : settings) {

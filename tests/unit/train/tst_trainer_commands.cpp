@@ -218,7 +218,7 @@ private Q_SLOTS:
         const auto set = run.applied("set");
         QVERIFY(set && set->ok);
         QCOMPARE(set->message, "lr 0.01 -> 0.00125, clip 1 -> 0.5");
-        QCOMPARE(readManifest(run.checkpoint(set->step))->reason, "before set");
+        QCOMPARE(readManifest(run.checkpoint(set->step))->reason, "before set clip, lr");
         QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > set->step, 5000);
         QVERIFY(run.post(command("p", CommandKind::kPause)));
         QCOMPARE(run.finish(), both(ExitCode::kPaused));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/order_handler.h"
 
+#include "shared/checkpoint/reasons.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/toml_fields.h"
@@ -15,11 +16,23 @@
 namespace rm {
 namespace {
 
+std::string shortName(const std::string& key) {
+    return key.substr(key.find('.') + 1);
+}
+
 /// "lr 0.0005 -> 0.0003"
 std::string change(const std::string& key, double from, double to) {
     char text[96];
     std::snprintf(text, sizeof text, " %g -> %g", from, to);
-    return key.substr(key.find('.') + 1) + text;
+    return shortName(key) + text;
+}
+
+/// "before set lr, clip"
+std::string reasonOf(const LiveSettings& settings) {
+    std::string names;
+    for (const auto& [key, value] : settings)
+        names += (names.empty() ? " " : ", ") + shortName(key);
+    return kBeforeSetReason + names;
 }
 
 std::string byRule(const Rule& rule) {
@@ -125,7 +138,7 @@ void OrderHandler::apply(const Order& order) {
         m_validator.sample();
         break;
     case CommandKind::kSet:
-        done = m_checkpointer.saveAndWait("before set");
+        done = m_checkpointer.saveAndWait(reasonOf(order.set));
         if (done)
             message = set(order.set);
         break;

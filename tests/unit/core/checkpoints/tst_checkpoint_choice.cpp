@@ -112,6 +112,7 @@ private Q_SLOTS:
         for (const auto& [stored, told] : {std::pair("command", "asked for by hand"),
                                            {"rule", "asked for by a rule"},
                                            {"before set", "before a change of settings"},
+                                           {"before set clip, lr", "before the change of clip, lr"},
                                            {"epoch 3", "epoch 3"}})
             QCOMPARE(reasonWords(stored), std::string(told));
     }

@@ -49,6 +49,7 @@ private Q_SLOTS:
         QCOMPARE(at(1, 4), 0.003);
         QCOMPARE(at(1, 5), 0.002);
         QCOMPARE(at(1, 9, "before set"), 0.002);
+        QCOMPARE(at(1, 9, "before set lr"), 0.002);
         QCOMPARE(at(1, 20), 0.001);
         // Of another release, or made up: no key, out of its bounds, not a number.
         store.ingest("a", {setTo(10, {{"optimizer.lr", -1}, {"no.key", 1}, {"train.steps", 7}})});
