@@ -7,7 +7,6 @@
 #include "app/cli/terminal.h"
 #include "app/core/await.h"
 #include "app/core/findings/text.h"
-#include "app/core/fleet/node_comparison.h"
 #include "app/core/store/run_summary.h"
 
 #include <algorithm>

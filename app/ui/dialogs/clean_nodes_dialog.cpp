@@ -3,7 +3,6 @@
 
 #include "app/core/answer.h"
 #include "app/core/findings/text.h"
-#include "app/core/fleet/node_comparison.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"

@@ -26,7 +26,7 @@ EndLeftoversDialog::EndLeftoversDialog(const AppContext& context, const QString&
     , m_context(context)
     , m_node(node)
     , m_own(runs)
-    , m_problem(makeText({}, "bad")) {
+    , m_problem(makeText(QString(), "bad")) {
     findOthers();
     addOthers();
     m_problem->setObjectName("endLeftoversProblem");

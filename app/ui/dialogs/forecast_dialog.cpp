@@ -4,7 +4,6 @@
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
 #include "app/core/findings/text.h"
-#include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/forecast.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"

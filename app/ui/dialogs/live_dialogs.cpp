@@ -31,7 +31,7 @@ SetDialog::SetDialog(const QString& run, RunSpec now, QWidget* parent)
     , m_now(std::move(now))
     , m_key(new QComboBox)
     , m_value(new QLineEdit)
-    , m_problem(makeText({}, "bad")) {
+    , m_problem(makeText(QString(), "bad")) {
     m_key->setObjectName("settingKey");
     m_key->setAccessibleName(tr("Setting"));
     for (const std::string_view key : liveKeys())
@@ -79,7 +79,7 @@ StepDialog::StepDialog(const QString& run, QWidget* parent)
     : Sheet(tr("Step %1").arg(run), tr("The ranks do so many steps and hold again."), "stepDialog",
             parent)
     , m_steps(new QSpinBox)
-    , m_problem(makeText({}, "bad")) {
+    , m_problem(makeText(QString(), "bad")) {
     m_steps->setObjectName("stepCount");
     m_steps->setAccessibleName(tr("Steps"));
     m_steps->setRange(0, kMostSteps); // 0 can be typed, or it would silently become 1

@@ -68,7 +68,7 @@ RenameDialog::RenameDialog(const AppContext& context, const RunSummary& run, QWi
     , m_context(context)
     , m_run(run.id)
     , m_name(new QLineEdit(run.name))
-    , m_problem(makeText({}, "bad")) {
+    , m_problem(makeText(QString(), "bad")) {
     m_name->setObjectName("newName");
     m_name->setAccessibleName(tr("Name"));
     m_name->selectAll();

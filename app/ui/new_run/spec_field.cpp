@@ -100,9 +100,9 @@ class RowsEditor : public SpecFieldEditor {
 public:
     RowsEditor(const SpecField& field, QWidget* parent)
         : SpecFieldEditor(field, parent)
-        , m_rows(new PathRows(field.key.starts_with("data.") ? tr("+ add a path")
-                              : field.key == "rules"         ? tr("+ add a rule")
-                                                             : tr("+ add a variable"))) {
+        , m_rows(new PathRows(field.key.starts_with("data.") ? SpecFieldEditor::tr("+ add a path")
+                              : field.key == "rules"         ? SpecFieldEditor::tr("+ add a rule")
+                                                     : SpecFieldEditor::tr("+ add a variable"))) {
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(m_rows);
@@ -134,9 +134,9 @@ private:
     QPushButton* debugButton() {
         const QString variable = QStringLiteral("NCCL_DEBUG=INFO");
         QPushButton* button = makeButton("+ " + variable, "link", "ncclDebug");
-        button->setToolTip(
-            tr("NCCL then tells in the ranks' logs which interfaces and transports it "
-               "takes, and what it fails at"));
+        button->setToolTip(SpecFieldEditor::tr(
+            "NCCL then tells in the ranks' logs which interfaces and transports it "
+            "takes, and what it fails at"));
         connect(button, &QPushButton::clicked, this, [this, variable] {
             QStringList texts = m_rows->texts();
             if (texts.contains(variable))
@@ -186,11 +186,13 @@ public:
 
 private:
     QString refusal(const SpecFieldRef& ref, const QString& typed) const {
-        const QString what = std::holds_alternative<double*>(ref)    ? tr("a number")
-                             : std::holds_alternative<int64_t*>(ref) ? tr("a whole number")
-                                                                     : tr("whole numbers");
-        const QString holds = typed.isEmpty() ? tr("is empty") : tr("holds \"%1\"").arg(typed);
-        return tr("%1 must be %2 from %3 to %4, but %5")
+        const QString what = std::holds_alternative<double*>(ref) ? SpecFieldEditor::tr("a number")
+                             : std::holds_alternative<int64_t*>(ref)
+                                 ? SpecFieldEditor::tr("a whole number")
+                                 : SpecFieldEditor::tr("whole numbers");
+        const QString holds = typed.isEmpty() ? SpecFieldEditor::tr("is empty")
+                                              : SpecFieldEditor::tr("holds \"%1\"").arg(typed);
+        return SpecFieldEditor::tr("%1 must be %2 from %3 to %4, but %5")
             .arg(fieldLabel(m_field), what, numberText(m_field.min), numberText(m_field.max),
                  holds);
     }

@@ -36,9 +36,8 @@ public:
     void refresh(); ///< new samples are there
     /// Smoothing, axis, scale, follow: stands beside the tabs.
     QWidget* controls() const { return m_controls; }
-    /// Little room, or not even that of the slider.
-    void setCompact(bool compact);
-    void showSlider(bool shown);
+    void setCompact(bool compact); ///< little room for the controls
+    void showSlider(bool shown);   ///< hidden where even that leaves none for it
 
 Q_SIGNALS:
     void commandsAsked(); ///< for the list of what was asked of the run

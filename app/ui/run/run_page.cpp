@@ -223,8 +223,13 @@ void RunPage::resizeEvent(QResizeEvent* event) {
     const bool isCompact = width() < kCompactWidth;
     m_tabRow->setSpacing(isCompact ? kCompactTabGap : kTabGap);
     m_charts->setCompact(isCompact);
-    // Words of some languages leave no room for it beside the tabs.
+    fitControls();
+}
+
+/// Words of some languages leave no room for the slider beside the tabs.
+void RunPage::fitControls() {
     m_charts->showSlider(true);
+    m_charts->controls()->updateGeometry(); // or the row would hear of the slider only later
     m_charts->showSlider(m_tabRow->sizeHint().width() <= width() - 2 * size::kPageX);
 }
 
@@ -260,6 +265,8 @@ void RunPage::showTab(Tab tab) {
     m_tabs->button(tab)->setChecked(true);
     m_stack->setCurrentIndex(tab);
     m_charts->controls()->setVisible(tab == kCharts);
+    if (tab == kCharts)
+        fitControls(); // while they are hidden, the row is measured without them
 }
 
 QString RunPage::manualTopic() const {

@@ -76,6 +76,7 @@ private:
     void addTab(const QString& text, const char* objectName, QWidget* page, QHBoxLayout* row);
     void wire();
     void wireTabs();
+    void fitControls();
     void pull();
     void apply(const RunDetail& detail);
     void showState();
