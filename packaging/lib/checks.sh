@@ -33,6 +33,12 @@ buildTests() {
     buildRelease "${tests[@]}"
 }
 
+# A test counts two, and one that mostly waits counts one (tests/costs.txt): as many compute as there are processors, and
+# one more waits beside them.
+testsAtOnce() {
+    printf -- '-j%d\n' $((2 * $(nproc) + 1))
+}
+
 # sanitizedTests address|thread: the tests of shared, agent and store (label `asan` or `tsan`), instrumented; in a folder
 # of their own, since those of the presets are for a person who changes one source.
 sanitizedTests() {
@@ -44,7 +50,7 @@ sanitizedTests() {
     mapfile -t tests < <(testsIn "$build" -L "^$label\$")
     cmake --build "$build" --target "${tests[@]}"
     stage "sanitizers, $1: run ${#tests[@]} tests"
-    ctest --test-dir "$build" --label-regex "^$label\$" --no-tests=error --output-on-failure "-j$(nproc)"
+    ctest --test-dir "$build" --label-regex "^$label\$" --no-tests=error --output-on-failure "$(testsAtOnce)"
 }
 
 # fetchCuda12: begins to fetch the wheels of the other runtime, 2.8 GB, beside the build. Sets RM_FETCHER, a process group.
@@ -77,7 +83,7 @@ cuda12Tests() {
     fi
     buildCuda12 "$own" "${tests[@]}"
     stage "run tests of build/cuda12"
-    ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure "-j$(nproc)" \
+    ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure "$(testsAtOnce)" \
         -R "^($(IFS='|' && echo "${tests[*]}"))\$"
     if [[ $hash ]] && ! grep -qa '^SKIP   : ' "$RM_ROOT/build/cuda12/Testing/Temporary/LastTest.log"; then
         printf '%s\n' "$hash" >"$passed"
@@ -120,8 +126,6 @@ releaseTests() {
     local build=$RM_ROOT/build/release
     stage "run the tests of build/release"
     rm -f "$build/tests.xml"
-    # A test counts two, and one that mostly waits counts one (tests/costs.txt): as many compute as there are processors,
-    # and one more waits beside them.
     ctest --test-dir "$build" --no-tests=error --output-on-failure --output-junit "$build/tests.xml" \
-        "-j$((2 * $(nproc) + 1))" "$@" 2>&1 | holdSummary
+        "$(testsAtOnce)" "$@" 2>&1 | holdSummary
 }
