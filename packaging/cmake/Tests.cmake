@@ -163,7 +163,7 @@ function(rm_precompile_for_tests program)
     endif()
 endfunction()
 
-# What tests/costs.txt says of a test: how long it takes, and whether it waits most of that time.
+# What tests/costs.txt says of a test: how long it takes, and whether it hardly computes meanwhile.
 function(rm_cost_of_test name)
     set_tests_properties(${name} PROPERTIES PROCESSORS 2)
     foreach(_line ${RM_COSTS})

@@ -33,7 +33,7 @@ buildTests() {
     buildRelease "${tests[@]}"
 }
 
-# A test counts two, and one that mostly waits counts one (tests/costs.txt): as many compute as there are processors, and
+# A test counts two, and one that hardly computes counts one (tests/costs.txt): as many compute as there are processors, and
 # one more waits beside them.
 testsAtOnce() {
     printf -- '-j%d\n' $((2 * $(nproc) + 1))
