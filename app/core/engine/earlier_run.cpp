@@ -110,7 +110,7 @@ tl::unexpected<Error> stillRuns(const std::string& id, const std::vector<std::st
 }
 
 std::string readRest(const std::string& run, const std::string& node) {
-    return say("engine.read-rest", {{"node", node}, {"run", run}});
+    return say("run.read-rest", {{"node", node}, {"run", run}});
 }
 
 Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec& spec) {

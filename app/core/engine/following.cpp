@@ -129,7 +129,7 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
     const bool interrupted = open && found->state == RunStateKind::kPreparing;
     if (writer && found && !open)
         writer->post([run](StoreWriter& store) {
-            return store.closeCommands(run, say("engine.run-ended-before"));
+            return store.closeCommands(run, say("run.ended-before"));
         });
     if (!writer || !open || !(lost || (interrupted && problem.isEmpty())))
         return announce();
@@ -139,7 +139,7 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
         interrupted ? QString::fromStdString(say("engine.launch-was-interrupted")) : problem;
     writer->post([&engine, run, why, announce](StoreWriter& store) {
         auto done = store.setState(run, RunStateKind::kFailed, why).and_then([&] {
-            return store.closeCommands(run, say("engine.run-ended-before"));
+            return store.closeCommands(run, say("run.ended-before"));
         });
         QMetaObject::invokeMethod(&engine, announce);
         return done;

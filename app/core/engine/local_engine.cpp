@@ -154,7 +154,7 @@ Result<Node> LocalEngine::find(const QString& node) const {
     const auto found = m_parts->fleet->find(node);
     if (found)
         return *found;
-    const std::string attempt = say("engine.find-node", {{"node", node.toStdString()}});
+    const std::string attempt = say("run.find-node", {{"node", node.toStdString()}});
     if (const auto problem = m_parts->fleet->problem())
         return failAs(attempt, *problem);
     return failAs(attempt, {ErrorCode::kNotFound, say("run.node-not-listed")});

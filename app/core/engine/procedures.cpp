@@ -79,8 +79,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
     // The error says that the launch was cancelled, not which of its steps that cut off.
-    const std::string cancelled =
-        say("engine.launch", {{"run", run.toStdString()}}) + ": cancelled";
+    const std::string cancelled = say("launch.run", {{"run", run.toStdString()}}) + ": cancelled";
     if (!started && context.token->isCancelled() && started.error().message.ends_with("cancelled"))
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.token->begin()) {
@@ -128,7 +127,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge) {
     if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
-        return failAs(origin.parentRun.isEmpty() ? say("engine.launch", {{"run", id.toStdString()}})
+        return failAs(origin.parentRun.isEmpty() ? say("launch.run", {{"run", id.toStdString()}})
                                                  : branchFrom(origin.parentRun),
                       left.error());
     const auto launcher = launcherOf(
@@ -303,7 +302,7 @@ struct AttemptNumber {
 /// given up.
 Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& reader,
                                   const QString& run, const std::vector<PlacedParty>& nodes) {
-    context.progress(run, {QString::fromStdString(say("engine.check-nodes"))});
+    context.progress(run, {QString::fromStdString(say("launch.check-nodes"))});
     std::vector<std::future<Result<RunOnNode>>> asked;
     for (const PlacedParty& party : nodes)
         asked.push_back(
@@ -355,7 +354,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const std::string what =
-        say(which.empty() ? "engine.resume" : "engine.restore", {{"run", run.id.toStdString()}});
+        say(which.empty() ? "run.resume" : "run.restore", {{"run", run.id.toStdString()}});
     const auto wanted = findCheckpoint(*reader, run.id, which);
     if (!wanted)
         return failAs(what, withOrigin(wanted.error(), run));

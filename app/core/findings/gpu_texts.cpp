@@ -197,7 +197,6 @@ public:
         {"compare.open-files", QT_TR_NOOP("Open files")},
         {"compare.agent", QT_TR_NOOP("Agent")},
         {"compare.none", QT_TR_NOOP("none")},
-        {"compare.unlimited", QT_TR_NOOP("unlimited")},
         {"compare.unknown", QT_TR_NOOP("not told")},
         {"compare.gpus-of-model", QT_TR_NOOP("{count} x {name}")},
         {"compare.same-machine",

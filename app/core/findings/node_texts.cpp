@@ -192,7 +192,6 @@ public:
         {"node.install-driver", QT_TR_NOOP("install a driver of {version} or later there")},
         {"node.take-gpus", QT_TR_NOOP("take only the GPUs that a runtime serves, with Edit or "
                                       "{command}")},
-        {"node.install-and-take", QT_TR_NOOP("{install} and {take}")},
         {"node.make-room",
          QT_TR_NOOP("make room on {node} (Clean up, or {command}, removes what no "
                     "run needs)")},
@@ -201,7 +200,6 @@ public:
         {"node.no-run-starts",
          QT_TR_NOOP("no run can be started there: it writes its journal there")},
         {"node.nothing-is-sent", QT_TR_NOOP("nothing can be sent to it, and no run started there")},
-        {"node.two-folders", QT_TR_NOOP("{home} and {state}")},
         {"node.interface", QT_TR_NOOP("{name} {address}")},
         {"node.interface-of", QT_TR_NOOP("{name} {address}, {speed} Mbit/s")},
         {"node.unlimited", QT_TR_NOOP("unlimited")},

@@ -17,8 +17,8 @@ namespace rm {
 /// The text of a row: how serious it is, and in words what was found, what that leads to and what
 /// to do. A place is a name in braces: "{free} free of {total}".
 struct FindingText {
-    const char*
-        id; ///< the row's id, or that with a dot and what makes it differ: "disk.too-little"
+    /// The row's id, or that with a dot and what makes the text differ: "disk.too-little".
+    const char* id;
     CheckRow::State state;
     const char* title; ///< empty: that of the text before it in its table
     const char* evidence;

@@ -168,8 +168,7 @@ std::optional<CheckRow> foldersRow(const NodeReport& report) {
                     {"cause", say(home.empty() ? "node.no-run-starts" : "node.nothing-is-sent")},
                     {"variables", home.empty()    ? ofState
                                   : state.empty() ? ofHome
-                                                  : say("node.two-folders",
-                                                        {{"home", ofHome}, {"state", ofState}})}});
+                                                  : listed({ofHome, ofState})}});
 }
 
 CheckRow clockRow(const CheckContext& context) {
@@ -564,8 +563,7 @@ std::string fixOfGpus(const Node& node, const NodeReport& used, const std::vecto
     const std::string take =
         say("node.take-gpus", {{"command", "ringmaster nodes edit " + nameOrNode(node.name) +
                                                " --gpus " + joined(numbers, ",")}});
-    return install.empty() ? take
-                           : say("node.install-and-take", {{"install", install}, {"take", take}});
+    return install.empty() ? take : listed({install, take});
 }
 
 std::string makeRoomOn(const std::string& node) {

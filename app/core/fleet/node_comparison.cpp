@@ -42,7 +42,7 @@ std::string runtimeOf(const NodeReport& report) {
 }
 
 std::string limitOf(int64_t value) {
-    return value < 0    ? say("compare.unlimited")
+    return value < 0    ? say("node.unlimited")
            : value == 0 ? say("compare.unknown")
                         : std::to_string(value);
 }

@@ -26,7 +26,7 @@ Result<void> makeOwn(const std::string& folder) {
         return failErrno(say(attempt, {{"folder", folder}}), why);
     };
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-        return failed("engine.make-folder");
+        return failed("gpu.node-make-folder");
     struct stat status {};
     if (::lstat(folder.c_str(), &status) != 0)
         return failed("engine.look-at-folder");

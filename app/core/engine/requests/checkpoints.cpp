@@ -66,7 +66,7 @@ QFuture<Result<void>> PinCheckpointRequest::perform(LocalEngine& engine) const {
 }
 
 std::string CompareCheckpointsRequest::attempt() const {
-    return say("engine.compare-checkpoints", {{"run", run.toStdString()}});
+    return say("checkpoint.compare", {{"run", run.toStdString()}});
 }
 
 QFuture<Result<TensorComparison>> CompareCheckpointsRequest::perform(LocalEngine& engine) const {
@@ -77,7 +77,7 @@ QFuture<Result<TensorComparison>> CompareCheckpointsRequest::perform(LocalEngine
 }
 
 std::string RemoveCheckpointRequest::attempt() const {
-    return onCheckpoint("engine.remove-checkpoint", checkpoint, run);
+    return onCheckpoint("checkpoint.remove", checkpoint, run);
 }
 
 QFuture<Result<void>> RemoveCheckpointRequest::perform(LocalEngine& engine) const {
@@ -91,7 +91,7 @@ QFuture<Result<void>> RemoveCheckpointRequest::perform(LocalEngine& engine) cons
 }
 
 std::string BringBackCheckpointRequest::attempt() const {
-    return onCheckpoint("engine.bring-back-checkpoint", checkpoint, run);
+    return onCheckpoint("checkpoint.bring-back", checkpoint, run);
 }
 
 QFuture<Result<void>> BringBackCheckpointRequest::perform(LocalEngine& engine) const {

@@ -23,7 +23,7 @@ namespace {
 using CommandAnswer = CommandRequest::Answer;
 
 std::string attempted(const std::string& command, const QString& run) {
-    return say("engine.command", {{"command", command}, {"run", run.toStdString()}});
+    return say("run.command", {{"command", command}, {"run", run.toStdString()}});
 }
 
 /// The answer to a command that is asked for again, after it had its answer.

@@ -54,8 +54,7 @@ Result<RunSummary> resumable(LocalEngine& engine, const QString& run, const std:
 }
 
 std::string resumeAttempt(const QString& run, const QString& checkpoint) {
-    return say(checkpoint.isEmpty() ? "engine.resume" : "engine.restore",
-               {{"run", run.toStdString()}});
+    return say(checkpoint.isEmpty() ? "run.resume" : "run.restore", {{"run", run.toStdString()}});
 }
 
 Result<std::vector<PlacedParty>> partiesOf(LocalEngine& engine, const RunSummary& run,
@@ -253,7 +252,7 @@ void ResumingLaunch::noteEarlier(const QString& run, const std::string& words) {
 } // namespace
 
 std::string LaunchRequest::attempt() const {
-    return say("engine.launch", {{"run", run.toStdString()}});
+    return say("launch.run", {{"run", run.toStdString()}});
 }
 
 QFuture<Started> LaunchRequest::perform(LocalEngine& engine) const {

@@ -46,7 +46,7 @@ std::function<void(const Progress&)> progressOf(LocalEngine& engine, const QStri
 } // namespace
 
 std::string CheckRequest::attempt() const {
-    return say("engine.check-node", {{"node", node.toStdString()}});
+    return say("gpu.node-check", {{"node", node.toStdString()}});
 }
 
 NodeCheck CheckRequest::failed(const Error& error) const {
@@ -101,7 +101,7 @@ QFuture<Result<DeployedReport>> CleanNodeRequest::perform(LocalEngine& engine) c
 }
 
 std::string MeasureNetworkRequest::attempt() const {
-    return say("engine.measure-network");
+    return say("launch.measure-network");
 }
 
 QFuture<Result<void>> MeasureNetworkRequest::perform(LocalEngine& engine) const {

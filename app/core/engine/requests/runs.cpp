@@ -45,7 +45,7 @@ Result<PlacesToClean> placesToClean(LocalEngine& engine, const QString& run) {
         if (!isListed && node)
             places.nodes.push_back({*node, place.ranks});
         else if (const auto problem = fleet.problem(); !isListed && problem)
-            return failAs(say("engine.find-node", {{"node", place.nodeName}}), *problem);
+            return failAs(say("run.find-node", {{"node", place.nodeName}}), *problem);
         else if (!isListed)
             places.forgotten.push_back(place.nodeName);
     }

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QDirIterator>
+#include <QHash>
 #include <QRegularExpression>
 #include <QSet>
 #include <QTest>
@@ -91,6 +92,17 @@ private Q_SLOTS:
             QVERIFY2(all.contains('"' + row.id + '"'), qPrintable(row.id + " is used nowhere"));
         }
         QVERIFY(ids.size() > 300);
+    }
+
+    void noPhraseSaysWhatAnotherSays() {
+        QHash<QString, QString> ids; // by their texts
+        for (const Phrase& phrase : phrases()) {
+            const QString text = phrase.text;
+            if (!text.contains(' ')) // one word may be several in another language
+                continue;
+            QVERIFY2(!ids.contains(text), qPrintable(ids[text] + " and " + phrase.id));
+            ids[text] = phrase.id;
+        }
     }
 
     void everyPlaceHasAName() {
