@@ -13,6 +13,7 @@
 #include "app/core/checkpoints/find_checkpoint.h"
 #include "app/core/engine/earlier_run.h"
 #include "app/core/engine/procedures.h"
+#include "app/core/launch/launch_rows.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/runs/branch_name.h"
@@ -28,6 +29,7 @@
 
 #include <functional>
 #include <iostream>
+#include <string_view>
 
 namespace rm::cli {
 
@@ -167,8 +169,9 @@ std::optional<Error> earlyEnd(CommandContext& context, const QString& run,
                  run.toStdString() + " failed: " + now->message.toStdString()};
 }
 
-/// The texts of the events of this code in the newest attempt.
-std::vector<std::string> told(CommandContext& context, const std::string& id, const char* code) {
+/// The texts of the events in the newest attempt whose code is, or begins with, this one.
+std::vector<std::string> told(CommandContext& context, const std::string& id,
+                              std::string_view code) {
     constexpr int kNewest = 100;
     std::vector<std::string> messages;
     const auto run = context.resolve(id);
@@ -176,9 +179,18 @@ std::vector<std::string> told(CommandContext& context, const std::string& id, co
     if (!run || !reader)
         return messages;
     for (const StoredEvent& each : (*reader)->events(run->id, kNewest))
-        if (each.attempt == run->attempt && each.event.code == code)
+        if (each.attempt == run->attempt && each.event.code.starts_with(code))
             messages.push_back(each.event.message);
     return messages;
+}
+
+/// Tells what the launch met that did not prevent it: the same to who waits for its end, who sees
+/// the events as they come.
+std::vector<std::string> tellWarnings(CommandContext& context, const QString& run) {
+    auto warnings = told(context, run.toStdString(), kLaunchRowPrefix);
+    for (const std::string& words : warnings)
+        std::cerr << "warning: " << oneLine(words) << std::endl;
+    return warnings;
 }
 
 /// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
@@ -201,19 +213,18 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isAsked)
         return watchRun(context, run);
+    const auto warnings = tellWarnings(context, run);
     if (const auto end = earlyEnd(context, run, start.firstWords)) {
         printError(context, *end);
         return static_cast<int>(ExitCode::kRunFailed);
     }
     const auto damages = told(context, run.toStdString(), kCheckpointDamagedEvent);
-    for (const std::string& words : told(context, run.toStdString(), kIdleGpusEvent))
-        std::cerr << "warning: " << oneLine(words) << std::endl;
     for (const std::string& words : told(context, run.toStdString(), kEarlierRunEvent))
         std::cerr << oneLine(words) << std::endl;
     for (const std::string& damage : damages)
         std::cerr << "warning: " << oneLine(damage) << std::endl;
     if (context.json())
-        printJson({{"id", run.toStdString()}, {"damaged", damages}});
+        printJson({{"id", run.toStdString()}, {"damaged", damages}, {"warnings", warnings}});
     else
         std::cout << run.toStdString() << "\n"
                   << startedText(context.resolve(run.toStdString()).value_or(RunSummary()),
@@ -407,38 +418,38 @@ nlohmann::ordered_json jsonOf(const std::vector<Placement>& placements) {
     return nodes;
 }
 
-nlohmann::ordered_json jsonOf(const ResumeOutlook& outlook) {
-    return {{"step", outlook.step},
-            {"checkpoint", outlook.checkpoint},
-            {"taken_from", outlook.takenFrom},
-            {"bytes_to_copy", outlook.bytesToMove},
-            {"before", jsonOf(outlook.before)},
-            {"after", jsonOf(outlook.after)},
-            {"passed_over", outlook.passedOver}};
+nlohmann::ordered_json jsonOf(const ResumePreflight& preflight) {
+    return {{"step", preflight.step},
+            {"checkpoint", preflight.checkpoint},
+            {"taken_from", preflight.takenFrom},
+            {"bytes_to_copy", preflight.bytesToMove},
+            {"before", jsonOf(preflight.before)},
+            {"after", jsonOf(preflight.after)},
+            {"passed_over", preflight.passedOver}};
 }
 
-Result<ResumeOutlook> lookAhead(CommandContext& context, const RunSummary& run,
-                                const std::string& checkpoint,
-                                const std::vector<Placement>& placements) {
+Result<ResumePreflight> lookAhead(CommandContext& context, const RunSummary& run,
+                                  const std::string& checkpoint,
+                                  const std::vector<Placement>& placements) {
     const auto ask = [&] {
         return await(context.engine().ask(
-            ResumeOutlookRequest{run.id, QString::fromStdString(checkpoint), placements}));
+            ResumePreflightRequest{run.id, QString::fromStdString(checkpoint), placements}));
     };
-    auto outlook = ask();
-    const bool denied = !outlook && outlook.error().code == ErrorCode::kDenied;
-    return denied && openAsking(context, namesOf(placements)) ? ask() : outlook;
+    auto preflight = ask();
+    const bool denied = !preflight && preflight.error().code == ErrorCode::kDenied;
+    return denied && openAsking(context, namesOf(placements)) ? ask() : preflight;
 }
 
 int printPreview(CommandContext& context, const RunSummary& run, const std::string& checkpoint,
                  const std::vector<Placement>& placements) {
-    const auto outlook = lookAhead(context, run, checkpoint, placements);
-    if (!outlook)
-        return printError(context, outlook.error());
+    const auto preflight = lookAhead(context, run, checkpoint, placements);
+    if (!preflight)
+        return printError(context, preflight.error());
     if (context.json()) {
-        printJson(jsonOf(*outlook));
+        printJson(jsonOf(*preflight));
         return 0;
     }
-    for (const QString& sentence : outlookWords(*outlook))
+    for (const QString& sentence : preflightWords(*preflight))
         std::cout << oneLine(sentence.toStdString()) << "\n";
     std::cout << std::flush;
     return 0;
@@ -449,8 +460,8 @@ Result<void> tellChanges(CommandContext& context, const RunSummary& run,
                          const std::string& checkpoint, const std::vector<Placement>& placements) {
     if (placements == placementsOf(run.nodes))
         return {};
-    RM_ASSIGN_OR_RETURN(const auto outlook, lookAhead(context, run, checkpoint, placements));
-    for (const QString& sentence : outlookWords(outlook))
+    RM_ASSIGN_OR_RETURN(const auto preflight, lookAhead(context, run, checkpoint, placements));
+    for (const QString& sentence : preflightWords(preflight))
         std::cerr << oneLine(sentence.toStdString()) << std::endl;
     return {};
 }

@@ -161,12 +161,12 @@ void TestSharedEngine::whatALaunchWouldMeetIsToldToBoth() {
     RunSpec spec = **loadSpecOrRecipe("gpt-tiny", {});
     spec.data.train = {"/nowhere", "/no\xffwhere"}; // the second is no UTF-8
     for (Engine* engine : {&first->engine, &second->engine}) {
-        const auto outlook = engine->ask(OutlookRequest{spec, kLocalNodeName});
-        QTRY_VERIFY_WITH_TIMEOUT(outlook.isFinished(), kDeadlineMs);
-        QVERIFY2(outlook.result(),
-                 outlook.result() ? "" : outlook.result().error().message.c_str());
-        QCOMPARE(outlook.result()->problems.size(), 2u);
-        QVERIFY(outlook.result()->problems.front().what.find("/nowhere") != std::string::npos);
+        const auto preflight = engine->ask(NodePreflightRequest{spec, kLocalNodeName});
+        QTRY_VERIFY_WITH_TIMEOUT(preflight.isFinished(), kDeadlineMs);
+        QVERIFY2(preflight.result(),
+                 preflight.result() ? "" : preflight.result().error().message.c_str());
+        QCOMPARE(preflight.result()->problems.size(), 2u);
+        QVERIFY(preflight.result()->problems.front().what.find("/nowhere") != std::string::npos);
     }
 }
 

@@ -40,6 +40,7 @@ private Q_SLOTS:
     void leftoversAreEndedByIdAndOthersGoOn();
     void anAgentOfAnotherReleaseIsToldAndRemovedAlone();
     void aLaunchIsCheckedBeforeItIsMade();
+    void aLaunchSaysWhatItsCheckFinds();
     void aFolderThatNodesHaveInCommonIsFound();
     void aRemovalThatEndsInTheMiddleNotesWhatIsGone();
     void aNodeThatIsRidOfItsRunsHasNoCheckpoint();
@@ -246,6 +247,43 @@ void tst_checks::aLaunchIsCheckedBeforeItIsMade() {
         cli().run({"nodes", "check", "node-a", "--for", "nonsense"}, kLimitMs);
     QVERIFY2(refused.exitCode != 0 && refused.err.contains("nonsense"), refused.whole());
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
+}
+
+void tst_checks::aLaunchSaysWhatItsCheckFinds() {
+    const QString there =
+        m_bed->writeSpec("there", {.steps = 1'000'000, .checkpointEvery = 100'000});
+    const CliResult first = cli().run({"run", there, "--node", "node-a:1"}, kLimitMs);
+    QVERIFY2(first.exitCode == 0, first.whole());
+    const QStringList command = QStringList{"run", m_bed->writeSpec("beside-it", {.steps = 10}),
+                                            "--json", "--set", "checkpoint.copies=off"} +
+                                kBothNodes;
+    const CliResult checked = cli().run(command + QStringList{"--check"}, kLimitMs);
+    QVERIFY2(checked.exitCode == 0, checked.whole());
+    QStringList ids, words;
+    for (const QJsonValue& row : checked.json()["rows"].toArray()) {
+        if (row["state"].toString() == "good")
+            continue;
+        ids << row["id"].toString();
+        words << row["evidence"].toString() + ": " + row["cause"].toString() + "; " +
+                     row["fix"].toString();
+    }
+    QVERIFY2(ids.contains("launch-others") && ids.contains("launch-checkpoints"), checked.whole());
+
+    const CliResult started = cli().run(command, kLimitMs);
+    QVERIFY2(started.exitCode == 0, started.whole());
+    const QJsonArray warnings = started.json()["warnings"].toArray();
+    QCOMPARE(warnings.size(), words.size());
+    for (const QString& each : words) {
+        QVERIFY2(warnings.contains(each), started.whole());
+        QVERIFY2(started.err.contains("warning: " + each.toUtf8()), started.whole());
+    }
+    const CliResult shown = cli().run({"show", "beside-it"}, kLimitMs);
+    for (const QString& each : words)
+        QVERIFY2(shown.out.contains(each.toUtf8()), shown.whole());
+    const CliResult stopped = cli().run({"stop", "there"}, kLimitMs);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    const CliResult ended = cli().run({"attach", "beside-it"}, kLimitMs);
+    QVERIFY2(ended.exitCode == 0, ended.whole());
 }
 
 void tst_checks::aFolderThatNodesHaveInCommonIsFound() {

@@ -53,26 +53,60 @@ Result<void> version(const Arguments&) {
                  std::to_string(kWireVersion) + "\n");
 }
 
-Result<void> probe(const Arguments&) {
+/// What an agent is asked without anything changing: a text in, a text out.
+struct Question {
+    const char* usage;
+    Result<std::string> (*answer)(const std::string& input);
+    bool hasInput = true;
+};
+
+Result<std::string> probe(const std::string&) {
     const Folders folders = Folders::fromEnvironment();
     NodeReport report = probeNode(folders, SysRoot{}, *openNvmlGpus());
     report.otherAgents = otherAgents(folders);
-    return print(toJson(report) + "\n");
+    return toJson(report) + "\n";
 }
 
-Result<void> paths(const Arguments&) {
-    const Result<std::string> list = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
-    return list ? print(pathsReport(*list)) : tl::unexpected(list.error());
+Result<std::string> folder(const std::string& order) {
+    return folderReport(Folders::fromEnvironment(), order);
 }
 
-Result<void> folder(const Arguments&) {
-    const Result<std::string> order = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
-    return order ? print(folderReport(*order)) : tl::unexpected(order.error());
+const std::map<std::string, Question>& questions() {
+    static const std::map<std::string, Question> table = {
+        {"probe", {"probe", probe, false}},
+        {"paths", {"paths < [\"PATH\", ...]", pathsReport}},
+        {"folder", {"folder < {\"path\", \"mark\", \"do\"}", folder}},
+        {"fingerprint", {"fingerprint < {\"paths\", \"seconds\"}", fingerprintReport}},
+        {"find-checkpoint", {"find-checkpoint < PATH", checkpointAt}},
+        {"saved-runs", {"saved-runs < {\"folder\", \"name\"}", savedRunsAt}},
+    };
+    return table;
 }
 
-Result<void> fingerprint(const Arguments&) {
-    const Result<std::string> list = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
-    return list ? print(fingerprintReport(*list)) : tl::unexpected(list.error());
+/// One item of what `ask` reads, answered as a process of its own would: {"answer"}, or {"code",
+/// "error"} with the number of rm::ErrorCode.
+Json answerTo(const Json& item) {
+    const bool isPair =
+        item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string();
+    const auto asked = isPair ? questions().find(item[0].get<std::string>()) : questions().end();
+    const Result<std::string> answer =
+        asked == questions().end()
+            ? fail(ErrorCode::kInvalid, "ask: an item must be a question and its input")
+            : asked->second.answer(item[1].get<std::string>());
+    if (answer)
+        return {{"answer", *answer}};
+    return {{"code", static_cast<int>(answer.error().code)}, {"error", answer.error().message}};
+}
+
+Result<void> ask(const Arguments&) {
+    RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
+    RM_ASSIGN_OR_RETURN(const Json items, parseJson(order, "stdin"));
+    if (!items.is_array())
+        return fail(ErrorCode::kInvalid, "ask: stdin must hold a list");
+    Json answers = Json::array();
+    for (const Json& item : items)
+        answers.push_back(answerTo(item));
+    return print(dumpJson(answers) + "\n");
 }
 
 Result<void> start(const Arguments& arguments) {
@@ -166,16 +200,6 @@ Result<void> remove(const Arguments& arguments) {
 Result<void> verifyCheckpoint(const Arguments&) {
     const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
     return path ? print(verifyCheckpointAt(*path)) : tl::unexpected(path.error());
-}
-
-Result<void> findCheckpoint(const Arguments&) {
-    const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
-    return path ? print(checkpointAt(*path)) : tl::unexpected(path.error());
-}
-
-Result<void> savedRuns(const Arguments&) {
-    const Result<std::string> order = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
-    return order ? print(savedRunsAt(*order)) : tl::unexpected(order.error());
 }
 
 /// A process that moves a checkpoint has time, and the ranks have not.
@@ -312,10 +336,7 @@ struct Subcommand {
 const std::map<std::string, Subcommand>& subcommands() {
     static const std::map<std::string, Subcommand> table = {
         {"--version", {0, 0, "--version", version}},
-        {"probe", {0, 0, "probe", probe}},
-        {"paths", {0, 0, "paths < [\"PATH\", ...]", paths}},
-        {"folder", {0, 0, "folder < {\"path\", \"mark\", \"do\"}", folder}},
-        {"fingerprint", {0, 0, "fingerprint < [\"PATH\", ...]", fingerprint}},
+        {"ask", {0, 0, "ask < [[\"QUESTION\", \"INPUT\"], ...]", ask}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
         {"trainer", {1, 64, "trainer WORD... < {\"plan\", \"input\"}", trainer}},
         {"slurm-info", {0, 0, "slurm-info", slurmInfoHere}},
@@ -333,8 +354,6 @@ const std::map<std::string, Subcommand>& subcommands() {
          {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]... [--agent ID]...",
           prune}},
         {"uninstall", {0, 2, "uninstall [--preview] [--runs]", uninstallHere}},
-        {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
-        {"saved-runs", {0, 0, "saved-runs < {\"folder\", \"name\"}", savedRuns}},
         {"send-checkpoint", {0, 0, "send-checkpoint < PATH", sendCheckpointAt}},
         {"newest-checkpoint", {0, 1, "newest-checkpoint [--must-exist]", newestCheckpoint}},
         {"fetch-checkpoint",
@@ -358,17 +377,31 @@ std::string usage() {
     std::string text = "usage: ringmaster-agent";
     for (const auto& [name, subcommand] : subcommands())
         text += std::string(name == subcommands().begin()->first ? " " : " | ") + subcommand.usage;
+    for (const auto& [name, question] : questions())
+        text += std::string(" | ") + question.usage;
     return text;
+}
+
+Result<void> answerAlone(const Question& question) {
+    if (!question.hasInput)
+        return print(question.answer({}));
+    RM_ASSIGN_OR_RETURN(const std::string input, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
+    return print(question.answer(input));
 }
 
 } // namespace
 
 Result<void> runSubcommand(const Arguments& arguments) {
-    const auto subcommand =
-        arguments.empty() ? subcommands().end() : subcommands().find(arguments[0]);
+    ::signal(SIGPIPE, SIG_IGN); // a broken link is then an ordinary error
+    const std::string name = arguments.empty() ? std::string() : arguments[0];
+    if (const auto question = questions().find(name); question != questions().end())
+        return arguments.size() == 1
+                   ? answerAlone(question->second)
+                   : fail(ErrorCode::kInvalid,
+                          std::string("usage: ringmaster-agent ") + question->second.usage);
+    const auto subcommand = subcommands().find(name);
     if (subcommand == subcommands().end())
         return fail(ErrorCode::kInvalid, usage());
-    ::signal(SIGPIPE, SIG_IGN); // a broken link is then an ordinary error
     const Arguments rest(arguments.begin() + 1, arguments.end());
     if (rest.size() < subcommand->second.least || rest.size() > subcommand->second.most)
         return fail(ErrorCode::kInvalid,

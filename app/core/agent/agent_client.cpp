@@ -65,14 +65,6 @@ Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& text
     return out;
 }
 
-Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
-                                                    const std::vector<std::string>& paths,
-                                                    std::stop_token stop) {
-    const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
-    return runToEnd(session, agent, {"paths"}, list, kSubcommandTimeout, stop)
-        .and_then(parseUnreadablePaths);
-}
-
 Result<FolderOnNode> parseFolderOnNode(const std::string& text) {
     RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "folder"));
     const auto folder = textAt(answer, "folder"), problem = textAt(answer, "problem");
@@ -81,18 +73,6 @@ Result<FolderOnNode> parseFolderOnNode(const std::string& text) {
     if (!folder || !problem || !freeBytes || !device || !hasMark)
         return fail(ErrorCode::kCorrupt, say("agent.no-folder"));
     return FolderOnNode{*folder, *freeBytes, *device, *problem, *hasMark};
-}
-
-Result<FolderOnNode> folderOnNode(HostSession& session, const std::string& agent,
-                                  const std::string& path, const std::string& mark, MarkOrder order,
-                                  std::stop_token stop) {
-    const char* what = order == MarkOrder::kLeave  ? "leave"
-                       : order == MarkOrder::kTake ? "take"
-                                                   : "look";
-    const std::string text = json{{"path", path}, {"mark", mark}, {"do", what}}.dump(
-        -1, ' ', false, json::error_handler_t::replace);
-    return runToEnd(session, agent, {"folder"}, text, kSubcommandTimeout, stop)
-        .and_then(parseFolderOnNode);
 }
 
 Result<DataFingerprint> parseDataFingerprint(const std::string& text) {
@@ -105,12 +85,104 @@ Result<DataFingerprint> parseDataFingerprint(const std::string& text) {
     return DataFingerprint{*files, *bytes, *digest, *isWhole};
 }
 
-Result<DataFingerprint> fingerprintOnNode(HostSession& session, const std::string& agent,
-                                          const std::vector<std::string>& paths,
-                                          std::stop_token stop) {
-    const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
-    return runToEnd(session, agent, {"fingerprint"}, list, kFingerprintTimeout, stop)
-        .and_then(parseDataFingerprint);
+namespace {
+
+const char* wordOf(MarkOrder order) {
+    switch (order) {
+    case MarkOrder::kLeave:
+        return "leave";
+    case MarkOrder::kTake:
+        return "take";
+    case MarkOrder::kLook:
+        break;
+    }
+    return "look";
+}
+
+Result<std::vector<SavedRun>> parseSavedRunsAnswer(const std::string& text) {
+    return parseSavedRuns(text, "saved-runs");
+}
+
+std::string savedRunsOrder(const std::string& folder, const std::string& name) {
+    return dumpJson({{"folder", folder}, {"name", name}});
+}
+
+Error readFolderError(const Error& error) {
+    return failAs(say("agent.read-folder"), error).value();
+}
+
+Result<std::string> parseAnswerOfOne(const Json& item) {
+    if (const auto answer = textAt(item, "answer"))
+        return *answer;
+    const auto code = intAt(item, "code");
+    const auto why = textAt(item, "error");
+    const bool isKnown = code && *code >= 0 && *code <= static_cast<int>(ErrorCode::kInternal);
+    if (!isKnown || !why)
+        return fail(ErrorCode::kCorrupt, say("agent.no-answers"));
+    return fail(static_cast<ErrorCode>(*code), *why);
+}
+
+} // namespace
+
+Result<std::vector<Result<std::string>>> parseAnswers(const std::string& text, size_t asked) {
+    RM_ASSIGN_OR_RETURN(const auto list, parseAnswer(text, "ask"));
+    if (!list.is_array() || list.size() != asked)
+        return fail(ErrorCode::kCorrupt, say("agent.no-answers"));
+    std::vector<Result<std::string>> answers;
+    for (const Json& item : list)
+        answers.push_back(parseAnswerOfOne(item));
+    return answers;
+}
+
+template <class T>
+void AgentQuestions::add(const std::string& name, std::string input,
+                         Result<T> (*parse)(const std::string&), Result<T>& answer) {
+    const auto take = [parse, &answer](const Result<std::string>& text) {
+        answer = text.and_then(parse);
+    };
+    m_questions.push_back({name, std::move(input), take});
+}
+
+void AgentQuestions::probe(Result<NodeReport>& answer) {
+    add<NodeReport>("probe", "", &parseNodeReport, answer);
+}
+
+void AgentQuestions::unreadable(const std::vector<std::string>& paths,
+                                Result<std::vector<UnreadablePath>>& answer) {
+    add<std::vector<UnreadablePath>>("paths", dumpJson(paths), &parseUnreadablePaths, answer);
+}
+
+void AgentQuestions::savedRuns(const std::string& folder, const std::string& name,
+                               Result<std::vector<SavedRun>>& answer) {
+    const auto take = [&answer](const Result<std::string>& text) {
+        answer = text.and_then(&parseSavedRunsAnswer).map_error(&readFolderError);
+    };
+    m_questions.push_back({"saved-runs", savedRunsOrder(folder, name), take});
+}
+
+void AgentQuestions::folder(const FolderQuestion& order, Result<FolderOnNode>& answer) {
+    const Json text = {{"path", order.path}, {"mark", order.mark}, {"do", wordOf(order.order)}};
+    add<FolderOnNode>("folder", dumpJson(text), &parseFolderOnNode, answer);
+}
+
+void AgentQuestions::fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
+                                 Result<DataFingerprint>& answer) {
+    m_timeout += limit.count() > 0 ? limit : kFingerprintTimeout;
+    add<DataFingerprint>("fingerprint", dumpJson({{"paths", paths}, {"seconds", limit.count()}}),
+                         &parseDataFingerprint, answer);
+}
+
+Result<void> AgentQuestions::ask(HostSession& session, const std::string& agent,
+                                 std::stop_token stop) const {
+    Json items = Json::array();
+    for (const Question& each : m_questions)
+        items.push_back(Json::array({each.name, each.input}));
+    RM_ASSIGN_OR_RETURN(const auto text, runToEnd(session, agent, {"ask"}, dumpJson(items),
+                                                  m_timeout, std::move(stop)));
+    RM_ASSIGN_OR_RETURN(const auto answers, parseAnswers(text, m_questions.size()));
+    for (size_t i = 0; i < answers.size(); ++i)
+        m_questions[i].answer(answers[i]);
+    return {};
 }
 
 Result<void> startOnNode(HostSession& session, const std::string& agent,
@@ -254,11 +326,10 @@ Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session
 Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::string& agent,
                                               const std::string& folder, const std::string& name,
                                               std::stop_token stop) {
-    const std::string order = dumpJson({{"folder", folder}, {"name", name}});
-    return runToEnd(session, agent, {"saved-runs"}, order, kSubcommandTimeout, stop)
-        .and_then([](const std::string& text) { return parseSavedRuns(text, "saved-runs"); })
-        .map_error(
-            [](const Error& error) { return failAs(say("agent.read-folder"), error).value(); });
+    return runToEnd(session, agent, {"saved-runs"}, savedRunsOrder(folder, name),
+                    kSubcommandTimeout, stop)
+        .and_then(&parseSavedRunsAnswer)
+        .map_error(&readFolderError);
 }
 
 namespace {

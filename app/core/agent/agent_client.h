@@ -11,6 +11,8 @@
 #include "shared/wire/dial.h"
 #include "shared/wire/slurm_report.h"
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +31,6 @@ struct UnreadablePath {
     bool operator==(const UnreadablePath&) const = default;
 };
 
-/// The paths of `paths` that the node's user cannot read, in their order.
-Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
-                                                    const std::vector<std::string>& paths,
-                                                    std::stop_token stop);
-
 /// Parses the JSON of `ringmaster-agent paths`. kCorrupt: it is something else.
 Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json);
 
@@ -47,14 +44,6 @@ struct FolderOnNode {
     bool operator==(const FolderOnNode&) const = default;
 };
 
-/// What to do with a mark by which nodes find out that a folder is the same (see
-/// trainer/agent/probe/folder.h).
-enum class MarkOrder { kLeave, kLook, kTake };
-
-/// `path` is absolute.
-Result<FolderOnNode> folderOnNode(HostSession& session, const std::string& agent,
-                                  const std::string& path, const std::string& mark, MarkOrder order,
-                                  std::stop_token stop);
 /// JSON of `ringmaster-agent folder`. kCorrupt: not such a text.
 Result<FolderOnNode> parseFolderOnNode(const std::string& json);
 
@@ -66,11 +55,60 @@ struct DataFingerprint {
     bool isWhole = true;
     bool operator==(const DataFingerprint&) const = default;
 };
-Result<DataFingerprint> fingerprintOnNode(HostSession& session, const std::string& agent,
-                                          const std::vector<std::string>& paths,
-                                          std::stop_token stop);
+
 /// JSON of `ringmaster-agent fingerprint`. kCorrupt: not such a text.
 Result<DataFingerprint> parseDataFingerprint(const std::string& json);
+
+/// What to do with a mark by which nodes find out that a folder is the same (see
+/// trainer/agent/probe/folder.h).
+enum class MarkOrder { kLeave, kLook, kTake };
+
+/// Ringmaster's own folders on a node, as FolderQuestion::path.
+inline constexpr const char* kHomeFolder = "home";
+inline constexpr const char* kStateFolder = "state";
+
+struct FolderQuestion {
+    std::string path; ///< absolute, or kHomeFolder or kStateFolder
+    std::string mark;
+    MarkOrder order = MarkOrder::kLook;
+};
+
+/// Several questions to one agent, answered in one exchange instead of one each.
+class AgentQuestions {
+public:
+    // Each takes where to put the answer, which must live until ask() has returned.
+
+    void probe(Result<NodeReport>& answer);
+    /// The paths that the node's user cannot read, in their order.
+    void unreadable(const std::vector<std::string>& paths,
+                    Result<std::vector<UnreadablePath>>& answer);
+    void savedRuns(const std::string& folder, const std::string& name,
+                   Result<std::vector<SavedRun>>& answer);
+    void folder(const FolderQuestion& order, Result<FolderOnNode>& answer);
+    /// Within `limit`, else the answer is kUnavailable; 0: in two minutes.
+    void fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
+                     Result<DataFingerprint>& answer);
+
+    /// The error is one of the exchange; without it, each question has its answer or its own error.
+    Result<void> ask(HostSession& session, const std::string& agent, std::stop_token stop) const;
+
+private:
+    struct Question {
+        std::string name;
+        std::string input;
+        std::function<void(const Result<std::string>&)> answer;
+    };
+    template <class T>
+    void add(const std::string& name, std::string input, Result<T> (*parse)(const std::string&),
+             Result<T>& answer);
+
+    std::vector<Question> m_questions;
+    std::chrono::milliseconds m_timeout = std::chrono::seconds(30);
+};
+
+/// Parses the JSON of `ringmaster-agent ask`: as many answers as were asked for, each with its own
+/// error. kCorrupt: it is something else.
+Result<std::vector<Result<std::string>>> parseAnswers(const std::string& json, size_t asked);
 
 /// Starts the node's ranks, detached; returns once they are forked.
 Result<void> startOnNode(HostSession& session, const std::string& agent,

@@ -421,9 +421,9 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
 
 /// Uses the functions of resumeRun(), so that it tells what the resume does. It ends and moves
 /// nothing.
-Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
-                                   const std::vector<PlacedParty>& nodes,
-                                   const std::string& which) {
+Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunSummary& run,
+                                     const std::vector<PlacedParty>& nodes,
+                                     const std::string& which) {
     const std::string what =
         say(which.empty() ? "run.resume" : "run.restore", {{"run", run.id.toStdString()}});
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
@@ -443,16 +443,16 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
     auto parts = launcher->check();
     if (!parts)
         return failAs(what, parts.error());
-    ResumeOutlook outlook;
-    outlook.step = checkpoint.saved.step;
-    outlook.checkpoint = checkpointNameOf(checkpoint);
-    outlook.takenFrom = way.from.value_or(nodes.front().node.name);
-    outlook.bytesToMove = way.from ? way.bytes : 0;
-    outlook.before = placementsOf(run.nodes);
-    outlook.after = std::move(*parts);
+    ResumePreflight preflight;
+    preflight.step = checkpoint.saved.step;
+    preflight.checkpoint = checkpointNameOf(checkpoint);
+    preflight.takenFrom = way.from.value_or(nodes.front().node.name);
+    preflight.bytesToMove = way.from ? way.bytes : 0;
+    preflight.before = placementsOf(run.nodes);
+    preflight.after = std::move(*parts);
     for (const ResumePoint::Gone& gone : point->gone)
-        outlook.passedOver.push_back(gone.step);
-    return outlook;
+        preflight.passedOver.push_back(gone.step);
+    return preflight;
 }
 
 namespace {
@@ -473,29 +473,29 @@ int ranksOf(const std::vector<Placement>& placements) {
 
 } // namespace
 
-QStringList outlookWords(const ResumeOutlook& outlook) {
+QStringList preflightWords(const ResumePreflight& preflight) {
     QStringList words;
     const auto add = [&words](const char* phrase, Values values) {
         words << QString::fromStdString(say(phrase, values));
     };
-    const Value step{"step", std::to_string(outlook.step)};
+    const Value step{"step", std::to_string(preflight.step)};
     add("run.goes-on-from", {step});
-    for (const int64_t gone : outlook.passedOver)
+    for (const int64_t gone : preflight.passedOver)
         add("run.passes-over", {{"step", std::to_string(gone)}});
-    if (outlook.before != outlook.after)
+    if (preflight.before != preflight.after)
         add("run.other-nodes",
-            {{"after", placesText(outlook.after)}, {"before", placesText(outlook.before)}});
-    const int before = ranksOf(outlook.before), after = ranksOf(outlook.after);
+            {{"after", placesText(preflight.after)}, {"before", placesText(preflight.before)}});
+    const int before = ranksOf(preflight.before), after = ranksOf(preflight.after);
     if (before != after)
         add("run.other-ranks",
             {{"after", std::to_string(after)}, {"before", std::to_string(before)}});
-    if (outlook.bytesToMove > 0) {
-        const double megabytes = static_cast<double>(outlook.bytesToMove) / 1e6;
+    if (preflight.bytesToMove > 0) {
+        const double megabytes = static_cast<double>(preflight.bytesToMove) / 1e6;
         add("run.copies-first", {{"megabytes", QString::number(megabytes, 'f', 1).toStdString()},
-                                 {"node", outlook.takenFrom},
-                                 {"first", outlook.after.front().node.toStdString()}});
+                                 {"node", preflight.takenFrom},
+                                 {"first", preflight.after.front().node.toStdString()}});
     }
-    if (outlook.before == outlook.after && outlook.bytesToMove == 0)
+    if (preflight.before == preflight.after && preflight.bytesToMove == 0)
         add("run.same-nodes", {step});
     return words;
 }

@@ -83,9 +83,10 @@ Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, co
 Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, const QString& run,
                                             const std::string& a, const std::string& b);
 
-/// See ResumeOutlookRequest.
-Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
-                                   const std::vector<PlacedParty>& nodes, const std::string& which);
+/// See ResumePreflightRequest.
+Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunSummary& run,
+                                     const std::vector<PlacedParty>& nodes,
+                                     const std::string& which);
 
 /// What else can be done where the newest checkpoint cannot be had: "; of step 1000 there is a copy
 /// on this-computer, `ringmaster restore RUN 1000` goes on from it". Empty: nothing.

@@ -22,7 +22,7 @@ struct CopyOrder {
 };
 
 /// What resuming would do; nothing is begun.
-struct ResumeOutlook {
+struct ResumePreflight {
     int64_t step = 0;                     ///< that it goes on from
     std::string checkpoint;               ///< name of its folder
     std::string takenFrom;                ///< the node where it lies
@@ -30,11 +30,11 @@ struct ResumeOutlook {
     std::vector<Placement> before, after; ///< ranks counted
     /// Steps of newer checkpoints that are nowhere any more, the newest first.
     std::vector<int64_t> passedOver;
-    bool operator==(const ResumeOutlook&) const = default;
+    bool operator==(const ResumePreflight&) const = default;
 };
 
 /// What changes, one sentence each:
 /// "Ranks: 4 in place of 2; a step keeps its number of samples."
-QStringList outlookWords(const ResumeOutlook& outlook);
+QStringList preflightWords(const ResumePreflight& preflight);
 
 } // namespace rm

@@ -199,6 +199,7 @@ ProcedureContext LocalEngine::procedureContext(std::shared_ptr<CancelToken> toke
     context.tooLarge = [this](const QString& run, const QString& why) {
         QMetaObject::invokeMethod(this, [=, this] { Q_EMIT tooLarge(run, why); });
     };
+    context.stateFolder = m_parts->stateFolder;
     return context;
 }
 

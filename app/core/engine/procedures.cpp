@@ -7,6 +7,7 @@
 #include "app/core/checkpoints/verify_checkpoint.h"
 #include "app/core/findings/text.h"
 #include "app/core/follow/read_rest.h"
+#include "app/core/network/network_file.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/steps_left.h"
 #include "app/core/store/store_reader.h"
@@ -36,10 +37,12 @@ std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
 }
 
 std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, RunSpec spec,
-                                     const std::vector<PlacedParty>& nodes, PlanRequest request) {
-    const auto run = QString::fromStdString(request.runId);
+                                     const std::vector<PlacedParty>& nodes, PlanRequest attempt) {
+    const auto run = QString::fromStdString(attempt.runId);
+    Launcher::Request request{std::move(spec), nodes, std::move(attempt)};
+    request.lastNetwork = keptNetwork(context.stateFolder).value_or(NetworkMatrix());
     return makeLauncher(
-        {std::move(spec), nodes, std::move(request)}, *context.hosts,
+        std::move(request), *context.hosts,
         [progress = context.progress, run](const Progress& p) { progress(run, p); },
         context.token->stop());
 }
@@ -52,19 +55,29 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
-/// Stores which interfaces the attempt uses, and which GPUs it leaves idle, as events of the run.
-void noteStart(const ProcedureContext& context, const QString& run, int attempt,
-               const Launcher& launcher) {
+/// Stores events of an attempt of which no node has told yet.
+void note(const ProcedureContext& context, const QString& run, int attempt,
+          std::vector<Event> events) {
     IngestBatch batch;
     batch.run = run;
-    if (const std::string meeting = launcher.meeting(); !meeting.empty())
-        batch.records.push_back(Event{-1, -1, wallNowNs(), Severity::kInfo, "network", meeting});
-    if (const std::string idle = launcher.idleGpus(); !idle.empty())
-        batch.records.push_back(
-            Event{-1, -1, wallNowNs(), Severity::kWarning, kIdleGpusEvent, idle});
-    batch.attempts.assign(batch.records.size(), attempt); // of which no node has told yet
+    batch.records.assign(std::make_move_iterator(events.begin()),
+                         std::make_move_iterator(events.end()));
+    batch.attempts.assign(batch.records.size(), attempt);
     if (!batch.records.empty())
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
+Event eventOf(const CheckRow& row) {
+    const bool isBad = row.state == CheckRow::State::kBad;
+    return {-1,          -1,
+            wallNowNs(), isBad ? Severity::kError : Severity::kWarning,
+            row.id,      sentenceOf(row)};
+}
+
+std::vector<Event> eventsOf(const std::vector<CheckRow>& rows) {
+    std::vector<Event> events;
+    std::ranges::transform(rows, std::back_inserter(events), &eventOf);
+    return events;
 }
 
 /// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
@@ -72,9 +85,11 @@ void noteStart(const ProcedureContext& context, const QString& run, int attempt,
 Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
                             NewAttempt begun) {
     begun.runtime = launcher.runtime();
-    const auto record = [&] {
-        return context.writer->call(
-            [&](StoreWriter& writer) { return writer.beginAttempt(run, begun); });
+    const auto record = [&]() -> Result<void> {
+        RM_RETURN_IF_ERROR(context.writer->call(
+            [&](StoreWriter& writer) { return writer.beginAttempt(run, begun); }));
+        note(context, run, begun.attempt, eventsOf(launcher.warnings()));
+        return {};
     };
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
@@ -83,8 +98,9 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     if (!started && context.token->isCancelled() && started.error().message.ends_with("cancelled"))
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.token->begin()) {
-        if (started)
-            noteStart(context, run, begun.attempt, launcher);
+        if (started && !launcher.meeting().empty())
+            note(context, run, begun.attempt,
+                 {{-1, -1, wallNowNs(), Severity::kInfo, "network", launcher.meeting()}});
         return started;
     }
     launcher.abandon();

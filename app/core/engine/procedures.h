@@ -14,9 +14,6 @@
 
 namespace rm {
 
-/// Code of the event that an attempt trains on CPUs while GPUs stay idle.
-inline constexpr const char* kIdleGpusEvent = "idle-gpus";
-
 /// Where a new run starts from; default: from scratch.
 struct Origin {
     QString parentRun;

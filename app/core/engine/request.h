@@ -29,12 +29,12 @@ namespace rm {
 using EngineRequest =
     std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
                  NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
-                 OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
+                 NodePreflightRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
                  OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
-                 ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
-                 BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
-                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest, TrialRequest,
-                 BatchScriptRequest, StopTrialRequest>;
+                 ResumePreflightRequest, CopyCheckpointRequest, WithdrawRequest,
+                 PinCheckpointRequest, BringBackCheckpointRequest, CompareCheckpointsRequest,
+                 MeasureNetworkRequest, StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest,
+                 TrialRequest, BatchScriptRequest, StopTrialRequest>;
 
 namespace detail {
 

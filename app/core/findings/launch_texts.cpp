@@ -74,6 +74,8 @@ public:
         {"launch-data.same-by-some", kGood, "",
          QT_TR_NOOP("{data}, the same on all nodes by names and sizes of so many and samples of "
                     "the contents")},
+        {"launch-data.not-compared", kGood, "",
+         QT_TR_NOOP("not compared, as {node} did not tell of its own: {why}")},
         {"launch-data.other-contents", kWarning, "", QT_TR_NOOP("{data}"),
          QT_TR_NOOP("their contents differ: ranks draw from one order of samples, and each would "
                     "read others"),
@@ -112,6 +114,7 @@ public:
                     "does, give that node a network by which the others reach it")},
     };
     static constexpr Phrase kPhrases[] = {
+        {"check.sentence", QT_TR_NOOP("{evidence}: {cause}; {fix}")},
         {"launch.of-node", QT_TR_NOOP("{node}: {what}")},
         {"launch.room", QT_TR_NOOP("{node}: {free} free at {folder}, {sent} to be sent")},
         {"launch.room-and-checkpoints",
@@ -121,6 +124,7 @@ public:
          QT_TR_NOOP("{node}: {free} free at {folder}, {sent} to be sent, checkpoints at most "
                     "{checkpoints}, and one more for every {every} steps")},
         {"launch.nothing", QT_TR_NOOP("nothing")},
+        {"launch.trainer-and-data", QT_TR_NOOP("trainer and data")},
         {"launch.run-folder", QT_TR_NOOP("the run's folder on {node}")},
         {"launch.folder-on", QT_TR_NOOP("{folder} on {node}")},
         {"launch.data", QT_TR_NOOP("{files}, {bytes}")},
@@ -158,8 +162,6 @@ public:
         {"launch.no-gpu-for-cuda",
          QT_TR_NOOP("launch on {node}: launch.device is \"cuda\", but {why}; take \"auto\" or "
                     "\"cpu\"")},
-        {"launch.idle-gpus",
-         QT_TR_NOOP("all ranks train on CPUs, and GPUs stay idle ({gpus}): {why}; {fix}")},
         {"launch.no-gpu-that-trains", QT_TR_NOOP("{node} cannot train on GPUs, as {why}")},
         {"launch.leave-out", QT_TR_NOOP("leave {node} out")},
         {"launch.or-leave-out", QT_TR_NOOP("{fix}; or leave {node} out")},

@@ -153,6 +153,11 @@ void addFinding(CheckRow& row, std::string_view id, Values values,
         row.action = std::move(more.action);
 }
 
+std::string sentenceOf(const CheckRow& row) {
+    return say("check.sentence",
+               {{"evidence", row.evidence}, {"cause", row.cause}, {"fix", row.fix}});
+}
+
 CheckAction copyCommand(std::string command) {
     return {CheckAction::Kind::kCopyCommand, say("action.copy-command"), std::move(command)};
 }

@@ -53,6 +53,10 @@ CheckRow finding(std::string_view id, Values values = {}, std::optional<CheckAct
 void addFinding(CheckRow& row, std::string_view id, Values values = {},
                 std::optional<CheckAction> action = {});
 
+/// A row that is not good as one sentence, for who sees it without its title: "evidence: cause;
+/// fix".
+std::string sentenceOf(const CheckRow& row);
+
 /// The button that copies a command line for a shell.
 CheckAction copyCommand(std::string command);
 

@@ -208,135 +208,104 @@ template Result<std::vector<NodeMemory>>
 DirectLauncher::onEveryNode(const std::stop_token&, const std::function<Task<NodeMemory>(size_t)>&,
                             const OnTaskError&);
 
-Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) look) {
-    return onEveryNode<NodeOutlook>(m_stop, [this, look](size_t node) -> Task<NodeOutlook> {
-        return [look, placed = m_request.nodes[node].node,
-                spec = specToLookFor(neededSpec(), node == 0)](
-                   HostSession& session, const std::string& agent, std::stop_token stop) {
-            return look(session, agent, placed, spec, stop);
-        };
-    });
-}
-
-Result<std::vector<NodeOutlook>> DirectLauncher::outlook() {
-    return lookWith(&lookAtWhole);
-}
-
-Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrder order) {
-    const Task<FolderOnNode> task = [named = m_request.spec.checkpoint.directory, mark,
-                                     order](HostSession& session, const std::string& agent,
-                                            std::stop_token stop) -> Result<FolderOnNode> {
-        std::string path = named;
-        if (path.empty()) {
-            RM_ASSIGN_OR_RETURN(const auto report, probeNode(session, agent, stop));
-            path = report.stateDir;
-        }
-        return folderOnNode(session, agent, path, mark, order, stop);
-    };
-    // The mark that was left is taken, whatever was cancelled meanwhile.
-    const bool isTaken = order == MarkOrder::kTake;
-    return m_workers.front()
-        ->post<FolderOnNode>(task, isTaken ? std::stop_token() : m_stop, pauseTeller(), {}, {},
-                             m_request.patience)
-        .get();
-}
-
-namespace {
-
-/// What one node says of the launch. `checkpoints`: the folder that the spec names for rank 0;
-/// each node says whether it has that folder as well; empty: none.
-Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string& agent,
-                                        const Node& node, const RunSpec& spec,
-                                        const std::string& checkpoints, const std::string& mark,
-                                        std::stop_token stop) {
-    const auto look = [&](const std::string& path) {
-        return folderOnNode(session, agent, path, mark, MarkOrder::kLook, stop);
-    };
-    RM_ASSIGN_OR_RETURN(auto outlook, lookAtWhole(session, agent, node, spec, stop));
-    LaunchFacts::OnNode facts;
-    facts.node = node;
-    facts.problems = std::move(outlook.problems);
-    facts.bytesToSend = outlook.bytesToSend;
-    facts.partition = std::move(outlook.partition);
-    facts.report = std::move(outlook.report);
-    RM_ASSIGN_OR_RETURN(facts.home, look(facts.report.home));
-    RM_ASSIGN_OR_RETURN(facts.state, look(facts.report.stateDir));
-    if (!checkpoints.empty()) {
-        RM_ASSIGN_OR_RETURN(auto folder, look(checkpoints));
-        facts.checkpoints = std::move(folder);
-    }
-    if (spec.data.stage)
-        return facts;
-    std::vector<std::string> paths = spec.data.train;
-    paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
-    RM_ASSIGN_OR_RETURN(auto data, fingerprintOnNode(session, agent, paths, stop));
-    facts.data = std::move(data);
-    return facts;
-}
-
-} // namespace
-
-Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
-    auto answers = onEveryNode<LaunchFacts::OnNode>(
-        m_stop, [this, &mark](size_t node) -> Task<LaunchFacts::OnNode> {
-            return [spec = specToLookFor(neededSpec(), node == 0), mark,
-                    checkpoints = m_request.spec.checkpoint.directory,
-                    &placed = m_request.nodes[node].node,
-                    attempt = say("launch.look-at", {{"node", nodeName(node)}})](
-                       HostSession& session, const std::string& agent, std::stop_token stop) {
-                auto facts = factsOfNode(session, agent, placed, spec, checkpoints, mark, stop);
-                return facts ? facts : failAs(attempt, facts.error());
-            };
-        });
-    return answers.map(
-        [](std::vector<LaunchFacts::OnNode>& nodes) { return LaunchFacts{std::move(nodes)}; });
-}
-
-Result<std::vector<CheckRow>> DirectLauncher::rows(const NetworkMatrix& lastNetwork) {
+Result<Preflight> DirectLauncher::look(const PreflightParts& parts) {
     const std::string mark =
         QUuid::createUuid().toString(QUuid::Id128).toStdString(); // hex digits alone
-    RM_ASSIGN_OR_RETURN(const auto left, markFolder(mark, MarkOrder::kLeave));
-    auto facts = factsOf(mark);
-    (void)markFolder(mark, MarkOrder::kTake); // unreachable now: a byte stays
-    if (!facts)
-        return tl::unexpected(facts.error());
-    facts->nodes.front().saving().problem = left.problem;
-    facts->lastNetwork = measuredBetween(lastNetwork, [this](const std::string& name) {
+    const bool isAlone = m_request.nodes.size() == 1;
+    const std::string folder = neededSpec().checkpoint.directory;
+    const auto taskOf = [&](size_t node) -> Task<NodePreflight> {
+        return [placed = m_request.nodes[node].node, parts,
+                spec = specToLookFor(neededSpec(), node == 0),
+                marked = PreflightMark{mark, node == 0, isAlone, folder},
+                attempt = say("launch.look-at", {{"node", nodeName(node)}})](
+                   HostSession& session, const std::string& agent, std::stop_token stop) {
+            auto there = preflightOnNode(session, agent, placed, spec, parts, marked, stop);
+            return there ? there : failAs(attempt, there.error());
+        };
+    };
+    auto nodes = onEveryNode<NodePreflight>(m_stop, taskOf);
+    Preflight preflight;
+    if (nodes)
+        preflight.nodes = std::move(*nodes);
+    for (size_t i = 0; i < preflight.nodes.size(); ++i)
+        preflight.nodes[i].ranks = m_request.nodes[i].ranks;
+    if (parts.folders && !isAlone)
+        lookForMark(preflight, {folder.empty() ? kStateFolder : folder, mark});
+    if (!nodes)
+        return tl::unexpected(nodes.error());
+    preflight.lastNetwork = measuredBetween(m_request.lastNetwork, [this](const std::string& name) {
         return std::ranges::any_of(
             m_request.nodes, [&name](const PlacedParty& party) { return party.node.name == name; });
     });
-    for (size_t i = 0; i < facts->nodes.size(); ++i)
-        facts->nodes[i].ranks = m_request.nodes[i].ranks;
-    return launchRows(m_request.spec, *facts);
+    return preflight;
+}
+
+/// The mark is taken whatever failed or was cancelled meanwhile. Where the first node cannot be
+/// reached any more, a byte stays.
+void DirectLauncher::lookForMark(Preflight& preflight, FolderQuestion order) {
+    const auto taskOf = [&order](FolderOnNode& there) -> Task<bool> {
+        return [&order, &there](HostSession& session, const std::string& agent,
+                                std::stop_token stop) -> Result<bool> {
+            AgentQuestions question;
+            Result<FolderOnNode> answer;
+            question.folder(order, answer);
+            RM_RETURN_IF_ERROR(question.ask(session, agent, std::move(stop)));
+            RM_ASSIGN_OR_RETURN(there, std::move(answer));
+            return true;
+        };
+    };
+    std::vector<size_t> others(preflight.nodes.size());
+    std::iota(others.begin(), others.end(), size_t{0});
+    if (!others.empty())
+        others.erase(others.begin());
+    // A node that does not answer is taken for one without the folder: nothing is promised then.
+    (void)onNodes<bool>(others, m_stop,
+                        [&](size_t node) { return taskOf(preflight.nodes[node].saving()); });
+    FolderOnNode unused;
+    order.order = MarkOrder::kTake;
+    (void)m_workers.front()
+        ->post<bool>(taskOf(unused), std::stop_token(), pauseTeller(), {}, {}, m_request.patience)
+        .get();
 }
 
 Result<std::vector<Placement>> DirectLauncher::check() {
-    report(say("launch.check-nodes"));
-    RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
-    RM_RETURN_IF_ERROR(refuseProblems(outlooks));
-    m_nodes.clear();
-    for (size_t i = 0; i < m_request.nodes.size(); ++i)
-        m_nodes.push_back(
-            placeNode(m_request.nodes[i].node, outlooks[i].report, m_request.nodes[i].ranks));
-    RM_ASSIGN_OR_RETURN(
-        auto ranks,
-        placeRanks(m_request.spec, m_nodes, Beginning::of(m_request.attempt, m_request.readsData)));
-    m_target = std::move(ranks.target);
-    m_ranks = std::move(ranks.byPart);
+    RM_RETURN_IF_ERROR(checkAndPlace());
     std::vector<Placement> parts;
     for (size_t i = 0; i < m_ranks.size(); ++i)
         parts.push_back({QString::fromStdString(nodeName(i)), m_ranks[i]});
     return parts;
 }
 
-Result<void> DirectLauncher::refuseProblems(const std::vector<NodeOutlook>& outlooks) const {
+Result<void> DirectLauncher::checkAndPlace() {
+    /// A launch does not wait for what a check on its own may take its time for.
+    constexpr std::chrono::seconds kDataLimit{5};
+    const bool isForRun = m_request.readsData;
+    report(say("launch.check-nodes"));
+    RM_ASSIGN_OR_RETURN(m_preflight,
+                        look({isForRun, isForRun && m_workers.size() > 1, kDataLimit}));
+    RM_RETURN_IF_ERROR(refuseProblems());
+    m_nodes = placedNodes(m_preflight);
+    RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_request.spec, m_nodes,
+                                               Beginning::of(m_request.attempt, isForRun)));
+    m_target = std::move(ranks.target);
+    m_ranks = std::move(ranks.byPart);
+    return {};
+}
+
+std::vector<CheckRow> DirectLauncher::warnings() const {
+    std::vector<CheckRow> rows = launchRows(m_request.spec, m_preflight);
+    std::erase_if(rows, [](const CheckRow& row) { return row.state == CheckRow::State::kGood; });
+    return rows;
+}
+
+Result<void> DirectLauncher::refuseProblems() const {
     std::string all;
-    for (size_t i = 0; i < outlooks.size(); ++i)
-        for (const LaunchProblem& problem : outlooks[i].problems)
-            append(
-                all,
-                say("launch.refused-on", {{"node", nodeName(i)}, {"why", problemWords(problem)}}),
-                "\n");
+    for (const NodePreflight& there : m_preflight.nodes)
+        for (const LaunchProblem& problem : there.problems)
+            append(all,
+                   say("launch.refused-on",
+                       {{"node", there.node.name}, {"why", problemWords(problem)}}),
+                   "\n");
     return all.empty() ? Result<void>() : fail(ErrorCode::kNotFound, all);
 }
 

@@ -16,11 +16,10 @@ class DirectLauncher : public Launcher {
 public:
     DirectLauncher(Request request, HostPool& hosts, ProgressSink progress, std::stop_token stop);
 
-    Result<std::vector<NodeOutlook>> outlook() override;
-    Result<std::vector<CheckRow>> rows(const NetworkMatrix& lastNetwork) override;
+    Result<Preflight> look(const PreflightParts& parts) override;
     Result<std::vector<Placement>> check() override;
+    std::vector<CheckRow> warnings() const override;
     std::string runtime() const override { return m_target.runtime; }
-    std::string idleGpus() const override { return idleWords(m_target.idle); }
     /// Takes no time where memoryBound() of the ranks is below what is free on every node.
     std::string whatIsTooLarge() override;
     Result<void> deploy() override;
@@ -54,19 +53,20 @@ protected:
     Result<std::vector<T>> onEveryNode(const std::stop_token& unwanted,
                                        const std::function<Task<T>(size_t)>& taskOf,
                                        const OnTaskError& onError = {});
-    Result<std::vector<NodeOutlook>> lookWith(decltype(&lookAtNode) look);
+    /// Finds out whether the other nodes have the folder where the first one left the mark, which
+    /// is then taken away.
+    void lookForMark(Preflight& preflight, FolderQuestion order);
+    /// Says which ranks the nodes take, and on what they compute.
+    Result<void> checkAndPlace();
     /// Sends one tree to every node, and once to those that share a home: the folder's path on
     /// each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& stage);
     RunSpec neededSpec() const;
-    /// Leaves or takes the mark in the folder of checkpoints of the first node.
-    Result<FolderOnNode> markFolder(const std::string& mark, MarkOrder order);
-    Result<LaunchFacts> factsOf(const std::string& mark);
     Result<LocalTree> stagedTree() const;
     bool mayBeTooLarge() const;
     Result<std::vector<NodePlan>> planAtMeeting();
     Result<void> startAll(const std::vector<NodePlan>& plans);
-    Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;
+    Result<void> refuseProblems() const;
     Result<void> checkStop() const;
     void report(const std::string& stage);
     OnConnectPause pauseTeller() const;
@@ -77,6 +77,7 @@ protected:
     std::vector<std::shared_ptr<HostWorker>> m_workers; ///< of its nodes
     ProgressSink m_progress;
     std::stop_token m_stop;
+    Preflight m_preflight; ///< of check()
     std::vector<PlacedNode> m_nodes;
     std::vector<int> m_ranks; ///< per node
     Target m_target;

@@ -19,8 +19,6 @@ namespace rm {
 
 namespace {
 
-using OnNode = LaunchFacts::OnNode;
-
 /// Journals, logs and prepared text, as a rule. A run with less begins all the same.
 constexpr int64_t kForTheRun = 256 << 20;
 
@@ -36,7 +34,8 @@ int64_t mostCheckpoints(const RunSpec& spec) {
 /// What a launch and its run add to one file system of a node.
 struct Room {
     int64_t freeBytes = -1;
-    int64_t sent = 0; ///< known
+    int64_t sent = 0;
+    bool isCounted = true; ///< `sent`
     int64_t forTheRun = 0;
     int64_t checkpoints = 0; ///< at most
     std::string folder;
@@ -48,7 +47,7 @@ struct Room {
 };
 
 /// The rooms of a node by device. `checkpoints`: bytes of those that come to it.
-std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
+std::map<int64_t, Room> roomsOf(const NodePreflight& node, int64_t checkpoints) {
     std::map<int64_t, Room> rooms;
     const auto roomAt = [&rooms](const FolderOnNode& folder) -> Room& {
         Room& room = rooms[folder.device];
@@ -57,28 +56,32 @@ std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
             room.folder = folder.folder;
         return room;
     };
-    roomAt(node.home).sent += node.bytesToSend;
+    Room& home = roomAt(node.home);
+    home.sent += node.bytesToSend.value_or(0);
+    home.isCounted = home.isCounted && node.bytesToSend.has_value();
     roomAt(node.state).forTheRun = kForTheRun;
     if (checkpoints > 0)
         roomAt(node.saving()).checkpoints += checkpoints;
     return rooms;
 }
 
-bool isShared(const LaunchFacts& facts) {
-    return std::ranges::all_of(facts.nodes,
-                               [](const OnNode& node) { return node.saving().hasMark; });
+bool isShared(const Preflight& preflight) {
+    return std::ranges::all_of(preflight.nodes,
+                               [](const NodePreflight& node) { return node.saving().hasMark; });
 }
 
 /// Whether agents copy the newest two to a second node: not if all nodes have them anyway.
-bool hasCopies(const RunSpec& spec, const LaunchFacts& facts) {
-    return spec.checkpoint.copies == "auto" && facts.nodes.size() > 1 && !isShared(facts);
+bool hasCopies(const RunSpec& spec, const Preflight& preflight) {
+    return spec.checkpoint.copies == "auto" && preflight.nodes.size() > 1 && !isShared(preflight);
 }
 
 /// "node-1: 1.2 TB free at /home/me, 329 MB to be sent, checkpoints at most 12.0 GB"
 std::string roomWords(const RunSpec& spec, const std::string& node, const Room& room) {
     const Value on{"node", node}, free{"free", bytesWords(room.freeBytes)},
         folder{"folder", room.folder},
-        sent{"sent", room.sent > 0 ? bytesWords(room.sent) : say("launch.nothing")},
+        sent{"sent", !room.isCounted ? say("launch.trainer-and-data")
+                     : room.sent > 0 ? bytesWords(room.sent)
+                                     : say("launch.nothing")},
         checkpoints{"checkpoints", bytesWords(room.checkpoints)};
     if (room.checkpoints <= 0)
         return say("launch.room", {on, free, folder, sent});
@@ -104,16 +107,16 @@ void addTooLittle(CheckRow& row, const Room& room, const std::string& words,
 }
 
 /// Judges file systems and not folders, as trainer, run and checkpoints may share one.
-CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
+CheckRow roomRow(const RunSpec& spec, const Preflight& preflight) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);
     CheckRow tooLittle;
     std::string enough;
-    for (size_t i = 0; i < facts.nodes.size(); ++i) {
-        const OnNode& node = facts.nodes[i];
-        const int64_t checkpoints = i == 0                             ? mostCheckpoints(spec)
-                                    : i == 1 && hasCopies(spec, facts) ? kCopies
-                                                                       : 0;
+    for (size_t i = 0; i < preflight.nodes.size(); ++i) {
+        const NodePreflight& node = preflight.nodes[i];
+        const int64_t checkpoints = i == 0                                 ? mostCheckpoints(spec)
+                                    : i == 1 && hasCopies(spec, preflight) ? kCopies
+                                                                           : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
             const std::string words = roomWords(spec, node.node.name, room);
             if (room.isTooLittle())
@@ -126,8 +129,8 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
 }
 
 /// Whether rank 0 can write there comes first: who finds the checkpoints again matters only then.
-CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
-    const OnNode& first = facts.nodes.front();
+CheckRow checkpointsRow(const RunSpec& spec, const Preflight& preflight) {
+    const NodePreflight& first = preflight.nodes.front();
     const std::string& named = spec.checkpoint.directory;
     const Value node{"node", first.node.name};
     const Value folder{"folder", named.empty()
@@ -136,9 +139,9 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
     if (const std::string& problem = first.saving().problem; !problem.empty())
         return finding("launch-checkpoints.unwritable",
                        {folder, {"problem", problem}, {"user", first.report.user}});
-    if (facts.nodes.size() == 1)
+    if (preflight.nodes.size() == 1)
         return finding("launch-checkpoints", {folder});
-    if (isShared(facts))
+    if (isShared(preflight))
         return finding("launch-checkpoints.shared",
                        {named.empty() ? folder : Value{"folder", named}});
     if (spec.checkpoint.copies == "auto")
@@ -153,12 +156,19 @@ std::string dataWords(const DataFingerprint& data) {
                {{"files", counted(data.files, "file")}, {"bytes", bytesWords(data.bytes)}});
 }
 
-CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
+CheckRow dataRow(const RunSpec& spec, const Preflight& preflight) {
     if (spec.data.stage)
         return finding("launch-data.staged");
+    const auto uncompared =
+        std::ranges::find_if(preflight.nodes, [](const NodePreflight& node) { return !node.data; });
+    if (uncompared != preflight.nodes.end())
+        return uncompared->dataProblem.empty()
+                   ? CheckRow()
+                   : finding("launch-data.not-compared",
+                             {{"node", uncompared->node.name}, {"why", uncompared->dataProblem}});
     std::vector<std::pair<DataFingerprint, std::vector<std::string>>> kinds;
-    for (const OnNode& node : facts.nodes) {
-        const DataFingerprint data = node.data.value_or(DataFingerprint());
+    for (const NodePreflight& node : preflight.nodes) {
+        const DataFingerprint& data = *node.data;
         auto kind = std::ranges::find(kinds, data, &decltype(kinds)::value_type::first);
         if (kind == kinds.end())
             kind = kinds.insert(kind, {data, {}});
@@ -167,7 +177,7 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
     const DataFingerprint& first = kinds.front().first;
     if (kinds.size() == 1) {
         const Value data{"data", dataWords(first)};
-        if (facts.nodes.size() == 1)
+        if (preflight.nodes.size() == 1)
             return finding(first.isWhole ? "launch-data" : "launch-data.more", {data});
         return finding(first.isWhole ? "launch-data.same" : "launch-data.same-by-some", {data});
     }
@@ -179,13 +189,6 @@ CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
     });
     return finding(areAlike ? "launch-data.other-contents" : "launch-data.other-files",
                    {{"data", all}});
-}
-
-std::vector<PlacedNode> placedIn(const LaunchFacts& facts) {
-    std::vector<PlacedNode> nodes;
-    for (const OnNode& each : facts.nodes)
-        nodes.push_back(placeNode(each.node, each.report, each.ranks, each.partition));
-    return nodes;
 }
 
 bool isMissing(const std::string& runtime, const std::function<bool(const Runtime&)>& isHere) {
@@ -215,9 +218,9 @@ CheckRow runtimeRow(const RunSpec& spec, const Result<PlacedRanks>& ranks,
 
 /// The row of who uses the GPUs' memory, as the check of each node says. `isForRun`: the run is to
 /// train on them.
-CheckRow gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
+CheckRow gpuMemoryRow(const Preflight& preflight, bool isForRun) {
     CheckRow row;
-    for (const OnNode& each : facts.nodes) {
+    for (const NodePreflight& each : preflight.nodes) {
         const auto there = usedGpuMemoryRow(each.report, each.node);
         if (!there)
             continue;
@@ -232,9 +235,9 @@ CheckRow gpuMemoryRow(const LaunchFacts& facts, bool isForRun) {
 }
 
 /// The row of what a node would refuse the launch for.
-CheckRow problemsRow(const LaunchFacts& facts) {
+CheckRow problemsRow(const Preflight& preflight) {
     CheckRow row;
-    for (const OnNode& each : facts.nodes)
+    for (const NodePreflight& each : preflight.nodes)
         for (const LaunchProblem& problem : each.problems) {
             const Value node{"node", each.node.name}, what{"problem", problem.what};
             if (problem.fix.empty())
@@ -246,9 +249,9 @@ CheckRow problemsRow(const LaunchFacts& facts) {
 }
 
 /// The row of runs whose ranks live there already.
-CheckRow othersRow(const LaunchFacts& facts) {
+CheckRow othersRow(const Preflight& preflight) {
     std::map<std::string, std::vector<std::string>> nodesOf;
-    for (const OnNode& each : facts.nodes)
+    for (const NodePreflight& each : preflight.nodes)
         for (const RunReport& run : each.report.runs)
             if (run.ranks > 0)
                 nodesOf[run.runId].push_back(each.node.name);
@@ -259,9 +262,9 @@ CheckRow othersRow(const LaunchFacts& facts) {
 }
 
 /// The row of nodes that are one machine. A cluster's jobs train elsewhere.
-CheckRow machinesRow(const LaunchFacts& facts) {
+CheckRow machinesRow(const Preflight& preflight) {
     std::vector<NodeCheck> nodes;
-    for (const OnNode& each : facts.nodes)
+    for (const NodePreflight& each : preflight.nodes)
         if (!each.node.isSlurm) {
             nodes.emplace_back().node = each.node.name;
             nodes.back().report = each.report;
@@ -277,11 +280,11 @@ CheckRow nowhereToMeet(const Error& error) {
 }
 
 /// The row of where ranks would meet; on one node there is nothing to tell.
-CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
-    const OnNode& first = facts.nodes.front();
+CheckRow addressRow(const RunSpec& spec, const Preflight& preflight) {
+    const NodePreflight& first = preflight.nodes.front();
     if (first.node.isSlurm) // the agents find that in the job, on other machines than this one
         return {};
-    const std::vector<PlacedNode> placed = placedIn(facts);
+    const std::vector<PlacedNode> placed = placedNodes(preflight);
     if (placed.size() == 1) {
         const auto alone = checkAlone(placed.front(), spec);
         return alone ? CheckRow() : nowhereToMeet(alone.error());
@@ -297,35 +300,35 @@ CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const Value node{"node", first.node.name};
     if (open.empty())
         return finding("launch-address", {node});
-    return finding(
-        "launch-address.public",
-        {node,
-         {"addresses", open},
-         {"fix", publicAddressFix(facts.lastNetwork, first.node.name, first.report.interfaces)}});
+    return finding("launch-address.public",
+                   {node,
+                    {"addresses", open},
+                    {"fix", publicAddressFix(preflight.lastNetwork, first.node.name,
+                                             first.report.interfaces)}});
 }
 
 } // namespace
 
-std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts,
+std::vector<CheckRow> launchRows(const RunSpec& spec, const Preflight& preflight,
                                  const std::function<bool(const Runtime&)>& isHere) {
-    if (facts.nodes.empty())
+    if (preflight.nodes.empty())
         return {};
-    const std::vector<PlacedNode> placed = placedIn(facts);
+    const std::vector<PlacedNode> placed = placedNodes(preflight);
     const auto ranks = placeRanks(spec, placed, Beginning::of(spec), isHere);
     const auto target = ranks ? Result<Target>(ranks->target) : chooseTarget(spec, placed, isHere);
     const bool isOnGpus = target ? target->device == "cuda" : spec.launch.device != "cpu";
     // What a cluster lacks for the job is told by the row of problems.
     const PlacedNode& first = placed.front();
     const bool isPlaced = placed.size() > 1 || !first.node.isSlurm || first.partition;
-    std::vector<CheckRow> rows = {problemsRow(facts),
+    std::vector<CheckRow> rows = {problemsRow(preflight),
                                   isPlaced ? runtimeRow(spec, ranks, isHere) : CheckRow(),
-                                  roomRow(spec, facts),
-                                  checkpointsRow(spec, facts),
-                                  dataRow(spec, facts),
-                                  othersRow(facts),
-                                  gpuMemoryRow(facts, isOnGpus),
-                                  machinesRow(facts),
-                                  addressRow(spec, facts)};
+                                  roomRow(spec, preflight),
+                                  checkpointsRow(spec, preflight),
+                                  dataRow(spec, preflight),
+                                  othersRow(preflight),
+                                  gpuMemoryRow(preflight, isOnGpus),
+                                  machinesRow(preflight),
+                                  addressRow(spec, preflight)};
     std::erase_if(rows, [](const CheckRow& row) { return row.id.empty(); });
     return rows;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/findings/check_row.h"
-#include "app/core/launch/node_outlook.h"
+#include "app/core/launch/node_preflight.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
 #include "app/core/network/network_matrix.h"
@@ -57,24 +57,25 @@ public:
         /// Empty: the launch of its run.
         std::string purpose = {};
         ConnectPatience patience = kLoginPatience; ///< with its nodes
+        /// The last measurement, between whichever nodes; without nodes: none.
+        NetworkMatrix lastNetwork = {};
     };
 
     virtual ~Launcher() = default;
 
-    /// Tells what check() would meet on each node of the request, and how much deploy() would send.
-    /// Nothing is begun.
-    virtual Result<std::vector<NodeOutlook>> outlook() = 0;
-
-    /// Tells what the nodes say of the launch together (launchRows()), with all that check()
-    /// refuses. Leaves nothing on them, but for a small file while it looks. `lastNetwork`: the
-    /// last measurement, between whichever nodes; without nodes: none.
-    virtual Result<std::vector<CheckRow>> rows(const NetworkMatrix& lastNetwork) = 0;
+    /// Tells what check() would meet on each node of the request, with these parts. Nothing is
+    /// begun.
+    virtual Result<Preflight> look(const PreflightParts& parts) = 0;
 
     /// Checks that the nodes can be reached and have what the spec names (kNotFound says all that
     /// is missing), and on which device they compute. The answer: the run's parts in the order of
     /// their ranks, which are counted now. A node of the request may stand for several parts.
     /// Leaves no trace of the run.
     virtual Result<std::vector<Placement>> check() = 0;
+
+    /// After check(): what it found that a person should know and that does not prevent the launch:
+    /// the rows of launchRows() that are not good.
+    virtual std::vector<CheckRow> warnings() const = 0;
 
     /// After check(): what the ranks will be run by, "cpu" or the name of PyTorch's runtime on
     /// GPUs, such as "cuda12".
@@ -94,10 +95,6 @@ public:
 
     /// After deploy(). When it fails, nothing of the attempt runs, unless mayHaveLeftRanks().
     virtual Result<void> start() = 0;
-
-    /// After check(): a sentence on GPUs that stay idle though nobody asked for CPUs, why and what
-    /// to do. Empty: there are none.
-    virtual std::string idleGpus() const { return {}; }
 
     /// After start(): a sentence on where ranks of several nodes meet and by which interfaces, for
     /// the run's events. Empty: on one node, or not known.

@@ -164,12 +164,6 @@ PlacedNode placeNode(const Node& node, const NodeReport& whole, int ranks,
     return {node, usedPart(node, whole), ranks, usedGpus(node, whole), partition};
 }
 
-std::string idleWords(const IdleGpus& idle) {
-    if (idle.which.empty())
-        return {};
-    return say("launch.idle-gpus", {{"gpus", idle.which}, {"why", idle.why}, {"fix", idle.fix}});
-}
-
 Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes)
         if (const auto why = obstacleToPrecision(spec.train.precision, placed.report); !why.empty())

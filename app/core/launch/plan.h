@@ -75,10 +75,6 @@ struct Target {
     bool operator==(const Target&) const = default;
 };
 
-/// "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x ...): ...", with why and what to do;
-/// empty: none are idle.
-std::string idleWords(const IdleGpus& idle);
-
 /// kInvalid, naming it: one of several nodes is a Slurm cluster, which gives its job nodes itself.
 Result<void> checkClusterIsAlone(const std::vector<Node>& nodes);
 

@@ -17,9 +17,7 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     for (const PlacedParty& each : m_request.nodes)
         nodes.push_back(each.node);
     RM_RETURN_IF_ERROR(checkClusterIsAlone(nodes));
-    report(say("launch.check-nodes"));
-    RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
-    RM_RETURN_IF_ERROR(refuseProblems(outlooks));
+    RM_RETURN_IF_ERROR(checkAndPlace());
     // Only for the path to the agent, which the job's script names.
     RM_ASSIGN_OR_RETURN(const auto agents,
                         onEveryNode<std::string>(m_stop, [](size_t) -> Task<std::string> {
@@ -29,15 +27,7 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
                         }));
     m_order.agent = agents.front();
     m_order.options = sbatchOptions(cluster(), m_request.spec);
-    const SlurmPartition partition = *outlooks.front().partition;
-    m_nodes = {
-        placeNode(cluster(), outlooks.front().report, m_request.nodes.front().ranks, partition)};
-    RM_ASSIGN_OR_RETURN(
-        auto ranks,
-        placeRanks(m_request.spec, m_nodes, Beginning::of(m_request.attempt, m_request.readsData)));
-    m_target = std::move(ranks.target);
-    m_ranks = std::move(ranks.byPart);
-    orderJob(partition);
+    orderJob(*m_nodes.front().partition);
     std::vector<Placement> parts;
     for (const int count : m_ranks)
         parts.push_back({QString::fromStdString(cluster().name), count});

@@ -11,7 +11,7 @@ target_sources(rm_core PRIVATE
     launch/memory_estimate.cpp
     launch/network_survey.cpp
     launch/node_login.cpp
-    launch/node_outlook.cpp
+    launch/node_preflight.cpp
     launch/plan.cpp
     launch/recipes.cpp
     launch/rendezvous.cpp

@@ -30,6 +30,7 @@ struct ProcedureContext {
     /// A sentence that says why a new run was not launched: a node has too little memory. Any
     /// thread.
     std::function<void(const QString& run, const QString& why)> tooLarge;
+    std::string stateFolder = {}; ///< of this computer's Ringmaster
 };
 
 /// kNotFound: it is not in the list of nodes (any more).

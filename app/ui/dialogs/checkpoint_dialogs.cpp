@@ -65,17 +65,17 @@ void ResumeDialog::look() {
     }
     m_changes->setText(tr("Asking these nodes what would change"));
     whenAnswered(
-        m_context.engine.ask(ResumeOutlookRequest{m_run, m_checkpoint, m_nodes->placements()}),
-        this, [this, question](const Result<ResumeOutlook>& outlook) {
+        m_context.engine.ask(ResumePreflightRequest{m_run, m_checkpoint, m_nodes->placements()}),
+        this, [this, question](const Result<ResumePreflight>& preflight) {
             if (question == m_asked)
-                tell(outlook);
+                tell(preflight);
         });
 }
 
-void ResumeDialog::tell(const Result<ResumeOutlook>& outlook) {
-    m_confirm->setEnabled(outlook.has_value());
-    m_changes->setText(outlook ? outlookWords(*outlook).join(' ')
-                               : QString::fromStdString(outlook.error().message));
+void ResumeDialog::tell(const Result<ResumePreflight>& preflight) {
+    m_confirm->setEnabled(preflight.has_value());
+    m_changes->setText(preflight ? preflightWords(*preflight).join(' ')
+                                 : QString::fromStdString(preflight.error().message));
 }
 
 CopyDialog::CopyDialog(const AppContext& context, const RunSummary& run,

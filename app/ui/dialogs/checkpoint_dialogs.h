@@ -34,7 +34,7 @@ Q_SIGNALS:
 private:
     void wire();
     void look();
-    void tell(const Result<ResumeOutlook>& outlook);
+    void tell(const Result<ResumePreflight>& preflight);
 
     AppContext m_context;
     QString m_run;

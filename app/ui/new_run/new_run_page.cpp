@@ -8,7 +8,7 @@
 #include "app/core/runs/same_name.h"
 #include "app/core/runs/steps_left.h"
 #include "app/core/store/run_summary.h"
-#include "app/ui/data/launch_outlook.h"
+#include "app/ui/data/launch_preflight.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -55,7 +55,7 @@ NewRunPage::NewRunPage(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
     , m_recipes(loadRecipes())
-    , m_outlook(new LaunchOutlook(context, this)) {
+    , m_preflight(new LaunchPreflight(context, this)) {
     buildUi();
     wire();
     wireLaunch();
@@ -149,8 +149,8 @@ void NewRunPage::wire() {
             m_banner->hide(); // it was about others
         refreshChecks();
     });
-    connect(m_checks, &CheckCard::againAsked, m_outlook, &LaunchOutlook::askAgain);
-    connect(m_outlook, &LaunchOutlook::changed, this, &NewRunPage::refreshChecks);
+    connect(m_checks, &CheckCard::againAsked, m_preflight, &LaunchPreflight::askAgain);
+    connect(m_preflight, &LaunchPreflight::changed, this, &NewRunPage::refreshChecks);
     connect(&m_ageTimer, &QTimer::timeout, this, &NewRunPage::refreshChecks);
 }
 
@@ -195,14 +195,14 @@ void NewRunPage::resizeEvent(QResizeEvent* event) {
 
 void NewRunPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    m_outlook->setActive(true);
+    m_preflight->setActive(true);
     m_ageTimer.start();
     placeDrawer();
 }
 
 void NewRunPage::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
-    m_outlook->setActive(false);
+    m_preflight->setActive(false);
     m_ageTimer.stop();
 }
 
@@ -414,7 +414,7 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
     bool haveAnswered = !placements.empty();
     for (const Placement& placement : placements) {
         const QString title = nodeTitle(placement.node.toStdString());
-        const auto answer = m_outlook->of(placement.node);
+        const auto answer = m_preflight->of(placement.node);
         haveAnswered = haveAnswered && answer && *answer;
         if (!answer)
             lines.push_back({Tone::kNeutral, tr("Asking %1 about its data").arg(title)});
@@ -429,7 +429,7 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
                 lines.push_back(
                     {Tone::kBad, title + ": " + QString::fromStdString(problemWords(problem))});
     }
-    const auto ranks = m_outlook->ranks();
+    const auto ranks = m_preflight->ranks();
     const bool isSaid =
         ranks || ranks.error().code == ErrorCode::kNotFound || !check(m_form->spec());
     if (haveAnswered && !isSaid)
@@ -442,7 +442,7 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
 /// What the nodes say together: device, disks, checkpoints, data, address. `hasRanks`: that no rank
 /// finds its place was not said before.
 std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
-    const auto answer = m_outlook->together();
+    const auto answer = m_preflight->together();
     if (!answer)
         return {};
     if (!*answer)
@@ -461,12 +461,12 @@ void NewRunPage::refreshChecks() {
         spec.checkpoint.onExisting = "resume";
         spec.checkpoint.directory.clear();
     }
-    m_outlook->set(spec, m_nodes->placements());
+    m_preflight->set(spec, m_nodes->placements());
     m_sameName = sameName();
     std::vector<CheckLine> lines = specLines();
     for (CheckLine& line : nodeLines())
         lines.push_back(std::move(line));
-    m_checks->show(lines, m_outlook->isAsking() ? tr("asking") : m_outlook->age());
+    m_checks->show(lines, m_preflight->isAsking() ? tr("asking") : m_preflight->age());
     const auto bad = std::ranges::find(lines, Tone::kBad, &CheckLine::tone);
     const bool good = bad == lines.end();
     m_bar->setReady(good && m_launching.isEmpty());
@@ -484,12 +484,12 @@ QString NewRunPage::forecast() const {
     bool haveAnswered = true;
     for (const Placement& placement : m_nodes->placements()) {
         names << nodeTitle(placement.node.toStdString());
-        const auto answer = m_outlook->of(placement.node);
+        const auto answer = m_preflight->of(placement.node);
         haveAnswered = haveAnswered && answer && *answer;
-        bytes += haveAnswered ? (*answer)->bytesToSend : 0;
+        bytes += haveAnswered ? (*answer)->bytesToSend.value_or(0) : 0;
     }
     int count = 0;
-    if (const auto ranks = m_outlook->ranks())
+    if (const auto ranks = m_preflight->ranks())
         for (const int each : ranks->byNode)
             count += each;
     const QString where = names.join(", ");
@@ -501,7 +501,7 @@ QString NewRunPage::forecast() const {
     const auto all = knownSteps(m_form->spec());
     const int64_t steps = all.value_or(0) - (m_branch ? m_branch->from.step : 0);
     const double share = all ? static_cast<double>(steps) / static_cast<double>(*all) : 1;
-    const auto seconds = m_outlook->seconds();
+    const auto seconds = m_preflight->seconds();
     if (seconds && (all || !m_branch))
         parts << tr("about %1, as the last one like it").arg(formatDuration(*seconds * share));
     else if (all)
@@ -515,7 +515,7 @@ QString NewRunPage::forecast() const {
 
 /// " --node node-a:2 --node node-b:1"
 QString NewRunPage::nodesOption() const {
-    const auto ranks = m_outlook->ranks();
+    const auto ranks = m_preflight->ranks();
     const std::vector<Placement> placements = m_nodes->placements();
     QString option;
     for (size_t at = 0; at < placements.size(); ++at) {
@@ -564,7 +564,7 @@ void NewRunPage::showPlan() {
         lines << tr("In a terminal, with the text below in SPEC.toml: %1").arg(command);
     const RunSpec spec = m_form->spec();
     std::vector<Placement> nodes = m_nodes->placements();
-    if (const auto ranks = m_outlook->ranks()) // as many as a launch would start
+    if (const auto ranks = m_preflight->ranks()) // as many as a launch would start
         for (size_t at = 0; at < nodes.size(); ++at)
             nodes[at].ranks = ranks->byNode[at];
     auto* plan = new PlanDialog(lines.join('\n'), QString::fromStdString(toToml(spec)),
@@ -611,7 +611,7 @@ QString NewRunPage::launchNow() {
 bool NewRunPage::askToBeLetIn() {
     QStringList closed;
     for (const Placement& placement : m_nodes->placements()) {
-        const auto answer = m_outlook->of(placement.node);
+        const auto answer = m_preflight->of(placement.node);
         if (!answer || *answer || answer->error().code != ErrorCode::kDenied)
             continue;
         closed << nodeTitle(placement.node.toStdString());
@@ -677,7 +677,7 @@ void NewRunPage::onLaunched(const QString& run, const Result<QString>& answer) {
                        tr("The run did not start; change what is wrong and launch again"),
                        QString::fromStdString(answer.error().message));
         m_refused = m_nodes->placements();
-        m_outlook->askAgain();
+        m_preflight->askAgain();
     }
     Q_EMIT notLaunched(run);
 }

@@ -22,7 +22,7 @@ namespace rm {
 
 class Banner;
 class LaunchBar;
-class LaunchOutlook;
+class LaunchPreflight;
 class LaunchProgress;
 class PageHeader;
 class PlacementList;
@@ -118,7 +118,7 @@ private:
     SpecForm* m_form;
     TomlDrawer* m_drawer;
     LaunchBar* m_bar;
-    LaunchOutlook* m_outlook;
+    LaunchPreflight* m_preflight;
     QTimer m_parseTimer;
     QTimer m_ageTimer;
     std::optional<Error> m_parseError;

@@ -401,7 +401,8 @@ private Q_SLOTS:
         QTemporaryDir dir;
         const auto ask = [&](const QString& path, const char* what) {
             const QJsonObject order{{"path", path}, {"mark", "ab12"}, {"do", what}};
-            const auto report = folderReport(QJsonDocument(order).toJson().toStdString());
+            const auto report = folderReport(Folders{dir.path().toStdString(), "/proc"},
+                                             QJsonDocument(order).toJson().toStdString());
             return report ? QJsonDocument::fromJson(QByteArray::fromStdString(*report)).object()
                           : QJsonObject();
         };
@@ -418,7 +419,9 @@ private Q_SLOTS:
         for (const char* order : {"", "[]", R"({"path":"a","mark":"a","do":"look"})",
                                   R"({"path":"/a","mark":"../a","do":"look"})",
                                   R"({"path":"/a","mark":"a","do":"eat"})"})
-            QVERIFY2(!folderReport(order), order);
+            QVERIFY2(!folderReport(Folders(), order), order);
+        QCOMPARE(ask("home", "look")["folder"].toString(), dir.path());
+        QVERIFY(!ask("state", "leave")["problem"].toString().isEmpty());
     }
 
     /// In /proc even root makes no file.
@@ -446,15 +449,15 @@ private Q_SLOTS:
             QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
         };
         const auto print = [](QTemporaryDir& dir) {
-            const QJsonArray list{dir.filePath("train")};
-            return *fingerprintReport(QJsonDocument(list).toJson().toStdString());
+            const QJsonObject order{{"paths", QJsonArray{dir.filePath("train")}}};
+            return *fingerprintReport(QJsonDocument(order).toJson().toStdString());
         };
         for (QTemporaryDir* dir : {&one, &other})
             write(*dir, "a.txt", "text"), write(*dir, "sub/b.txt", "more");
         QCOMPARE(print(one), print(other));
         write(other, "sub/b.txt", "MORE");
         QVERIFY(print(one) != print(other));
-        QVERIFY(!fingerprintReport("{}") && !fingerprintReport("[1]"));
+        QVERIFY(!fingerprintReport("{}") && !fingerprintReport(R"({"paths":[1]})"));
     }
 
     void visibleDevicesDecideWhichGpuARankHas() {

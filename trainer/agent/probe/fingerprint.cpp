@@ -2,6 +2,7 @@
 #include "trainer/agent/probe/fingerprint.h"
 
 #include "shared/io/bytes.h"
+#include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
@@ -24,9 +25,15 @@ namespace fs = std::filesystem;
 constexpr int64_t kMostFiles = 100'000;
 constexpr int64_t kMostContents = 64 << 20;
 constexpr size_t kSample = 64 << 10;
+constexpr int64_t kLongest = 3600; ///< seconds
+constexpr int64_t kSecondNs = 1'000'000'000;
 
 class Fingerprint {
 public:
+    explicit Fingerprint(int64_t seconds)
+        : m_endNs(seconds > 0 ? monotonicNowNs() + seconds * kSecondNs : INT64_MAX) {}
+
+    bool tookTooLong() const { return m_tookTooLong; }
     void add(const fs::path& path) {
         std::error_code error;
         if (fs::is_directory(path, error))
@@ -50,6 +57,9 @@ private:
         std::ranges::sort(entries);
         for (const fs::path& entry : entries) {
             const std::string name = below + '/' + entry.filename().string();
+            m_tookTooLong = m_tookTooLong || monotonicNowNs() > m_endNs;
+            if (m_tookTooLong)
+                return;
             if (m_files >= kMostFiles)
                 m_isWhole = false;
             else if (fs::is_directory(entry, error) && !fs::is_symlink(entry, error))
@@ -88,6 +98,8 @@ private:
         return ends;
     }
 
+    const int64_t m_endNs;
+    bool m_tookTooLong = false;
     int64_t m_files = 0;
     int64_t m_bytes = 0;
     int64_t m_read = 0;
@@ -97,16 +109,22 @@ private:
 
 } // namespace
 
-Result<std::string> fingerprintReport(const std::string& list) {
-    RM_ASSIGN_OR_RETURN(const Json paths, parseJson(list, "stdin"));
-    if (!paths.is_array())
+Result<std::string> fingerprintReport(const std::string& order) {
+    RM_ASSIGN_OR_RETURN(const Json asked, parseJson(order, "stdin"));
+    const Json* paths = arrayAt(asked, "paths");
+    if (!paths)
         return fail(ErrorCode::kInvalid, "fingerprint: stdin must hold a list of paths");
-    Fingerprint all;
-    for (const Json& path : paths) {
+    const int64_t seconds = std::clamp<int64_t>(intAt(asked, "seconds").value_or(0), 0, kLongest);
+    Fingerprint all(seconds);
+    for (const Json& path : *paths) {
         if (!path.is_string())
             return fail(ErrorCode::kInvalid, "fingerprint: a path must be a text");
         all.add(path.get<std::string>());
     }
+    if (all.tookTooLong())
+        return fail(ErrorCode::kUnavailable, "fingerprint: there are more files than can be looked "
+                                             "at in " +
+                                                 std::to_string(seconds) + " s");
     return dumpJson(all.report()) + "\n";
 }
 

@@ -7,12 +7,15 @@
 
 namespace rm {
 
-/// `fingerprint`: what lies in the files and folders of `list`, a JSON array of paths, so that
-/// nodes can be compared: {"files", "bytes", "digest", "whole"}. The digest is of each file's path
-/// below its folder, its size, and its first and last 64 KiB; of the contents at most 64 MiB are
-/// read, so that a difference in the middle of a large file is not seen. Files come in the order of
-/// their names, and after 100,000 of them the rest is left out, which `whole` says. kInvalid:
-/// `list` is something else. A path that cannot be read counts as empty.
-Result<std::string> fingerprintReport(const std::string& list);
+/// `fingerprint`: what lies in the files and folders of "paths", an array in the JSON `order`, so
+/// that nodes can be compared: {"files", "bytes", "digest", "whole"}. The digest is of each file's
+/// path below its folder, its size, and its first and last 64 KiB; of the contents at most 64 MiB
+/// are read, so that a difference in the middle of a large file is not seen. Files come in the
+/// order of their names, and after 100,000 of them the rest is left out, which `whole` says. A path
+/// that cannot be read counts as empty.
+///
+/// "seconds" bounds it: kUnavailable: it would take longer. 0: it takes what it takes. kInvalid:
+/// `order` is something else.
+Result<std::string> fingerprintReport(const std::string& order);
 
 } // namespace rm

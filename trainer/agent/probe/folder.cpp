@@ -61,10 +61,11 @@ FolderRoom roomAt(const std::string& folder) {
             static_cast<int64_t>(room.f_blocks * room.f_frsize)};
 }
 
-Result<std::string> folderReport(const std::string& order) {
+Result<std::string> folderReport(const Folders& own, const std::string& order) {
     RM_ASSIGN_OR_RETURN(const Json asked, parseJson(order, "stdin"));
-    const auto path = textAt(asked, "path"), mark = textAt(asked, "mark"),
+    const auto named = textAt(asked, "path"), mark = textAt(asked, "mark"),
                what = textAt(asked, "do");
+    const auto path = named == "home" ? own.home : named == "state" ? own.stateDir : named;
     if (!path || !path->starts_with('/') || !mark || !isMark(*mark) || !what)
         return fail(ErrorCode::kInvalid, "folder: stdin must hold a path, a mark and what to do");
     const std::string folder = nearestFolder(*path);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
+#include "trainer/agent/run_dir/folders.h"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +29,8 @@ std::string whyNotWritable(const std::string& folder);
 /// it has the same one. "do": "leave" makes it, "look" only says by `mark` whether it is there,
 /// "take" removes it. Only "leave" tries to write.
 ///
-/// kInvalid: `order` is something else; a path is absolute, a mark 1 to 64 of a-z and 0-9.
-Result<std::string> folderReport(const std::string& order);
+/// A path is absolute, or "home" or "state" for Ringmaster's own folders; a mark is 1 to 64 of a-z
+/// and 0-9. kInvalid: `order` is something else.
+Result<std::string> folderReport(const Folders& own, const std::string& order);
 
 } // namespace rm

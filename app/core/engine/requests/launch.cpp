@@ -6,6 +6,7 @@
 #include "app/core/engine/parts.h"
 #include "app/core/engine/procedures.h"
 #include "app/core/findings/text.h"
+#include "app/core/launch/launch_rows.h"
 #include "app/core/launch/launcher.h"
 #include "app/core/launch/plan.h"
 #include "app/core/network/network_file.h"
@@ -331,11 +332,11 @@ QFuture<Started> BranchRequest::perform(LocalEngine& engine) const {
         });
 }
 
-std::string ResumeOutlookRequest::attempt() const {
+std::string ResumePreflightRequest::attempt() const {
     return say("engine.look-at-resuming", {{"run", run.toStdString()}});
 }
 
-QFuture<Result<ResumeOutlook>> ResumeOutlookRequest::perform(LocalEngine& engine) const {
+QFuture<Result<ResumePreflight>> ResumePreflightRequest::perform(LocalEngine& engine) const {
     const auto found = resumable(engine, run, resumeAttempt(run, checkpoint));
     if (!found)
         return refuse<Answer>(found.error());
@@ -349,17 +350,18 @@ QFuture<Result<ResumeOutlook>> ResumeOutlookRequest::perform(LocalEngine& engine
                  });
 }
 
-std::string OutlookRequest::attempt() const {
+std::string NodePreflightRequest::attempt() const {
     return say("engine.ask-node", {{"node", node.toStdString()}});
 }
 
-QFuture<Result<NodeOutlook>> OutlookRequest::perform(LocalEngine& engine) const {
+QFuture<Result<NodePreflight>> NodePreflightRequest::perform(LocalEngine& engine) const {
     const auto found = engine.find(node);
     if (!found)
         return refuse<Answer>(found.error());
     return askLauncher(engine, {spec, {{*found, 0}}, {}}, [](Launcher& launcher) {
-        return launcher.outlook().map(
-            [](const std::vector<NodeOutlook>& outlooks) { return outlooks.front(); });
+        return launcher.look({.bytes = true}).map([](const Preflight& preflight) {
+            return preflight.nodes.front();
+        });
     });
 }
 
@@ -371,10 +373,13 @@ QFuture<Result<std::vector<CheckRow>>> CheckLaunchRequest::perform(LocalEngine& 
     auto parties = engine.place(nodes);
     if (!parties)
         return refuse<Answer>(parties.error());
-    return askLauncher(engine, {spec, std::move(*parties), {}},
-                       [folder = engine.parts().stateFolder](Launcher& launcher) {
-                           return launcher.rows(keptNetwork(folder).value_or(NetworkMatrix()));
-                       });
+    Launcher::Request request{spec, std::move(*parties), {}};
+    request.lastNetwork = keptNetwork(engine.parts().stateFolder).value_or(NetworkMatrix());
+    const auto ask = [spec = spec](Launcher& launcher) {
+        return launcher.look({.folders = true, .data = true, .bytes = true})
+            .map([&](const Preflight& preflight) { return launchRows(spec, preflight); });
+    };
+    return askLauncher(engine, std::move(request), ask);
 }
 
 std::string BatchScriptRequest::attempt() const {

@@ -3,7 +3,7 @@
 
 #include "app/core/checkpoints/checkpoint_orders.h"
 #include "app/core/findings/check_row.h"
-#include "app/core/launch/node_outlook.h"
+#include "app/core/launch/node_preflight.h"
 #include "app/core/launch/plan.h"
 #include "app/core/store/asked_command.h"
 #include "shared/result.h"
@@ -95,8 +95,8 @@ struct BranchRequest {
 };
 
 /// Says what ResumeRequest with the same members would do.
-struct ResumeOutlookRequest {
-    using Answer = Result<ResumeOutlook>;
+struct ResumePreflightRequest {
+    using Answer = Result<ResumePreflight>;
 
     QString run;
     QString checkpoint = {};
@@ -104,20 +104,20 @@ struct ResumeOutlookRequest {
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
-    bool operator==(const ResumeOutlookRequest&) const = default;
+    bool operator==(const ResumePreflightRequest&) const = default;
 };
 
 /// Connects to the node to find out what a launch would find there; nothing is started. The spec
 /// may be out of bounds.
-struct OutlookRequest {
-    using Answer = Result<NodeOutlook>;
+struct NodePreflightRequest {
+    using Answer = Result<NodePreflight>;
 
     RunSpec spec;
     QString node;
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
-    bool operator==(const OutlookRequest&) const = default;
+    bool operator==(const NodePreflightRequest&) const = default;
 };
 
 /// Asks what the nodes say of a launch together (launchRows()); nothing is started. The spec may

@@ -123,15 +123,15 @@ private Q_SLOTS:
     }
 
     void aResumeIsToldWhatItPassesOver() {
-        ResumeOutlook outlook{60, "step-000000060", "a", 0, {{"a", 2}}, {{"a", 2}}, {80, 70}};
-        const QString told = outlookWords(outlook).join(' ');
+        ResumePreflight preflight{60, "step-000000060", "a", 0, {{"a", 2}}, {{"a", 2}}, {80, 70}};
+        const QString told = preflightWords(preflight).join(' ');
         QVERIFY2(told.contains("from step 60"), qPrintable(told));
         QVERIFY2(told.contains("step 80") && told.contains("step 70"), qPrintable(told));
         QVERIFY2(told.contains("Nodes and ranks stay as they were"), qPrintable(told));
         QVERIFY2(told.contains("what was trained after step 60 is trained again"),
                  qPrintable(told));
-        outlook.passedOver.clear();
-        QVERIFY(!outlookWords(outlook).join(' ').contains("nowhere"));
+        preflight.passedOver.clear();
+        QVERIFY(!preflightWords(preflight).join(' ').contains("nowhere"));
     }
 };
 

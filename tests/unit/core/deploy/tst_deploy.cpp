@@ -3,7 +3,7 @@
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
 #include "app/core/engine/clean_node.h"
-#include "app/core/launch/node_outlook.h"
+#include "app/core/launch/node_preflight.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
@@ -349,7 +349,7 @@ void DeployTest::homeWithoutExecutionIsClear() {
     const auto report = probeNode(*session, *agent, {});
     QVERIFY(!report);
     QCOMPARE(report.error().code, ErrorCode::kDenied);
-    const auto launch = lookAtNode(*session, *agent, m_node, {}, {});
+    const auto launch = preflightOnNode(*session, *agent, m_node, {}, {}, {}, {});
     QVERIFY(!launch);
     QVERIFY2(messageOf(launch).contains("without noexec"), messageOf(launch));
     session.reset();
@@ -580,9 +580,9 @@ void DeployTest::aTorchThatTheNodeHasIsNotSent() {
     QVERIFY(torch > 400'000'000);
     auto session = open();
     const std::string agent = agentOn(*session);
-    const auto outlook = missingBytes(*session, agent, *bundle, {});
-    QVERIFY2(outlook, messageOf(outlook));
-    QVERIFY2(*outlook <= all - torch, qPrintable(QString::number(*outlook)));
+    const auto preflight = missingBytes(*session, agent, *bundle, {});
+    QVERIFY2(preflight, messageOf(preflight));
+    QVERIFY2(*preflight <= all - torch, qPrintable(QString::number(*preflight)));
     QVERIFY(filesBelow(m_home.server().home() + "/.local/share/ringmaster/blobs").isEmpty());
     Transferred last;
     const auto path =

@@ -139,24 +139,29 @@ void tst_runtimes::theNewestThatServesAllNodesIsChosen() {
     }
 }
 
+/// Which GPUs stay idle, why, and what to do; empty: none do.
+static std::string wordsOf(const IdleGpus& idle) {
+    return idle.which.empty() ? std::string() : idle.which + ": " + idle.why + "; " + idle.fix;
+}
+
 void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
     RunSpec spec;
     const auto told = [&spec](const std::vector<const char*>& kinds) {
-        return idleWords(chooseTarget(spec, nodesWith(kinds), isAnyHere)->idle);
+        return wordsOf(chooseTarget(spec, nodesWith(kinds), isAnyHere)->idle);
     };
     QCOMPARE(told({kH200, kK80}),
-             "all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, 1000 B, "
-             "sm_90): node-2 cannot train on GPUs, as " +
+             "node-1: 2 x NVIDIA H200, 1000 B, sm_90: node-2 cannot train on GPUs, as " +
                  whyNoRuntime(nodeWith(kK80)) + "; leave node-2 out");
     QCOMPARE(told({kK80, kK80}), std::string()); // nothing lets these train
     QCOMPARE(told({kP4000, kH200}), std::string());
     // Also on one node.
-    QCOMPARE(told({kB200OnOldDriver}),
-             std::string("all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA B200, "
-                         "1000 B, sm_100): node-1 cannot train on GPUs, as its driver "
-                         "570.86.15 is older than 580; install a driver of 580 or later there"));
+    QCOMPARE(
+        told({kB200OnOldDriver}),
+        std::string(
+            "node-1: 2 x NVIDIA B200, 1000 B, sm_100: node-1 cannot train on GPUs, as its driver "
+            "570.86.15 is older than 580; install a driver of 580 or later there"));
     const std::string beside = told({kH200AndDisplay});
-    QVERIFY2(beside.find("(node-1: 1 x NVIDIA H200, ") != std::string::npos, beside.c_str());
+    QVERIFY2(beside.find("node-1: 1 x NVIDIA H200, ") != std::string::npos, beside.c_str());
     QVERIFY2(beside.ends_with("; take only the GPUs that a runtime serves, with Edit or ringmaster "
                               "nodes edit node-1 --gpus 0"),
              beside.c_str());
@@ -184,10 +189,9 @@ void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {
     QCOMPARE(with("cuda12 cuda13")->runtime, std::string("cuda13"));
     // As the check says of such a node.
     QCOMPARE(with("")->device, std::string("cpu"));
-    QCOMPARE(idleWords(with("")->idle),
-             std::string("all ranks train on CPUs, and GPUs stay idle (node-1: 2 x NVIDIA H200, "
-                         "1000 B, sm_90): this computer lacks the runtime cuda13; set that up "
-                         "on this computer: packaging/run --cuda13"));
+    QCOMPARE(wordsOf(with("")->idle), std::string("node-1: 2 x NVIDIA H200, 1000 B, sm_90: this "
+                                                  "computer lacks the runtime cuda13; set that up "
+                                                  "on this computer: packaging/run --cuda13"));
 }
 
 void tst_runtimes::moreRanksThanGpusTrainOnCpusUnlessGpusAreAskedFor() {

@@ -47,8 +47,8 @@ RunSpec spec() {
     return spec;
 }
 
-LaunchFacts::OnNode node(const std::string& name) {
-    LaunchFacts::OnNode node;
+NodePreflight node(const std::string& name) {
+    NodePreflight node;
     node.node.name = name;
     node.report.user = "me";
     node.report.interfaces = {{"ens5", "10.0.0.2", 24, true, 1000}};
@@ -60,7 +60,7 @@ LaunchFacts::OnNode node(const std::string& name) {
     return node;
 }
 
-LaunchFacts twoNodes() {
+Preflight twoNodes() {
     return {{node("a"), node("b")}};
 }
 
@@ -73,9 +73,9 @@ bool isAnyHere(const Runtime&) {
     return true;
 }
 
-LaunchFacts twoNodesWithGpus() {
-    LaunchFacts facts = twoNodes();
-    for (LaunchFacts::OnNode& each : facts.nodes) {
+Preflight twoNodesWithGpus() {
+    Preflight facts = twoNodes();
+    for (NodePreflight& each : facts.nodes) {
         each.report.cores = 8;
         each.report.driver = "580.65.06";
         GpuReport gpu;
@@ -87,7 +87,7 @@ LaunchFacts twoNodesWithGpus() {
     return facts;
 }
 
-CheckRow rowOf(const RunSpec& spec, const LaunchFacts& facts, const std::string& id,
+CheckRow rowOf(const RunSpec& spec, const Preflight& facts, const std::string& id,
                bool (*isHere)(const Runtime&) = isNoneHere) {
     for (const CheckRow& row : launchRows(spec, facts, isHere))
         if (row.id == id)
@@ -112,14 +112,14 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
 void LaunchRowsTest::theInterfaceOfAClusterIsNotLookedForOnItsLoginNode() {
     RunSpec onInfiniBand = spec();
     onInfiniBand.launch.environment = {"GLOO_SOCKET_IFNAME=ib0"};
-    LaunchFacts facts = {{node("login")}};
+    Preflight facts = {{node("login")}};
     QVERIFY(rowOf(onInfiniBand, facts, "launch-address").state == State::kBad);
     facts.nodes[0].node.isSlurm = true;
     QVERIFY(rowOf(onInfiniBand, facts, "launch-address").id.empty());
 }
 
 void LaunchRowsTest::whatComputesIsTold() {
-    const auto told = [](const RunSpec& run, const LaunchFacts& facts) {
+    const auto told = [](const RunSpec& run, const Preflight& facts) {
         const CheckRow row = rowOf(run, facts, "launch-runtime", isAnyHere);
         return row.state == State::kGood ? row.evidence : row.evidence + row.cause;
     };
@@ -134,7 +134,7 @@ void LaunchRowsTest::whatComputesIsTold() {
 
 /// On one node as on several.
 void LaunchRowsTest::idleGpusAreTold() {
-    LaunchFacts facts = twoNodesWithGpus();
+    Preflight facts = twoNodesWithGpus();
     const std::string gpus = "2 x NVIDIA H200, 140.0 GiB, sm_90";
     QCOMPARE(rowOf(spec(), facts, "launch-runtime").evidence,
              "all ranks train on CPUs, and GPUs stay idle (a: " + gpus + "; b: " + gpus + ')');
@@ -150,7 +150,7 @@ void LaunchRowsTest::idleGpusAreTold() {
 }
 
 void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
-    const auto verify = [](const RunSpec& run, const LaunchFacts& facts, const char* words,
+    const auto verify = [](const RunSpec& run, const Preflight& facts, const char* words,
                            bool (*isHere)(const Runtime&) = isAnyHere) {
         const CheckRow row = rowOf(run, facts, "launch-runtime", isHere);
         const std::string whole = row.evidence + " | " + row.cause + " | " + row.fix;
@@ -160,7 +160,7 @@ void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
     run.launch.device = "cuda";
     verify(run, twoNodes(), "launch on a: launch.device is \"cuda\", but it has no");
     verify(run, twoNodesWithGpus(), "packaging/run --cuda13", isNoneHere);
-    LaunchFacts facts = twoNodesWithGpus();
+    Preflight facts = twoNodesWithGpus();
     facts.nodes[1].ranks = 3;
     verify(run, facts, "place 3 ranks on b: it has 2 GPUs");
     facts.nodes[1].ranks = 0;
@@ -173,7 +173,7 @@ void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
     RunSpec run = spec();
     run.train.batchSize = 2;
     run.train.globalBatch = 7;
-    const auto told = [&run](const LaunchFacts& facts) {
+    const auto told = [&run](const Preflight& facts) {
         const CheckRow row = rowOf(run, facts, "launch-runtime");
         return row.state == State::kBad && row.cause == "the launch is refused" ? row.evidence
                                                                                 : std::string();
@@ -186,7 +186,7 @@ void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
     QCOMPARE(told(twoNodes()), std::string());
     run.train.globalBatch = 12;
     run.launch.minNodes = 1;
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     QCOMPARE(told(facts), std::string()); // one rank is left, which takes 2
     facts.nodes[0].ranks = 4;             // which take 8
     facts.nodes[1].ranks = 2;
@@ -197,7 +197,7 @@ void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
 
 /// Those of a cluster are on as many nodes as they need.
 void LaunchRowsTest::ranksThatAJobHasNoPlaceForAreRefused() {
-    LaunchFacts facts = {{node("login")}};
+    Preflight facts = {{node("login")}};
     facts.nodes[0].node.isSlurm = true;
     facts.nodes[0].partition =
         SlurmPartition{"main", true, true, "infinite", 2, 2, 8, 16000, 0, ""};
@@ -226,7 +226,7 @@ void LaunchRowsTest::ranksThatAJobHasNoPlaceForAreRefused() {
 }
 
 void LaunchRowsTest::whoUsesTheGpusIsTold() {
-    LaunchFacts facts = twoNodesWithGpus();
+    Preflight facts = twoNodesWithGpus();
     QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere).id.empty());
     facts.nodes[1].report.gpus[1].freeBytes = 100 * kGiB;
     facts.nodes[1].report.gpus[1].processes = {{4242, "anna", "python3", 40 * kGiB}};
@@ -252,7 +252,7 @@ void LaunchRowsTest::whoUsesTheGpusIsTold() {
 }
 
 void LaunchRowsTest::runsThatLiveThereAreTold() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[1].report.runs = {{"ended-1", "ended", 1, 0}, {"gpt-2", "gpt", 1, 2}};
     const CheckRow row = rowOf(spec(), facts, "launch-others");
     QVERIFY(row.state == State::kWarning);
@@ -262,7 +262,7 @@ void LaunchRowsTest::runsThatLiveThereAreTold() {
 }
 
 void LaunchRowsTest::aMachineThatIsThereTwiceIsTold() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[0].report.machine = facts.nodes[1].report.machine = "boot host";
     const CheckRow row = rowOf(spec(), facts, "launch-machines");
     QVERIFY(row.state == State::kWarning && !row.fix.empty());
@@ -272,7 +272,7 @@ void LaunchRowsTest::aMachineThatIsThereTwiceIsTold() {
 }
 
 void LaunchRowsTest::whatIsSentMustFit() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 4;
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kBad);
@@ -297,7 +297,7 @@ void LaunchRowsTest::whatIsSentMustFit() {
 }
 
 void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[0].checkpoints->freeBytes = 1 << 20;
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kWarning);
@@ -310,7 +310,7 @@ void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
 }
 
 void LaunchRowsTest::aFolderThatRankZeroCannotWriteIsAFault() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[0].checkpoints->problem = "open /share/.x: Read-only file system";
     const CheckRow row = rowOf(spec(), facts, "launch-checkpoints");
     QVERIFY(row.state == State::kBad);
@@ -329,10 +329,10 @@ void LaunchRowsTest::aFolderThatAllShareIsSaid() {
 
 /// As of a home on NFS, with the folder of a run that names none.
 void LaunchRowsTest::aStateFolderThatAllShareIsSaid() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     RunSpec run = spec();
     run.checkpoint.directory.clear();
-    for (LaunchFacts::OnNode& each : facts.nodes) {
+    for (NodePreflight& each : facts.nodes) {
         each.checkpoints.reset();
         each.state.hasMark = true;
     }
@@ -362,7 +362,7 @@ void LaunchRowsTest::checkpointsThatStayForGoodAreCounted() {
 }
 
 void LaunchRowsTest::whatANodeRefusesIsARow() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[1].problems = {{"data.train names /data, which is not there"}};
     QCOMPARE(rowOf(spec(), facts, "launch-refused"),
              (CheckRow{"launch-refused", State::kBad, "What the run needs there",
@@ -378,7 +378,7 @@ void LaunchRowsTest::whatANodeRefusesIsARow() {
 }
 
 void LaunchRowsTest::withoutCopiesANodeIsTheOnlyPlace() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[1].checkpoints->hasMark = false;
     RunSpec run = spec();
     QCOMPARE(rowOf(run, facts, "launch-checkpoints"),
@@ -394,7 +394,7 @@ void LaunchRowsTest::withoutCopiesANodeIsTheOnlyPlace() {
 }
 
 void LaunchRowsTest::otherDataIsTold() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[1].data->digest = "cd";
     CheckRow row = rowOf(spec(), facts, "launch-data");
     QVERIFY(row.state == State::kWarning);
@@ -403,13 +403,19 @@ void LaunchRowsTest::otherDataIsTold() {
     facts.nodes[1].data->files = 1;
     row = rowOf(spec(), facts, "launch-data");
     QVERIFY2(row.cause.starts_with("they differ"), row.cause.c_str());
+    facts.nodes[1].data.reset();
+    facts.nodes[1].dataProblem = "more files than can be looked at in 5 s";
+    row = rowOf(spec(), facts, "launch-data");
+    QVERIFY(row.state == State::kGood); // nothing is known that speaks against it
+    QCOMPARE(row.evidence, std::string("not compared, as b did not tell of its own: more files "
+                                       "than can be looked at in 5 s"));
     RunSpec staged = spec();
     staged.data.stage = true;
     QVERIFY(rowOf(staged, facts, "launch-data").state == State::kGood);
 }
 
 void LaunchRowsTest::aPublicAddressIsTold() {
-    LaunchFacts facts = twoNodes();
+    Preflight facts = twoNodes();
     facts.nodes[0].report.interfaces.push_back({"eth0", "8.8.4.4", 24, true, 1000});
     const CheckRow row = rowOf(spec(), facts, "launch-address");
     QVERIFY(row.state == State::kWarning);
@@ -436,7 +442,11 @@ void LaunchRowsTest::answersOfAgentsAreRead() {
     QVERIFY(folder && *folder == (FolderOnNode{"/a", 5, 7, "", true}));
     const auto data = parseDataFingerprint(R"({"files":1,"bytes":2,"digest":"x","whole":false})");
     QVERIFY(data && *data == (DataFingerprint{1, 2, "x", false}));
+    const auto both = parseAnswers(R"([{"answer":"x"},{"code":1,"error":"gone"}])", 2);
+    QVERIFY(both && (*both)[0] == "x");
+    QVERIFY((*both)[1].error() == (Error{ErrorCode::kNotFound, "gone"}));
     for (const char* answer : {"", "{}", "[]", R"({"folder":1})", "hello"}) {
+        QVERIFY2(!parseAnswers(answer, 2), answer);
         QVERIFY2(!parseFolderOnNode(answer), answer);
         QVERIFY2(!parseDataFingerprint(answer), answer);
     }

@@ -16,10 +16,10 @@ namespace rm {
 
 /// What the chosen nodes report about the run that is being edited. A node is asked again whenever
 /// a setting that its answer depends on changes; one request at a time per node. GUI thread.
-class LaunchOutlook : public QObject {
+class LaunchPreflight : public QObject {
     Q_OBJECT
 public:
-    explicit LaunchOutlook(const AppContext& context, QObject* parent = nullptr);
+    explicit LaunchPreflight(const AppContext& context, QObject* parent = nullptr);
 
     /// Sets the launch to ask about. Nodes are asked after a short delay, while this is active.
     void set(const RunSpec& spec, const std::vector<Placement>& nodes);
@@ -27,7 +27,7 @@ public:
     void askAgain();
 
     /// The answer of a chosen node; nullopt: it has not come yet.
-    std::optional<Result<NodeOutlook>> of(const QString& node) const;
+    std::optional<Result<NodePreflight>> of(const QString& node) const;
     /// What they say together, once each has answered and nothing prevents the launch there.
     std::optional<Result<std::vector<CheckRow>>> together() const;
     bool isAsking() const;
@@ -61,7 +61,7 @@ private:
     struct Asked {
         Question question;
         bool isPending = false;
-        std::optional<Result<NodeOutlook>> answer;
+        std::optional<Result<NodePreflight>> answer;
         QElapsedTimer since; ///< the answer came
     };
     /// What the rows of together() depend on.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/data/launch_outlook.h"
+#include "app/ui/data/launch_preflight.h"
 
 #include "app/core/answer.h"
-#include "app/core/launch/node_outlook.h"
+#include "app/core/launch/node_preflight.h"
 #include "app/core/launch/plan.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_time.h"
@@ -21,12 +21,12 @@ constexpr int kSoonMs = 300;
 constexpr qint64 kStaleMs = 10'000;
 } // namespace
 
-LaunchOutlook::LaunchOutlook(const AppContext& context, QObject* parent)
+LaunchPreflight::LaunchPreflight(const AppContext& context, QObject* parent)
     : QObject(parent)
     , m_context(context) {
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMs);
-    connect(&m_soon, &QTimer::timeout, this, &LaunchOutlook::ask);
+    connect(&m_soon, &QTimer::timeout, this, &LaunchPreflight::ask);
     // After a successful check the node may answer what it could not before.
     connect(&m_context.fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
         m_asked.erase(node);
@@ -34,11 +34,11 @@ LaunchOutlook::LaunchOutlook(const AppContext& context, QObject* parent)
     });
 }
 
-RunSpec LaunchOutlook::specFor(const QString& node) const {
+RunSpec LaunchPreflight::specFor(const QString& node) const {
     return specToLookFor(m_spec, !m_nodes.empty() && m_nodes.front().node == node);
 }
 
-LaunchOutlook::Question LaunchOutlook::question(const QString& node) const {
+LaunchPreflight::Question LaunchPreflight::question(const QString& node) const {
     const RunSpec spec = specFor(node);
     return {spec.data.train,
             spec.data.validation,
@@ -53,7 +53,7 @@ LaunchOutlook::Question LaunchOutlook::question(const QString& node) const {
             spec.name};
 }
 
-void LaunchOutlook::set(const RunSpec& spec, const std::vector<Placement>& nodes) {
+void LaunchPreflight::set(const RunSpec& spec, const std::vector<Placement>& nodes) {
     if (spec == m_spec && nodes == m_nodes)
         return;
     m_spec = spec;
@@ -61,7 +61,7 @@ void LaunchOutlook::set(const RunSpec& spec, const std::vector<Placement>& nodes
     m_soon.start();
 }
 
-void LaunchOutlook::setActive(bool active) {
+void LaunchPreflight::setActive(bool active) {
     m_active = active;
     if (!active)
         return;
@@ -71,12 +71,12 @@ void LaunchOutlook::setActive(bool active) {
     m_soon.start();
 }
 
-void LaunchOutlook::askAgain() {
+void LaunchPreflight::askAgain() {
     std::erase_if(m_asked, [](const auto& asked) { return !asked.second.isPending; });
     ask();
 }
 
-void LaunchOutlook::ask() {
+void LaunchPreflight::ask() {
     if (!m_active)
         return;
     for (const Placement& placement : m_nodes)
@@ -86,14 +86,14 @@ void LaunchOutlook::ask() {
     Q_EMIT changed();
 }
 
-void LaunchOutlook::askNode(const QString& node) {
+void LaunchPreflight::askNode(const QString& node) {
     Asked& asked = m_asked[node];
     const bool isKnown = asked.answer && asked.question == question(node);
     if (asked.isPending || isKnown || m_spec.data.train.empty())
         return;
     asked = {question(node), true, {}, {}};
     m_together.answer.reset(); // it is of what the nodes said before
-    const auto onAnswer = [this, node](const Result<NodeOutlook>& answer) {
+    const auto onAnswer = [this, node](const Result<NodePreflight>& answer) {
         Asked& answered = m_asked[node];
         answered.isPending = false;
         answered.answer = answer;
@@ -103,10 +103,10 @@ void LaunchOutlook::askNode(const QString& node) {
         askTogether();
         Q_EMIT changed();
     };
-    whenAnswered(m_context.engine.ask(OutlookRequest{specFor(node), node}), this, onAnswer);
+    whenAnswered(m_context.engine.ask(NodePreflightRequest{specFor(node), node}), this, onAnswer);
 }
 
-LaunchOutlook::TogetherQuestion LaunchOutlook::togetherQuestion() const {
+LaunchPreflight::TogetherQuestion LaunchPreflight::togetherQuestion() const {
     const auto ranks = this->ranks();
     TogetherQuestion question{m_spec.checkpoint,
                               m_spec.launch.interface,
@@ -120,7 +120,7 @@ LaunchOutlook::TogetherQuestion LaunchOutlook::togetherQuestion() const {
     return question;
 }
 
-bool LaunchOutlook::canAskTogether() const {
+bool LaunchPreflight::canAskTogether() const {
     const bool isSound = check(m_spec).has_value();
     return isSound && !m_nodes.empty() &&
            std::ranges::all_of(m_nodes, [this](const Placement& placement) {
@@ -129,7 +129,7 @@ bool LaunchOutlook::canAskTogether() const {
            });
 }
 
-void LaunchOutlook::askTogether() {
+void LaunchPreflight::askTogether() {
     if (!m_active || m_together.isPending || !canAskTogether())
         return;
     const TogetherQuestion question = togetherQuestion();
@@ -145,13 +145,13 @@ void LaunchOutlook::askTogether() {
     whenAnswered(m_context.engine.ask(CheckLaunchRequest{m_spec, m_nodes}), this, onAnswer);
 }
 
-std::optional<Result<std::vector<CheckRow>>> LaunchOutlook::together() const {
+std::optional<Result<std::vector<CheckRow>>> LaunchPreflight::together() const {
     const bool isIt =
         canAskTogether() && m_together.answer && m_together.question == togetherQuestion();
     return isIt ? m_together.answer : std::nullopt;
 }
 
-void LaunchOutlook::askHowLong() {
+void LaunchPreflight::askHowLong() {
     const auto likely = m_context.store.ask([spec = m_spec, nodes = m_nodes](StoreReader& reader) {
         return secondsLike(reader, spec, nodes);
     });
@@ -164,21 +164,21 @@ void LaunchOutlook::askHowLong() {
     whenAnswered(likely, this, onAnswer);
 }
 
-std::optional<Result<NodeOutlook>> LaunchOutlook::of(const QString& node) const {
+std::optional<Result<NodePreflight>> LaunchPreflight::of(const QString& node) const {
     const auto asked = m_asked.find(node);
     if (asked == m_asked.end() || asked->second.question != question(node))
         return std::nullopt;
     return asked->second.answer;
 }
 
-bool LaunchOutlook::isAsking() const {
+bool LaunchPreflight::isAsking() const {
     return std::ranges::any_of(m_nodes, [this](const Placement& placement) {
         const auto asked = m_asked.find(placement.node);
         return asked != m_asked.end() && asked->second.isPending;
     });
 }
 
-QString LaunchOutlook::age() const {
+QString LaunchPreflight::age() const {
     qint64 oldest = -1;
     for (const Placement& placement : m_nodes)
         if (const auto asked = m_asked.find(placement.node);
@@ -188,7 +188,7 @@ QString LaunchOutlook::age() const {
                       : tr("%1 ago").arg(formatDuration(static_cast<double>(oldest) / 1000));
 }
 
-Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
+Result<LaunchPreflight::Ranks> LaunchPreflight::ranks() const {
     RM_RETURN_IF_ERROR(check(m_spec));
     std::vector<PlacedNode> nodes;
     for (const Placement& placement : m_nodes) {

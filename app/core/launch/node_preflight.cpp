@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/node_preflight.h"
+
+#include "app/core/deploy/deploy.h"
+#include "app/core/findings/text.h"
+#include "app/core/fleet/check_rows.h"
+#include "app/core/launch/job_place.h"
+#include "app/core/node/chosen_gpus.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/schema.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+std::vector<std::string> dataPaths(const RunSpec& spec) {
+    std::vector<std::string> paths = spec.data.train;
+    paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
+    for (const std::string* path : {&spec.data.tokenizerFile, &spec.model.startFrom})
+        if (!path->empty())
+            paths.push_back(*path);
+    return paths;
+}
+
+std::string keyOf(const RunSpec& spec, const std::string& path) {
+    if (std::ranges::find(spec.data.train, path) != spec.data.train.end())
+        return "data.train";
+    if (path == spec.data.tokenizerFile)
+        return "data.tokenizer_file";
+    return path == spec.model.startFrom ? "model.start_from" : "data.validation";
+}
+
+LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
+    return {say("gpu.launch-unreadable",
+                {{"key", keyOf(spec, path.path)}, {"path", path.path}, {"why", path.why}})};
+}
+
+/// Why the data that is sent from here cannot be sent.
+std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
+    const auto tree = dataTree(dataPaths(spec));
+    return tree ? std::vector<LaunchProblem>() : std::vector{LaunchProblem{tree.error().message}};
+}
+
+/// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; nullopt: it may.
+std::optional<LaunchProblem> ownedByOther(const RunSpec& spec, const std::vector<SavedRun>& runs) {
+    const bool goesOn = spec.checkpoint.onExisting == "resume";
+    const bool hasOwn = std::ranges::count(runs, spec.name, &SavedRun::runName) > 0;
+    if (runs.empty() || (goesOn && hasOwn))
+        return std::nullopt;
+    const SavedRun& owner =
+        hasOwn ? *std::ranges::find(runs, spec.name, &SavedRun::runName) : runs.front();
+    const bool hasId = !owner.runId.empty();
+    const Value folder{"folder", spec.checkpoint.directory},
+        step{"step", std::to_string(owner.step)}, name{"name", owner.runName},
+        its{"owner", hasId ? say("gpu.launch-run-of-id", {name, {"id", owner.runId}})
+                           : say("gpu.launch-run", {name})};
+    if (goesOn)
+        return LaunchProblem{
+            say("gpu.launch-folder-without-run", {folder, its, step, {"run", spec.name}}),
+            say(hasId ? "gpu.launch-fix-other-folder-or-resume" : "gpu.launch-fix-other-folder")};
+    return LaunchProblem{say("gpu.launch-folder-taken", {folder, its, step}),
+                         say(hasId ? "gpu.launch-fix-folder-or-resume" : "gpu.launch-fix-folder")};
+}
+
+/// Whether what other runs have in the folder of checkpoints matters.
+bool asksWhoSaved(const RunSpec& spec) {
+    return !spec.checkpoint.directory.empty() && spec.checkpoint.onExisting != "separate";
+}
+
+Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, const RunSpec& spec,
+                            const PlacedNode& placed, std::stop_token stop) {
+    const auto bytesOf = [&](const Result<LocalTree>& tree) {
+        return tree ? missingBytes(session, agent, *tree, stop)
+                    : tl::unexpected<Error>(tree.error());
+    };
+    const auto target = chooseTarget(spec, {placed});
+    const auto trainer = bytesOf(trainerBundle(target ? target->runtime : "cpu"));
+    if (!trainer || !spec.data.stage)
+        return trainer;
+    return bytesOf(dataTree(dataPaths(spec))).map([&](int64_t data) { return *trainer + data; });
+}
+
+/// The error with the advice of the node's check, where the node's shell may not execute the agent
+/// (as on a disk that is mounted noexec).
+Error withAgentAdvice(Error error) {
+    if (error.code == ErrorCode::kDenied)
+        append(error.message, adviceFor(error.code, AgentFault::kNotRun));
+    return error;
+}
+
+/// The error as one of Slurm itself: its controller is down, say, and the launch is not wrong.
+Error withSlurmAdvice(const Error& error, const Node& cluster) {
+    return {error.code, say("gpu.launch-slurm-unanswered",
+                            {{"cluster", cluster.name}, {"error", error.message}})};
+}
+
+} // namespace
+
+std::string problemWords(const LaunchProblem& problem) {
+    return problem.fix.empty() ? problem.what : joined({problem.what, problem.fix});
+}
+
+RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
+    if (!isFirstNode && !spec.data.stage)
+        spec.data.tokenizerFile = spec.model.startFrom = {};
+    if (!isFirstNode)
+        spec.checkpoint.directory = {};
+    if (!usesField(spec, "data.tokenizer_file"))
+        spec.data.tokenizerFile = {};
+    return spec;
+}
+
+namespace {
+
+/// The answers of one node to all that a preflight asks it.
+struct Answers {
+    template <class T>
+    using Answer = Result<T>;
+
+    Answer<NodeReport> report;
+    Answer<std::vector<SavedRun>> saved = std::vector<SavedRun>();
+    Answer<std::vector<UnreadablePath>> unreadable = std::vector<UnreadablePath>();
+    Answer<FolderOnNode> home = FolderOnNode(), state = FolderOnNode(), saving = FolderOnNode(),
+                         taken = FolderOnNode();
+    Answer<DataFingerprint> data = DataFingerprint();
+};
+
+bool comparesData(const RunSpec& spec, const PreflightParts& parts) {
+    return parts.data && !spec.data.stage;
+}
+
+/// Asks about the folders. Only the first node of a launch leaves the mark; the others look for it
+/// once that is there.
+void askFolders(AgentQuestions& questions, const PreflightMark& mark, Answers& answers) {
+    questions.folder({kHomeFolder, mark.mark}, answers.home);
+    const bool leavesInState = mark.isFirst && mark.folder.empty();
+    questions.folder(
+        {kStateFolder, mark.mark, leavesInState ? MarkOrder::kLeave : MarkOrder::kLook},
+        answers.state);
+    if (mark.isFirst && !mark.folder.empty())
+        questions.folder({mark.folder, mark.mark, MarkOrder::kLeave}, answers.saving);
+    if (mark.isFirst && mark.isAlone)
+        questions.folder(
+            {mark.folder.empty() ? kStateFolder : mark.folder, mark.mark, MarkOrder::kTake},
+            answers.taken);
+}
+
+Result<Answers> askNode(HostSession& session, const std::string& agent, const RunSpec& spec,
+                        const PreflightParts& parts, const PreflightMark& mark,
+                        std::stop_token stop) {
+    Answers answers;
+    AgentQuestions questions;
+    questions.probe(answers.report);
+    if (asksWhoSaved(spec))
+        questions.savedRuns(spec.checkpoint.directory, spec.name, answers.saved);
+    if (!spec.data.stage)
+        questions.unreadable(dataPaths(spec), answers.unreadable);
+    if (parts.folders)
+        askFolders(questions, mark, answers);
+    std::vector<std::string> compared = spec.data.train;
+    compared.insert(compared.end(), spec.data.validation.begin(), spec.data.validation.end());
+    if (comparesData(spec, parts))
+        questions.fingerprint(compared, parts.dataLimit, answers.data);
+    RM_RETURN_IF_ERROR(questions.ask(session, agent, std::move(stop)).map_error(&withAgentAdvice));
+    return answers;
+}
+
+/// Judges a cluster by what its job will find, not by its login node.
+Result<void> lookAtCluster(HostSession& session, const std::string& agent, const RunSpec& spec,
+                           NodePreflight& there, std::stop_token stop) {
+    const auto slurm = slurmOnNode(session, agent, std::move(stop));
+    if (!slurm && slurm.error().code == ErrorCode::kUnavailable)
+        return tl::unexpected(withSlurmAdvice(slurm.error(), there.node));
+    auto found = slurm.and_then(
+        [&](const SlurmReport& report) { return partitionOfJob(there.node, spec, report); });
+    if (found) {
+        there.report =
+            reportInJob(std::move(there.report), *found, sbatchOptions(there.node, spec));
+        there.partition = std::move(*found);
+    } else {
+        there.problems.push_back({found.error().message});
+    }
+    return {};
+}
+
+void addProblems(NodePreflight& there, const RunSpec& spec,
+                 const std::vector<UnreadablePath>& unreadable) {
+    if (std::string missing = missingGpus(there.node, there.report); !missing.empty())
+        there.problems.push_back({std::move(missing), fixOfMissingGpus(there.node, there.report)});
+    if (spec.data.stage)
+        std::ranges::move(stagingProblems(spec), std::back_inserter(there.problems));
+    for (const UnreadablePath& path : unreadable)
+        there.problems.push_back(problemOf(spec, path));
+}
+
+} // namespace
+
+Result<NodePreflight> preflightOnNode(HostSession& session, const std::string& agent,
+                                      const Node& node, const RunSpec& spec,
+                                      const PreflightParts& parts, const PreflightMark& mark,
+                                      std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(auto answers, askNode(session, agent, spec, parts, mark, stop));
+    NodePreflight there;
+    there.node = node;
+    RM_ASSIGN_OR_RETURN(there.report, std::move(answers.report));
+    RM_ASSIGN_OR_RETURN(const auto saved, answers.saved);
+    RM_ASSIGN_OR_RETURN(const auto unreadable, answers.unreadable);
+    if (auto problem = asksWhoSaved(spec) ? ownedByOther(spec, saved) : std::nullopt)
+        there.problems.push_back(std::move(*problem));
+    if (node.isSlurm)
+        RM_RETURN_IF_ERROR(lookAtCluster(session, agent, spec, there, stop));
+    addProblems(there, spec, unreadable);
+    RM_ASSIGN_OR_RETURN(there.home, std::move(answers.home));
+    RM_ASSIGN_OR_RETURN(there.state, std::move(answers.state));
+    RM_ASSIGN_OR_RETURN(auto saving, std::move(answers.saving));
+    if (parts.folders && !mark.folder.empty())
+        there.checkpoints = std::move(saving);
+    if (comparesData(spec, parts) && answers.data)
+        there.data = std::move(*answers.data);
+    else if (comparesData(spec, parts))
+        there.dataProblem = answers.data.error().message;
+    if (!parts.bytes || !there.problems.empty())
+        return there;
+    RM_ASSIGN_OR_RETURN(there.bytesToSend,
+                        bytesToSend(session, agent, spec, placeNode(node, there.report, 0), stop));
+    return there;
+}
+
+std::vector<PlacedNode> placedNodes(const Preflight& preflight) {
+    std::vector<PlacedNode> nodes;
+    for (const NodePreflight& each : preflight.nodes)
+        nodes.push_back(placeNode(each.node, each.report, each.ranks, each.partition));
+    return nodes;
+}
+
+} // namespace rm
