@@ -425,7 +425,8 @@ nlohmann::ordered_json jsonOf(const ResumePreflight& preflight) {
             {"bytes_to_copy", preflight.bytesToMove},
             {"before", jsonOf(preflight.before)},
             {"after", jsonOf(preflight.after)},
-            {"passed_over", preflight.passedOver}};
+            {"passed_over", preflight.passedOver},
+            {"warnings", preflight.warnings}};
 }
 
 Result<ResumePreflight> lookAhead(CommandContext& context, const RunSummary& run,

@@ -8,6 +8,7 @@
 #include "app/core/findings/text.h"
 #include "app/core/follow/read_rest.h"
 #include "app/core/launch/transfer_rate.h"
+#include "app/core/network/network_file.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/steps_left.h"
 #include "app/core/store/store_reader.h"
@@ -438,8 +439,10 @@ Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunS
         return failAs(what, left.error());
     const PlanRequest attempt{run.id.toStdString(),  spec.name,      run.attempt + 1,
                               checkpoint.saved.path, !which.empty(), stepsOfResume(way)};
+    Launcher::Request request{std::move(spec), nodes, attempt};
+    request.lastNetwork = keptNetwork(context.stateFolder).value_or(NetworkMatrix());
     const auto launcher = makeLauncher(
-        {std::move(spec), nodes, attempt}, *context.hosts, [](const Progress&) {}, stop);
+        std::move(request), *context.hosts, [](const Progress&) {}, stop);
     auto parts = launcher->check();
     if (!parts)
         return failAs(what, parts.error());
@@ -452,6 +455,8 @@ Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunS
     preflight.after = std::move(*parts);
     for (const ResumePoint::Gone& gone : point->gone)
         preflight.passedOver.push_back(gone.step);
+    for (const CheckRow& row : launcher->warnings())
+        preflight.warnings.push_back(sentenceOf(row));
     return preflight;
 }
 
@@ -497,6 +502,8 @@ QStringList preflightWords(const ResumePreflight& preflight) {
     }
     if (preflight.before == preflight.after && preflight.bytesToMove == 0)
         add("run.same-nodes", {step});
+    for (const std::string& warning : preflight.warnings)
+        add("run.warning", {{"warning", warning}});
     return words;
 }
 

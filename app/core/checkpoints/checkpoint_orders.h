@@ -30,6 +30,7 @@ struct ResumePreflight {
     std::vector<Placement> before, after; ///< ranks counted
     /// Steps of newer checkpoints that are nowhere any more, the newest first.
     std::vector<int64_t> passedOver;
+    std::vector<std::string> warnings = {}; ///< Launcher::warnings() as sentences
     bool operator==(const ResumePreflight&) const = default;
 };
 

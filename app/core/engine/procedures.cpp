@@ -95,7 +95,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
     // The error says that the launch was cancelled, not which of its steps that cut off.
     const std::string cancelled = say("launch.run", {{"run", run.toStdString()}}) + ": cancelled";
-    if (!started && context.token->isCancelled() && started.error().message.ends_with("cancelled"))
+    if (!started && context.token->isCancelled() && started.error().code == ErrorCode::kUnavailable)
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.token->begin()) {
         if (started && !launcher.meeting().empty())

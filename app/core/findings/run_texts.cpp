@@ -202,6 +202,7 @@ public:
         {"run.same-nodes",
          QT_TR_NOOP("Nodes and ranks stay as they were; what was trained after step {step} is "
                     "trained again.")},
+        {"run.warning", QT_TR_NOOP("Warning: {warning}.")},
 
         // What was attempted with a checkpoint.
         {"checkpoint.copying", QT_TR_NOOP("Copy the checkpoint")},

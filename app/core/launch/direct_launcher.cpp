@@ -212,7 +212,7 @@ Result<Preflight> DirectLauncher::look(const PreflightParts& parts) {
     const std::string mark =
         QUuid::createUuid().toString(QUuid::Id128).toStdString(); // hex digits alone
     const bool isAlone = m_request.nodes.size() == 1;
-    const std::string folder = neededSpec().checkpoint.directory;
+    const std::string folder = m_request.spec.checkpoint.directory; // also of what goes on
     const auto taskOf = [&](size_t node) -> Task<NodePreflight> {
         return [placed = m_request.nodes[node].node, parts,
                 spec = specToLookFor(neededSpec(), node == 0),

@@ -132,6 +132,9 @@ private Q_SLOTS:
                  qPrintable(told));
         preflight.passedOver.clear();
         QVERIFY(!preflightWords(preflight).join(' ').contains("nowhere"));
+        preflight.warnings = {"x-2 on b: it may share processors; wait for its end"};
+        QVERIFY(preflightWords(preflight).contains(
+            "Warning: x-2 on b: it may share processors; wait for its end."));
     }
 };
 

@@ -167,9 +167,15 @@ inline std::vector<face::Message> faceMessages() {
                                                       "9a",
                                                       "/s",
                                                       "remove b2: no"})},
-        face::Answer{11,
-                     Result<ResumePreflight>(ResumePreflight{
-                         60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}, {70}})},
+        face::Answer{11, Result<ResumePreflight>(
+                             ResumePreflight{60,
+                                             "step-000000060",
+                                             "node-a",
+                                             1LL << 33,
+                                             {{"a", 2}},
+                                             {{"b", 1}},
+                                             {70},
+                                             {"x-2 on b"}})},
         face::Answer{12, Result<TensorComparison>(TensorComparison{
                              {{"blocks.0", 64, 1.5, 2.5, 0.25, 0.125}}, {"a.b"}, {"c"}})},
         face::RunsChanged{},
