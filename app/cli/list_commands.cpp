@@ -417,9 +417,47 @@ int runLogs(CommandContext& context, const LogOptions& options) {
     return 0;
 }
 
+int listRecipes(CommandContext& context) {
+    auto lines = nlohmann::ordered_json::array();
+    std::vector<std::vector<std::string>> rows = {{"RECIPE", "IN SHORT"}};
+    for (const Recipe& recipe : recipes()) {
+        rows.push_back({recipe.name.toStdString(), recipe.brief.toStdString()});
+        lines.push_back({{"name", recipe.name.toStdString()},
+                         {"brief", recipe.brief.toStdString()},
+                         {"description", recipe.description.toStdString()},
+                         {"path", recipe.path.toStdString()}});
+    }
+    if (context.json())
+        printJson(lines);
+    else
+        std::cout << formatTable(rows) << std::flush;
+    return 0;
+}
+
+int showRecipe(CommandContext& context, const std::string& name) {
+    const auto recipe = findRecipe(name);
+    if (!recipe)
+        return printError(context, recipe.error());
+    const std::string toml = recipe->toml.toStdString();
+    if (context.json())
+        printJson({{"name", name}, {"toml", toml}});
+    else
+        std::cout << toml << std::flush;
+    return 0;
+}
+
 } // namespace
 
 void addLists(CommandLine& line) {
+    auto& recipe = line.keep<std::string>();
+    auto* recipeCommand =
+        line.add("recipes", "List the recipes, or print one", [&recipe](CommandContext& context) {
+            return recipe.empty() ? listRecipes(context) : showRecipe(context, recipe);
+        });
+    line.needNoEngine(*recipeCommand);
+    recipeCommand->add_option("RECIPE", recipe,
+                              "The one to print, as the beginning of a spec of your own");
+
     line.add("runs", "List the runs, newest first", &runRuns);
 
     auto& shown = line.keep<std::string>();

@@ -2,6 +2,7 @@
 #include "app/core/settings/paths.h"
 #include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
+#include "shared/io/file.h"
 #include "shared/spec/run_spec.h"
 #include "tests/cli/own_folders.h"
 #include "tests/support/requirement.h"
@@ -10,6 +11,7 @@
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QRegularExpression>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace rm;
@@ -34,6 +36,7 @@ private Q_SLOTS:
     void errorsAreJsonWithACode_data();
     void errorsAreJsonWithACode();
     void listsOfNothingAreEmptyArrays();
+    void aPrintedRecipeIsASpec();
     void nodesComeAndGo();
     void thisComputerIsNotRemoved();
     void aBrokenListOfNodesStopsWhatNeedsItAlone();
@@ -128,6 +131,23 @@ void TestCliAnswers::listsOfNothingAreEmptyArrays() {
     const Answer runs = m_own.run({"runs", "--json"});
     QVERIFY2(runs.exitCode == 0 && runs.json().isArray() && runs.json().array().isEmpty(),
              runs.whole());
+}
+
+void TestCliAnswers::aPrintedRecipeIsASpec() {
+    const Answer all = m_own.run({"recipes", "--json"});
+    QVERIFY2(all.exitCode == 0 && all.json().array().size() >= 10, all.whole());
+    QVERIFY(m_own.run({"recipes"}).out.contains("gpt-tiny"));
+    const Answer printed = m_own.run({"recipes", "gpt-tiny"});
+    QVERIFY2(printed.exitCode == 0, printed.whole());
+    const QTemporaryDir dir;
+    const QString spec = dir.filePath("my-run.toml");
+    QVERIFY(writeFileAtomically(spec.toStdString(), printed.out.toStdString()));
+    const Answer checked = m_own.run({"run", spec, "--check", "--node", "this-computer:1"});
+    QVERIFY2(checked.out.contains("What computes"), checked.whole());
+    const Answer unknown = m_own.run({"recipes", "nonsense"});
+    QVERIFY2(unknown.exitCode == static_cast<int>(ExitCode::kNotFound) &&
+                 unknown.err.contains("recipes are gpt-tiny"),
+             unknown.whole());
 }
 
 void TestCliAnswers::nodesComeAndGo() {

@@ -195,7 +195,8 @@ public:
         {"launch.meeting", QT_TR_NOOP("ranks meet at {host}:{port}, by {interfaces}")},
 
         // Recipes and settings.
-        {"launch.copy-recipe", QT_TR_NOOP("to begin with, copy a recipe from {folder}")},
+        {"launch.print-recipe",
+         QT_TR_NOOP("to begin with, print one of ours: ringmaster recipes gpt > my-run.toml")},
         {"launch.no-recipe",
          QT_TR_NOOP("load recipe {name}: there is none of that name; recipes are {recipes}; a "
                     "file's name ends in .toml")},

@@ -7,8 +7,10 @@
 #include "shared/return_if_error.h"
 
 #include <QDir>
+#include <QFile>
 
 #include <algorithm>
+#include <optional>
 
 namespace rm {
 
@@ -24,20 +26,31 @@ QString recipeFolder() {
 
 Error withAdvice(Error error) {
     if (error.code == ErrorCode::kNotFound)
-        append(error.message,
-               say("launch.copy-recipe", {{"folder", recipeFolder().toStdString()}}));
+        append(error.message, say("launch.print-recipe"));
     return error;
 }
 
-Result<std::string> pathOfRecipe(const std::string& name) {
-    std::string known;
-    for (const Recipe& recipe : recipes()) {
-        if (recipe.name == name)
-            return recipe.path;
-        append(known, recipe.name, ", ");
+std::optional<Recipe> readRecipe(const QString& path) {
+    static const QString kBrief = "In short: ";
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return std::nullopt;
+    Recipe recipe{
+        QFileInfo(path).completeBaseName(), path, {}, {}, QString::fromUtf8(file.readAll())};
+    QStringList words;
+    for (const QString& line : recipe.toml.split('\n')) {
+        const QString comment = line.mid(1).trimmed();
+        if (line.contains("SPDX"))
+            continue;
+        if (!line.startsWith('#'))
+            break;
+        if (comment.startsWith(kBrief))
+            recipe.brief = comment.mid(kBrief.size());
+        else
+            words << comment;
     }
-    return fail(ErrorCode::kNotFound,
-                say("launch.no-recipe", {{"name", name}, {"recipes", known}}));
+    recipe.description = words.join(' ').trimmed();
+    return recipe;
 }
 
 /// A basic string of TOML, whose escapes are JSON's.
@@ -89,8 +102,24 @@ std::vector<Recipe> recipes() {
     const QDir folder(recipeFolder());
     std::vector<Recipe> out;
     for (const QString& file : folder.entryList({"*.toml"}, QDir::Files, QDir::Name))
-        out.push_back({file.chopped(5).toStdString(), folder.filePath(file).toStdString()});
+        if (const auto recipe = readRecipe(folder.filePath(file)))
+            out.push_back(*recipe);
+    std::ranges::stable_partition(
+        out, [](const Recipe& recipe) { return recipe.name.endsWith("-tiny"); });
+    std::ranges::stable_partition(out,
+                                  [](const Recipe& recipe) { return recipe.name == "gpt-tiny"; });
     return out;
+}
+
+Result<Recipe> findRecipe(const std::string& name) {
+    std::string known;
+    for (Recipe& recipe : recipes()) {
+        if (recipe.name.toStdString() == name)
+            return std::move(recipe);
+        append(known, recipe.name.toStdString(), ", ");
+    }
+    return fail(ErrorCode::kNotFound,
+                say("launch.no-recipe", {{"name", name}, {"recipes", known}}));
 }
 
 Result<void> applyOverrides(RunSpec& spec, const std::vector<std::string>& overrides) {
@@ -102,8 +131,11 @@ Result<void> applyOverrides(RunSpec& spec, const std::vector<std::string>& overr
 
 Result<CheckedSpec> loadSpecOrRecipe(const std::string& what,
                                      const std::vector<std::string>& overrides) {
-    RM_ASSIGN_OR_RETURN(const auto path,
-                        isPath(what) ? Result<std::string>(what) : pathOfRecipe(what));
+    RM_ASSIGN_OR_RETURN(const auto path, isPath(what)
+                                             ? Result<std::string>(what)
+                                             : findRecipe(what).map([](const Recipe& recipe) {
+                                                   return recipe.path.toStdString();
+                                               }));
     auto spec = loadRunSpec(path);
     if (!spec)
         return tl::unexpected<Error>(withAdvice(spec.error()));

@@ -3,6 +3,8 @@
 
 #include "shared/spec/run_spec.h"
 
+#include <QString>
+
 #include <string>
 #include <vector>
 
@@ -10,12 +12,18 @@ namespace rm {
 
 /// A run spec that ships with Ringmaster: `resources/recipes/NAME.toml`.
 struct Recipe {
-    std::string name;
-    std::string path;
+    QString name; ///< "gpt-tiny"
+    QString path;
+    QString brief;       ///< its comment "In short: ...": "licences, 2 min"
+    QString description; ///< the rest of its first comment that is no licence
+    QString toml;
 };
 
-/// All of them, by name.
+/// All of them by name, but gpt-tiny first, then the other small ones.
 std::vector<Recipe> recipes();
+
+/// kNotFound names those that there are.
+Result<Recipe> findRecipe(const std::string& name);
 
 /// `what` is a path (it has a '/' or ends in .toml) or a recipe's name; `overrides` are
 /// "section.key=value" and win. kNotFound for an unknown recipe names those that there are.

@@ -54,7 +54,7 @@ constexpr int kAgeMs = 1000;
 NewRunPage::NewRunPage(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
-    , m_recipes(loadRecipes())
+    , m_recipes(recipes())
     , m_preflight(new LaunchPreflight(context, this)) {
     buildUi();
     wire();
@@ -244,7 +244,7 @@ void NewRunPage::chooseRecipe(int recipe) {
 
 /// As it is.
 void NewRunPage::useRecipe(int recipe) {
-    const RecipeText& chosen = m_recipes[static_cast<size_t>(recipe)];
+    const Recipe& chosen = m_recipes[static_cast<size_t>(recipe)];
     keepChanges();
     endBranch();
     m_recipe = recipe;

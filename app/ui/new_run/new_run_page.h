@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
+#include "app/core/launch/recipes.h"
 #include "app/ui/data/app_context.h"
-#include "app/ui/data/recipes.h"
 #include "app/ui/nodes/check_card.h"
 #include "app/ui/run/branch_point.h"
 
@@ -104,7 +104,7 @@ private:
     };
 
     AppContext m_context;
-    std::vector<RecipeText> m_recipes;
+    std::vector<Recipe> m_recipes;
     PageHeader* m_header;
     QPushButton* m_asFile;
     Banner* m_banner;

@@ -20,14 +20,14 @@ constexpr int kCardMin = 138;
 constexpr int kMoreWidth = 68;
 } // namespace
 
-RecipeStrip::RecipeStrip(const std::vector<RecipeText>& recipes, QWidget* parent)
+RecipeStrip::RecipeStrip(const std::vector<Recipe>& recipes, QWidget* parent)
     : QWidget(parent)
     , m_group(new QButtonGroup(this))
     , m_more(makeButton({}, "link", "moreRecipes"))
     , m_grid(new QGridLayout(this)) {
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(2 * size::kGrid);
-    for (const RecipeText& recipe : recipes) {
+    for (const Recipe& recipe : recipes) {
         m_cards.push_back(makeCard(recipe));
         m_group->addButton(m_cards.back(), static_cast<int>(m_cards.size()) - 1);
     }
@@ -39,7 +39,7 @@ RecipeStrip::RecipeStrip(const std::vector<RecipeText>& recipes, QWidget* parent
     });
 }
 
-QPushButton* RecipeStrip::makeCard(const RecipeText& recipe) {
+QPushButton* RecipeStrip::makeCard(const Recipe& recipe) {
     auto* card = makeButton({}, "choice", "recipe", this);
     card->setObjectName("recipe." + recipe.name);
     card->setAccessibleName(recipe.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/ui/data/recipes.h"
+#include "app/core/launch/recipes.h"
 
 #include <QWidget>
 
@@ -17,7 +17,7 @@ namespace rm {
 class RecipeStrip : public QWidget {
     Q_OBJECT
 public:
-    explicit RecipeStrip(const std::vector<RecipeText>& recipes, QWidget* parent = nullptr);
+    explicit RecipeStrip(const std::vector<Recipe>& recipes, QWidget* parent = nullptr);
 
     void choose(int recipe); ///< -1: none; does not emit chosen()
 
@@ -30,7 +30,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    QPushButton* makeCard(const RecipeText& recipe);
+    QPushButton* makeCard(const Recipe& recipe);
     void arrange();
 
     std::vector<QPushButton*> m_cards;
