@@ -13,6 +13,7 @@
 #include <QApplication>
 #include <QMessageBox>
 
+#include <algorithm>
 #include <iostream>
 
 namespace rm {
@@ -24,6 +25,16 @@ int refuse(const Error& error) {
     Theme::instance().install(*qApp);
     QMessageBox::critical(nullptr, "Ringmaster", asPlain(QString::fromStdString(error.message)));
     return static_cast<int>(exitCodeFor(error.code));
+}
+
+/// Whether Qt would end this process, as nothing here shows a window.
+bool lacksDisplay(int argc, char** argv) {
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+        if (!qEnvironmentVariableIsEmpty(name))
+            return false;
+    return std::none_of(argv, argv + argc, [](const char* argument) {
+        return QByteArray(argument).endsWith("-platform");
+    });
 }
 
 /// Shows the window until it is closed, and again when another start asks for it while this process
@@ -46,6 +57,12 @@ int showUntilClosed(MainWindow& window, SharedEngine& engine) {
 } // namespace
 
 int runWindow(int argc, char** argv) {
+    if (lacksDisplay(argc, argv)) {
+        std::cerr << "ringmaster: open the window: there is no display here, as in most SSH "
+                     "sessions; ringmaster --help lists the commands for the terminal"
+                  << std::endl;
+        return static_cast<int>(ExitCode::kUnavailable);
+    }
     QApplication application(argc, argv);
     speakPersonsLanguage();
     QApplication::setApplicationName("Ringmaster");

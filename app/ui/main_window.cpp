@@ -266,11 +266,13 @@ void MainWindow::showNodes() {
         m_nodes->focusSelected();
 }
 
-/// On Nodes the chosen node; else the first widget in the page's tab order.
+/// On Nodes the chosen node, on Runs the table; else the first widget in the page's tab order.
 void MainWindow::focusPage() {
     const QWidget* page = m_stack->currentWidget();
     if (page == m_nodes)
         return m_nodes->focusSelected();
+    if (page == m_runs && m_runs->focusTable())
+        return;
     QWidget* widget = page->nextInFocusChain();
     for (; widget != page; widget = widget->nextInFocusChain())
         if (page->isAncestorOf(widget) && widget->isVisible() && widget->isEnabled() &&
@@ -351,8 +353,10 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
                                if (button->isVisible()) // as while the palette was open
                                    button->click();
                            }});
+    // With its id, as others may be called the same, and warnings name runs by their ids.
+    // With its id: others may be called the same, and warnings name runs by their ids.
     for (const RunSummary& run : m_runsFeed->runs())
-        entries.push_back({run.name + ", " + stateWords(run).text, tr("run"),
+        entries.push_back({run.name + " (" + run.id + "), " + stateWords(run).text, tr("run"),
                            [this, id = run.id] { showRun(id); }});
     for (const Node& node : m_fleet.nodes())
         entries.push_back(

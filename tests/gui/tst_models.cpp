@@ -6,12 +6,15 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/timeline.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/models/runs_model.h"
 #include "app/ui/new_run/spec_field.h"
 #include "app/ui/new_run/spec_form.h"
 #include "app/ui/palette_dialog.h"
+#include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/smoothing.h"
+#include "app/ui/run/timeline_view.h"
 #include "shared/board/board.h"
 #include "shared/journal/event_codes.h"
 #include "shared/spec/rule.h"
@@ -86,6 +89,8 @@ private Q_SLOTS:
     void smoothingStartsAtTheFirstValue();
     void figuresAreGroupedAndScaled();
     void paletteFindsByLettersInOrder();
+    void theChosenMomentIsShownToItsEnd();
+    void oneRankFillsItsRowOfTheHeatMap();
     void aZeroSaysWhatItMeans();
     void formShowsAndWritesTheSpec();
     void formRefusesWhatIsNoNumber();
@@ -376,6 +381,42 @@ void TestModels::figuresAreGroupedAndScaled() {
     QCOMPARE(formatDuration(86399), "1 d 0 h");
     QCOMPARE(formatPercent(0.47), QString("47") + kThin + "%");
     QCOMPARE(formatRelative(0, 10 * 60'000'000'000LL), "10 min ago");
+}
+
+void TestModels::theChosenMomentIsShownToItsEnd() {
+    TimelineView view;
+    view.resize(300, 300);
+    Moment moment;
+    moment.text = QString("a warning with many words ").repeated(8);
+    view.setMoments({moment, moment});
+    view.show();
+    const auto height = [&](int row) {
+        return view.visualRect(view.model()->index(row, 0)).height();
+    };
+    QTRY_VERIFY(height(0) > 0);
+    const int line = height(0);
+    view.setCurrentIndex(view.model()->index(1, 0));
+    QTRY_VERIFY(height(1) > 3 * line);
+    QCOMPARE(height(0), line);
+    view.setCurrentIndex(view.model()->index(0, 0));
+    QTRY_COMPARE(height(1), line);
+}
+
+void TestModels::oneRankFillsItsRowOfTheHeatMap() {
+    HeatData data;
+    data.metric = "rank/cpu";
+    data.labels = {"0 a:0"};
+    data.cells = {{1, 1, 1, 1}};
+    data.trained = {{0, 4'000'000'000}};
+    HeatMap map;
+    map.resize(400, 160);
+    map.show(data);
+    map.setVisible(true);
+    auto* plot = map.findChild<QWidget*>("plot");
+    const QColor full = colours().accent;
+    QTRY_VERIFY(plot->isVisible() && plot->width() > 0);
+    const auto at = [&] { return plot->grab().toImage().pixelColor(plot->rect().center()); };
+    QTRY_COMPARE(at().rgb(), full.rgb());
 }
 
 void TestModels::paletteFindsByLettersInOrder() {

@@ -35,6 +35,8 @@ private Q_SLOTS:
     void aDoubleClickEditsTagsAndNotes();
     void newsOfRunsLeavesAnEditorAlone();
     void aDoubleClickElsewhereOpensTheRun();
+    void whoComesToTheRunsStandsInTheTable();
+    void anIdIsFound();
     void onlyRunsThatHaveNotEndedAreLive();
     void f2RenamesTheRun();
     void aNameThatIsTakenIsToldInTheDialog();
@@ -127,6 +129,24 @@ void TestRunsPage::theUndoIsOfTheRunThatTheToastNames() {
     click("toastAction");
     QTRY_VERIFY(ids().contains(kFailedRun));
     QVERIFY(!ids().contains(kFinishedRun));
+}
+
+/// Not on "Delete", where Return would do more than open the chosen run.
+void TestRunsPage::whoComesToTheRunsStandsInTheTable() {
+    choose(kFinishedRun);
+    for (const int page : {Qt::Key_2, Qt::Key_1})
+        QTest::keyClick(&m_demo->window(), static_cast<Qt::Key>(page), Qt::ControlModifier);
+    QVERIFY(find<QAbstractItemView>("runsTable")->hasFocus());
+    QTest::keyClick(find<QAbstractItemView>("runsTable"), Qt::Key_Return);
+    QVERIFY(ids().contains(kFinishedRun));
+}
+
+/// Warnings name runs by their ids.
+void TestRunsPage::anIdIsFound() {
+    find<QLineEdit>("runsFilter")->setText(kFailedRun);
+    QTRY_COMPARE(ids(), QStringList(kFailedRun));
+    find<QLineEdit>("runsFilter")->setText("no such id");
+    QTRY_COMPARE(ids().size(), 0);
 }
 
 void TestRunsPage::aRunThatTrainsIsNotDeleted() {

@@ -174,7 +174,7 @@ Tone rowTone(const CheckRow& row) {
 QString rowWords(const CheckRow& row) {
     QString words = QString::fromStdString(row.title + ": " + row.evidence);
     if (!row.cause.empty())
-        words += ". " + QString::fromStdString(row.cause);
+        words += ". " + capitalized(row.cause);
     if (!row.fix.empty())
         words += ". " + NodeWords::tr("What to do: %1").arg(QString::fromStdString(row.fix));
     return words;

@@ -200,7 +200,7 @@ void RunsFilter::setWords(const QString& words) {
 }
 
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-    QString haystack;
+    QString haystack = sourceModel()->index(row, 0, parent).data(kIdRole).toString() + '\n';
     for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
                              RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
         haystack += sourceModel()->index(row, column, parent).data().toString() + '\n';

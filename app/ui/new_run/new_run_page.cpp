@@ -474,7 +474,11 @@ void NewRunPage::refreshChecks() {
         const auto node = m_context.fleet.find(each.node);
         return node && node->isSlurm;
     }));
-    m_bar->setForecast(good ? forecast() : bad->text);
+    const auto warnings = std::ranges::count(lines, Tone::kWarn, &CheckLine::tone);
+    const QString warned = warnings > 0
+                               ? counted(warnings, tr("1 warning"), tr("%1 warnings")) + kSeparator
+                               : QString();
+    m_bar->setForecast(good ? warned + forecast() : bad->text);
 }
 
 /// "4 ranks on node-a, node-b · sends 3 MB · about 9 min"

@@ -157,12 +157,16 @@ void HeatMap::fillCells() {
     const double first = seconds(m_data.beforeNs);
     const double last = first + std::max(1e-3, seconds(lengthOf(m_data.trained)));
     m_map = new QCPColorMap(m_plot->xAxis, m_plot->yAxis);
-    m_map->data()->setSize(bins, ranks);
-    m_map->data()->setRange({first, last}, {0, std::max(1e-9, ranks - 1.0)});
-    for (int rank = 0; rank < ranks; ++rank)
-        for (int bin = 0; bin < bins; ++bin)
-            m_map->data()->setCell(
-                bin, rank, m_data.cells[static_cast<size_t>(rank)][static_cast<size_t>(bin)]);
+    // A map of a single row has no height: one rank fills two rows of half a height each.
+    const int rows = std::max(2, ranks);
+    m_map->data()->setSize(bins, rows);
+    m_map->data()->setRange({first, last},
+                            ranks == 1 ? QCPRange(-0.25, 0.25) : QCPRange(0, ranks - 1.0));
+    for (int row = 0; row < rows; ++row)
+        for (int bin = 0; bin < bins; ++bin) {
+            const auto rank = static_cast<size_t>(std::min(row, ranks - 1));
+            m_map->data()->setCell(bin, row, m_data.cells[rank][static_cast<size_t>(bin)]);
+        }
     QCPColorGradient gradient;
     gradient.clearColorStops();
     gradient.setColorStopAt(0, colours().accentBack);

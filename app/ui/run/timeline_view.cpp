@@ -6,8 +6,11 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/models/runs_model.h"
 
+#include <QItemSelectionModel>
 #include <QPainter>
 #include <QStyledItemDelegate>
+
+#include <algorithm>
 
 namespace rm {
 
@@ -16,13 +19,23 @@ namespace {
 constexpr int kLine = 22;
 constexpr int kPad = 14;
 constexpr int kTimeWidth = 42;
+constexpr int kMostHeight = 400; ///< of a moment whose text is shown whole
 
+/// One line a moment, and all of its text of the one that is chosen.
 class MomentDelegate : public QStyledItemDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    explicit MomentDelegate(QListView* view)
+        : QStyledItemDelegate(view)
+        , m_view(view) {}
 
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-        return {0, kLine};
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
+        if (index != m_view->currentIndex())
+            return {0, kLine};
+        const QFontMetrics metrics(Theme::instance().font(FontRole::kSecondary));
+        const int width = m_view->viewport()->width() - 3 * kPad - kTimeWidth;
+        const QRect whole = metrics.boundingRect(QRect(0, 0, std::max(width, 1), kMostHeight),
+                                                 Qt::TextWordWrap, index.data().toString());
+        return {0, whole.height() + kLine - metrics.height()};
     }
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -33,21 +46,29 @@ public:
         if (option.state & QStyle::State_Selected)
             painter->fillRect(option.rect, colours().accentBack);
         QRect rest = option.rect.adjusted(kPad, 0, -kPad, 0);
+        const bool isWhole = rest.height() > kLine;
+        const QRect firstLine(rest.left(), rest.top(), rest.width(), kLine);
         painter->setFont(theme.font(FontRole::kMono));
         painter->setPen(colours().secondary);
-        painter->drawText(rest, Qt::AlignVCenter | Qt::AlignLeft, index.data(kSortRole).toString());
+        painter->drawText(firstLine, Qt::AlignVCenter | Qt::AlignLeft,
+                          index.data(kSortRole).toString());
         rest.setLeft(rest.left() + kTimeWidth);
         painter->setPen(Qt::NoPen);
         painter->setBrush(toneColour(static_cast<Tone>(index.data(kToneRole).toInt())));
-        painter->drawEllipse(QRectF(rest.left(), rest.center().y() - 3.0, 7, 7));
+        painter->drawEllipse(QRectF(rest.left(), firstLine.center().y() - 3.0, 7, 7));
         rest.setLeft(rest.left() + kPad);
         painter->setFont(theme.font(FontRole::kSecondary));
         painter->setPen(colours().text);
-        const QString text = painter->fontMetrics().elidedText(index.data().toString(),
-                                                               Qt::ElideRight, rest.width());
-        painter->drawText(rest, Qt::AlignVCenter | Qt::AlignLeft, text);
+        const QString text = index.data().toString();
+        const QString shown =
+            isWhole ? text : painter->fontMetrics().elidedText(text, Qt::ElideRight, rest.width());
+        painter->drawText(rest, Qt::AlignVCenter | Qt::AlignLeft | (isWhole ? Qt::TextWordWrap : 0),
+                          shown);
         painter->restore();
     }
+
+private:
+    QListView* m_view;
 };
 
 } // namespace
@@ -95,9 +116,11 @@ TimelineView::TimelineView(QWidget* parent)
     setModel(m_model);
     setItemDelegate(new MomentDelegate(this));
     setFrameShape(QFrame::NoFrame);
-    setUniformItemSizes(true);
     setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setResizeMode(QListView::Adjust);
+    connect(selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &TimelineView::scheduleDelayedItemsLayout);
     connect(this, &QListView::clicked, this, &TimelineView::choose);
     connect(this, &QListView::activated, this, &TimelineView::choose);
 }

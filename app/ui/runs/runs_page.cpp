@@ -44,7 +44,7 @@ void RunsPage::buildUi() {
     m_filter = new QLineEdit;
     m_filter->setObjectName("runsFilter");
     m_filter->setAccessibleName(tr("Filter runs"));
-    m_filter->setPlaceholderText(tr("Filter by name, state, node, tag or note   Ctrl+F"));
+    m_filter->setPlaceholderText(tr("Filter by name, id, state, node, tag or note   Ctrl+F"));
     m_filter->setClearButtonEnabled(true);
     column->addWidget(m_filter);
 
@@ -210,6 +210,13 @@ void RunsPage::edit(const Request& request) {
 
 void RunsPage::report(const QString& problem) {
     m_context.toast.say(problem);
+}
+
+bool RunsPage::focusTable() {
+    if (!m_table->isVisible())
+        return false;
+    m_table->setFocus(Qt::ShortcutFocusReason);
+    return true;
 }
 
 void RunsPage::focusFilter() {

@@ -25,6 +25,7 @@ class RunsPage : public QWidget {
 public:
     explicit RunsPage(const AppContext& context, QWidget* parent = nullptr);
     void focusFilter();
+    bool focusTable(); ///< false: there are no rows
 
 Q_SIGNALS:
     void runChosen(const QString& run);
