@@ -27,6 +27,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <string_view>
@@ -169,9 +170,10 @@ std::optional<Error> earlyEnd(CommandContext& context, const QString& run,
                  run.toStdString() + " failed: " + now->message.toStdString()};
 }
 
-/// The texts of the events in the newest attempt whose code is, or begins with, this one.
-std::vector<std::string> told(CommandContext& context, const std::string& id,
-                              std::string_view code) {
+/// The texts of the events in the newest attempt, in their order, whose code is, or begins with,
+/// this one.
+std::vector<std::string> eventTexts(CommandContext& context, const std::string& id,
+                                    std::string_view code) {
     constexpr int kNewest = 100;
     std::vector<std::string> messages;
     const auto run = context.resolve(id);
@@ -181,13 +183,14 @@ std::vector<std::string> told(CommandContext& context, const std::string& id,
     for (const StoredEvent& each : (*reader)->events(run->id, kNewest))
         if (each.attempt == run->attempt && each.event.code.starts_with(code))
             messages.push_back(each.event.message);
+    std::ranges::reverse(messages); // the newest came first
     return messages;
 }
 
-/// Tells what the launch met that did not prevent it: the same to who waits for its end, who sees
-/// the events as they come.
-std::vector<std::string> tellWarnings(CommandContext& context, const QString& run) {
-    auto warnings = told(context, run.toStdString(), kLaunchRowPrefix);
+/// Prints what the launch found that did not prevent it. With --wait, watchRun() prints these
+/// events instead.
+std::vector<std::string> printWarnings(CommandContext& context, const QString& run) {
+    auto warnings = eventTexts(context, run.toStdString(), kLaunchRowPrefix);
     for (const std::string& words : warnings)
         std::cerr << "warning: " << oneLine(words) << std::endl;
     return warnings;
@@ -213,13 +216,13 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isAsked)
         return watchRun(context, run);
-    const auto warnings = tellWarnings(context, run);
+    const auto warnings = printWarnings(context, run);
     if (const auto end = earlyEnd(context, run, start.firstWords)) {
         printError(context, *end);
         return static_cast<int>(ExitCode::kRunFailed);
     }
-    const auto damages = told(context, run.toStdString(), kCheckpointDamagedEvent);
-    for (const std::string& words : told(context, run.toStdString(), kEarlierRunEvent))
+    const auto damages = eventTexts(context, run.toStdString(), kCheckpointDamagedEvent);
+    for (const std::string& words : eventTexts(context, run.toStdString(), kEarlierRunEvent))
         std::cerr << oneLine(words) << std::endl;
     for (const std::string& damage : damages)
         std::cerr << "warning: " << oneLine(damage) << std::endl;
@@ -461,7 +464,8 @@ Result<void> tellChanges(CommandContext& context, const RunSummary& run,
                          const std::string& checkpoint, const std::vector<Placement>& placements) {
     if (placements == placementsOf(run.nodes))
         return {};
-    RM_ASSIGN_OR_RETURN(const auto preflight, lookAhead(context, run, checkpoint, placements));
+    RM_ASSIGN_OR_RETURN(auto preflight, lookAhead(context, run, checkpoint, placements));
+    preflight.warnings.clear(); // printWarnings() tells them
     for (const QString& sentence : preflightWords(preflight))
         std::cerr << oneLine(sentence.toStdString()) << std::endl;
     return {};
@@ -512,7 +516,7 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
 constexpr const char* kNodeHelp = "NAME[:RANKS] or @GROUP[:RANKS], once per node; default those "
                                   "of the last attempt. The checkpoint is copied to "
                                   "the first of them if it is not there";
-constexpr const char* kPreviewHelp = "Only say what would change";
+constexpr const char* kPreviewHelp = "Only say what would change, and what a launch would warn of";
 constexpr const char* kWaitHelp = "Follow the run until it ends";
 constexpr const char* kAnywayHelp = "Launch even if a node seems to have too little memory";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/subcommands.h"
 
+#include "shared/exit_code.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 #include "shared/wire/messages.h"
@@ -53,7 +54,7 @@ Result<void> version(const Arguments&) {
                  std::to_string(kWireVersion) + "\n");
 }
 
-/// What an agent is asked without anything changing: a text in, a text out.
+/// A question that `ask` may put beside others: a text in, a text out.
 struct Question {
     const char* usage;
     Result<std::string> (*answer)(const std::string& input);
@@ -83,8 +84,8 @@ const std::map<std::string, Question>& questions() {
     return table;
 }
 
-/// One item of what `ask` reads, answered as a process of its own would: {"answer"}, or {"code",
-/// "error"} with the number of rm::ErrorCode.
+/// One item of what `ask` reads, answered as a process of its own would: {"answer"}, or {"exit",
+/// "error"} with the number of rm::ExitCode.
 Json answerTo(const Json& item) {
     const bool isPair =
         item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string();
@@ -95,7 +96,8 @@ Json answerTo(const Json& item) {
             : asked->second.answer(item[1].get<std::string>());
     if (answer)
         return {{"answer", *answer}};
-    return {{"code", static_cast<int>(answer.error().code)}, {"error", answer.error().message}};
+    const auto exit = static_cast<int>(exitCodeFor(answer.error().code));
+    return {{"exit", exit}, {"error", answer.error().message}};
 }
 
 Result<void> ask(const Arguments&) {

@@ -18,8 +18,8 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr auto kSubcommandTimeout = 30s;
-constexpr auto kFingerprintTimeout = 120s; ///< of many files on a slow share
-constexpr auto kStartTimeout = 120s;       ///< a changed bundle is read, an earlier attempt ended
+constexpr auto kFurtherTimeout = 5s; ///< for each of several questions
+constexpr auto kStartTimeout = 120s; ///< a changed bundle is read, an earlier attempt ended
 constexpr auto kStopTimeout = 60s;
 constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
 constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
@@ -114,12 +114,11 @@ Error readFolderError(const Error& error) {
 Result<std::string> parseAnswerOfOne(const Json& item) {
     if (const auto answer = textAt(item, "answer"))
         return *answer;
-    const auto code = intAt(item, "code");
+    const auto exit = intAt(item, "exit");
     const auto why = textAt(item, "error");
-    const bool isKnown = code && *code >= 0 && *code <= static_cast<int>(ErrorCode::kInternal);
-    if (!isKnown || !why)
+    if (!exit || !why || !std::in_range<int>(*exit))
         return fail(ErrorCode::kCorrupt, say("agent.no-answers"));
-    return fail(static_cast<ErrorCode>(*code), *why);
+    return fail(codeOfExit(static_cast<int>(*exit)), *why);
 }
 
 } // namespace
@@ -141,6 +140,7 @@ void AgentQuestions::add(const std::string& name, std::string input,
         answer = text.and_then(parse);
     };
     m_questions.push_back({name, std::move(input), take});
+    m_timeout += kFurtherTimeout;
 }
 
 void AgentQuestions::probe(Result<NodeReport>& answer) {
@@ -158,16 +158,18 @@ void AgentQuestions::savedRuns(const std::string& folder, const std::string& nam
         answer = text.and_then(&parseSavedRunsAnswer).map_error(&readFolderError);
     };
     m_questions.push_back({"saved-runs", savedRunsOrder(folder, name), take});
+    m_timeout += kFurtherTimeout;
 }
 
-void AgentQuestions::folder(const FolderQuestion& order, Result<FolderOnNode>& answer) {
-    const Json text = {{"path", order.path}, {"mark", order.mark}, {"do", wordOf(order.order)}};
+void AgentQuestions::folder(const FolderQuestion& question, Result<FolderOnNode>& answer) {
+    const Json text = {
+        {"path", question.path}, {"mark", question.mark}, {"do", wordOf(question.order)}};
     add<FolderOnNode>("folder", dumpJson(text), &parseFolderOnNode, answer);
 }
 
 void AgentQuestions::fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
                                  Result<DataFingerprint>& answer) {
-    m_timeout += limit.count() > 0 ? limit : kFingerprintTimeout;
+    m_timeout += limit;
     add<DataFingerprint>("fingerprint", dumpJson({{"paths", paths}, {"seconds", limit.count()}}),
                          &parseDataFingerprint, answer);
 }

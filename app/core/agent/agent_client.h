@@ -76,7 +76,8 @@ struct FolderQuestion {
 /// Several questions to one agent, answered in one exchange instead of one each.
 class AgentQuestions {
 public:
-    // Each takes where to put the answer, which must live until ask() has returned.
+    // Each takes where to put the answer, which must live until ask() has returned. They are
+    // answered in their order.
 
     void probe(Result<NodeReport>& answer);
     /// The paths that the node's user cannot read, in their order.
@@ -84,8 +85,8 @@ public:
                     Result<std::vector<UnreadablePath>>& answer);
     void savedRuns(const std::string& folder, const std::string& name,
                    Result<std::vector<SavedRun>>& answer);
-    void folder(const FolderQuestion& order, Result<FolderOnNode>& answer);
-    /// Within `limit`, else the answer is kUnavailable; 0: in two minutes.
+    void folder(const FolderQuestion& question, Result<FolderOnNode>& answer);
+    /// Within `limit`, else the answer is kUnavailable.
     void fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
                      Result<DataFingerprint>& answer);
 

@@ -440,7 +440,7 @@ Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunS
     const PlanRequest attempt{run.id.toStdString(),  spec.name,      run.attempt + 1,
                               checkpoint.saved.path, !which.empty(), stepsOfResume(way)};
     Launcher::Request request{std::move(spec), nodes, attempt};
-    request.lastNetwork = keptNetwork(context.stateFolder).value_or(NetworkMatrix());
+    request.lastNetwork = lastNetwork(context.stateFolder);
     const auto launcher = makeLauncher(
         std::move(request), *context.hosts, [](const Progress&) {}, stop);
     auto parts = launcher->check();

@@ -37,10 +37,12 @@ std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
 }
 
 std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, RunSpec spec,
-                                     const std::vector<PlacedParty>& nodes, PlanRequest attempt) {
+                                     const std::vector<PlacedParty>& nodes, PlanRequest attempt,
+                                     bool wantsWarnings = true) {
     const auto run = QString::fromStdString(attempt.runId);
     Launcher::Request request{std::move(spec), nodes, std::move(attempt)};
-    request.lastNetwork = keptNetwork(context.stateFolder).value_or(NetworkMatrix());
+    request.wantsWarnings = wantsWarnings;
+    request.lastNetwork = lastNetwork(context.stateFolder);
     return makeLauncher(
         std::move(request), *context.hosts,
         [progress = context.progress, run](const Progress& p) { progress(run, p); },
@@ -56,8 +58,8 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
 }
 
 /// Stores events of an attempt of which no node has told yet.
-void note(const ProcedureContext& context, const QString& run, int attempt,
-          std::vector<Event> events) {
+void storeEvents(const ProcedureContext& context, const QString& run, int attempt,
+                 std::vector<Event> events) {
     IngestBatch batch;
     batch.run = run;
     batch.records.assign(std::make_move_iterator(events.begin()),
@@ -68,10 +70,7 @@ void note(const ProcedureContext& context, const QString& run, int attempt,
 }
 
 Event eventOf(const CheckRow& row) {
-    const bool isBad = row.state == CheckRow::State::kBad;
-    return {-1,          -1,
-            wallNowNs(), isBad ? Severity::kError : Severity::kWarning,
-            row.id,      sentenceOf(row)};
+    return {-1, -1, wallNowNs(), Severity::kWarning, row.id, sentenceOf(row)};
 }
 
 std::vector<Event> eventsOf(const std::vector<CheckRow>& rows) {
@@ -88,7 +87,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     const auto record = [&]() -> Result<void> {
         RM_RETURN_IF_ERROR(context.writer->call(
             [&](StoreWriter& writer) { return writer.beginAttempt(run, begun); }));
-        note(context, run, begun.attempt, eventsOf(launcher.warnings()));
+        storeEvents(context, run, begun.attempt, eventsOf(launcher.warnings()));
         return {};
     };
     const auto started =
@@ -99,8 +98,8 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
         return fail(ErrorCode::kUnavailable, cancelled);
     if (!started || context.token->begin()) {
         if (started && !launcher.meeting().empty())
-            note(context, run, begun.attempt,
-                 {{-1, -1, wallNowNs(), Severity::kInfo, "network", launcher.meeting()}});
+            storeEvents(context, run, begun.attempt,
+                        {{-1, -1, wallNowNs(), Severity::kInfo, "network", launcher.meeting()}});
         return started;
     }
     launcher.abandon();
@@ -288,7 +287,8 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
             return failAs(branchFrom(from.parent), left.error());
         const auto launcher =
             launcherOf(context, *spec, nodes,
-                       {id.toStdString(), spec->name, 1, checkpoint.saved.path, true, way.steps});
+                       {id.toStdString(), spec->name, 1, checkpoint.saved.path, true, way.steps},
+                       false); // the launch itself follows
         return launcher->check().map([](const auto&) {});
     };
     RM_ASSIGN_OR_RETURN(const auto start,

@@ -51,7 +51,8 @@ public:
         {"launch-checkpoints", kGood, QT_TR_NOOP("Checkpoints"), QT_TR_NOOP("in {folder}")},
         {"launch-checkpoints.unwritable", kBad, "", QT_TR_NOOP("{folder}: {problem}"),
          QT_TR_NOOP("rank 0 cannot write checkpoints there"),
-         QT_TR_NOOP("let {user} write there, or name another folder (checkpoint.directory)")},
+         QT_TR_NOOP("let {user} write there (rights, a mount that is read-only, room), or name "
+                    "another folder (checkpoint.directory)")},
         {"launch-checkpoints.shared", kGood, "",
          QT_TR_NOOP("in {folder}, which all nodes have in common: whichever goes on finds them")},
         {"launch-checkpoints.copied", kGood, "",
@@ -75,21 +76,23 @@ public:
          QT_TR_NOOP("{data}, the same on all nodes by names and sizes of so many and samples of "
                     "the contents")},
         {"launch-data.not-compared", kGood, "",
-         QT_TR_NOOP("not compared, as {node} did not tell of its own: {why}")},
+         QT_TR_NOOP("not compared: {node} did not say what it has: {why}")},
         {"launch-data.other-contents", kWarning, "", QT_TR_NOOP("{data}"),
-         QT_TR_NOOP("their contents differ: ranks draw from one order of samples, and each would "
-                    "read others"),
+         QT_TR_NOOP("their contents differ: all ranks must read the same samples, and refuse to "
+                    "train where they notice that they do not"),
          QT_TR_NOOP("copy the same data to all of them (rsync -a --checksum), or set data.stage = "
                     "true")},
         {"launch-data.other-files", kWarning, "", QT_TR_NOOP("{data}"),
-         QT_TR_NOOP(
-             "they differ: ranks draw from one order of samples, and each would read others"),
+         QT_TR_NOOP("they differ: all ranks must read the same samples, and refuse to train where "
+                    "they notice that they do not"),
          QT_TR_NOOP("copy the same data to all of them (rsync -a --checksum), or set data.stage = "
                     "true")},
 
-        {"launch-others", kWarning, QT_TR_NOOP("Others there"), QT_TR_NOOP("{run} on {nodes}"),
-         QT_TR_NOOP("what trains there may share processors, GPUs and memory with this run"),
-         QT_TR_NOOP("wait for its end, pause it if it is yours, or choose other nodes or GPUs")},
+        {"launch-others", kWarning, QT_TR_NOOP("Another run is there"),
+         QT_TR_NOOP("{run} has ranks on {nodes}"),
+         QT_TR_NOOP("both share its processors, memory and perhaps GPUs, and get slower"),
+         QT_TR_NOOP("wait for the end of that run, pause it if it is yours, or choose other nodes "
+                    "or GPUs")},
 
         {"launch-gpu-memory", kGood, QT_TR_NOOP("GPU memory in use"),
          QT_TR_NOOP("{node}: {evidence}")},
@@ -116,20 +119,21 @@ public:
     static constexpr Phrase kPhrases[] = {
         {"check.sentence", QT_TR_NOOP("{evidence}: {cause}; {fix}")},
         {"launch.of-node", QT_TR_NOOP("{node}: {what}")},
-        {"launch.room", QT_TR_NOOP("{node}: {free} free at {folder}, {sent} to be sent")},
-        {"launch.room-and-checkpoints",
-         QT_TR_NOOP("{node}: {free} free at {folder}, {sent} to be sent, checkpoints at most "
-                    "{checkpoints}")},
-        {"launch.room-and-more-checkpoints",
-         QT_TR_NOOP("{node}: {free} free at {folder}, {sent} to be sent, checkpoints at most "
-                    "{checkpoints}, and one more for every {every} steps")},
+        {"launch.room", QT_TR_NOOP("{node}: {free} free at {folder}")},
+        {"launch.to-be-sent", QT_TR_NOOP("{sent} to be sent")},
+        {"launch.checkpoints-at-most", QT_TR_NOOP("checkpoints at most {checkpoints}")},
+        {"launch.checkpoints-and-more",
+         QT_TR_NOOP("checkpoints at most {checkpoints}, and one more for every {every} steps")},
+        {"launch.next-checkpoint", QT_TR_NOOP("the next checkpoint {checkpoints}")},
+        {"launch.fix-name-another-folder",
+         QT_TR_NOOP("name a folder that is one, or that can be made (checkpoint.directory)")},
         {"launch.nothing", QT_TR_NOOP("nothing")},
-        {"launch.trainer-and-data", QT_TR_NOOP("trainer and data")},
         {"launch.run-folder", QT_TR_NOOP("the run's folder on {node}")},
         {"launch.folder-on", QT_TR_NOOP("{folder} on {node}")},
         {"launch.data", QT_TR_NOOP("{files}, {bytes}")},
 
         // Where ranks are placed, and on what they compute.
+        {"launch.refused", QT_TR_NOOP("launch: {why}")},
         {"launch.refused-on", QT_TR_NOOP("launch on {node}: {why}")},
         {"launch.beside-cluster",
          QT_TR_NOOP("launch on {node}: a run on a Slurm cluster has no other nodes; name the "

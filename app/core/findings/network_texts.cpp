@@ -211,7 +211,7 @@ public:
 
         {"agent.answer", QT_TR_NOOP("the agent's answer to {command}")},
         {"agent.no-folder", QT_TR_NOOP("folder: the agent's answer tells of no folder")},
-        {"agent.no-answers", QT_TR_NOOP("ask: the agent's answer holds not what was asked")},
+        {"agent.no-answers", QT_TR_NOOP("ask: the agent's answer is none to what was asked")},
         {"agent.no-fingerprint", QT_TR_NOOP("fingerprint: the agent's answer holds none")},
         {"agent.no-job", QT_TR_NOOP("submit: the agent's answer names no job")},
         {"agent.no-verdict", QT_TR_NOOP("verify-checkpoint: the agent's answer is no verdict")},

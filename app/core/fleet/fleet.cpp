@@ -423,7 +423,7 @@ std::function<std::optional<NetworkMatrix>()> Fleet::Impl::networkReader() const
     for (const Node& node : nodes)
         names.insert(node.name);
     return [folder = stateFolder.toStdString(), names = std::move(names)] {
-        const auto kept = keptNetwork(folder).value_or(NetworkMatrix());
+        const auto kept = lastNetwork(folder);
         return measuredBetween(kept,
                                [&names](const std::string& name) { return names.contains(name); });
     };

@@ -16,6 +16,7 @@
 #include <QUuid>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -208,64 +209,80 @@ template Result<std::vector<NodeMemory>>
 DirectLauncher::onEveryNode(const std::stop_token&, const std::function<Task<NodeMemory>(size_t)>&,
                             const OnTaskError&);
 
-Result<Preflight> DirectLauncher::look(const PreflightParts& parts) {
-    const std::string mark =
-        QUuid::createUuid().toString(QUuid::Id128).toStdString(); // hex digits alone
-    const bool isAlone = m_request.nodes.size() == 1;
-    const std::string folder = m_request.spec.checkpoint.directory; // also of what goes on
+namespace {
+
+HostWorker::Task<FolderOnNode> folderTask(const FolderQuestion& question) {
+    return [question](HostSession& session, const std::string& agent,
+                      std::stop_token stop) -> Result<FolderOnNode> {
+        AgentQuestions questions;
+        Result<FolderOnNode> answer;
+        questions.folder(question, answer);
+        RM_RETURN_IF_ERROR(questions.ask(session, agent, std::move(stop)));
+        return answer;
+    };
+}
+
+} // namespace
+
+Result<Preflight> DirectLauncher::preflight(const PreflightParts& parts) {
+    const std::string& folder = m_request.spec.checkpoint.directory; // also of what goes on
+    const FolderQuestion mark{folder.empty() ? kStateFolder : folder,
+                              QUuid::createUuid().toString(QUuid::Id128).toStdString()};
+    const bool isShown = parts.folders && parts.sharing && m_workers.size() > 1;
+    const auto mayLie = std::make_shared<std::atomic<bool>>(false);
     const auto taskOf = [&](size_t node) -> Task<NodePreflight> {
-        return [placed = m_request.nodes[node].node, parts,
+        return [placed = m_request.nodes[node].node, parts, mayLie,
                 spec = specToLookFor(neededSpec(), node == 0),
-                marked = PreflightMark{mark, node == 0, isAlone, folder},
+                marked = PreflightMark{mark.mark, node == 0, isShown, folder},
                 attempt = say("launch.look-at", {{"node", nodeName(node)}})](
                    HostSession& session, const std::string& agent, std::stop_token stop) {
+            *mayLie = *mayLie || marked.isFirst;
             auto there = preflightOnNode(session, agent, placed, spec, parts, marked, stop);
-            return there ? there : failAs(attempt, there.error());
+            return there || !parts.folders ? there : failAs(attempt, there.error());
         };
     };
     auto nodes = onEveryNode<NodePreflight>(m_stop, taskOf);
-    Preflight preflight;
+    Preflight found;
     if (nodes)
-        preflight.nodes = std::move(*nodes);
-    for (size_t i = 0; i < preflight.nodes.size(); ++i)
-        preflight.nodes[i].ranks = m_request.nodes[i].ranks;
-    if (parts.folders && !isAlone)
-        lookForMark(preflight, {folder.empty() ? kStateFolder : folder, mark});
+        found.nodes = std::move(*nodes);
+    for (size_t i = 0; i < found.nodes.size(); ++i)
+        found.nodes[i].ranks = m_request.nodes[i].ranks;
+    if (isShown && nodes)
+        findMark(found, mark);
+    if (isShown && *mayLie)
+        removeMark(mark);
     if (!nodes)
         return tl::unexpected(nodes.error());
-    preflight.lastNetwork = measuredBetween(m_request.lastNetwork, [this](const std::string& name) {
+    RM_RETURN_IF_ERROR(checkStop());
+    found.lastNetwork = measuredBetween(m_request.lastNetwork, [this](const std::string& name) {
         return std::ranges::any_of(
             m_request.nodes, [&name](const PlacedParty& party) { return party.node.name == name; });
     });
-    return preflight;
+    return found;
 }
 
-/// The mark is taken whatever failed or was cancelled meanwhile. Where the first node cannot be
-/// reached any more, a byte stays.
-void DirectLauncher::lookForMark(Preflight& preflight, FolderQuestion order) {
-    const auto taskOf = [&order](FolderOnNode& there) -> Task<bool> {
-        return [&order, &there](HostSession& session, const std::string& agent,
-                                std::stop_token stop) -> Result<bool> {
-            AgentQuestions question;
-            Result<FolderOnNode> answer;
-            question.folder(order, answer);
-            RM_RETURN_IF_ERROR(question.ask(session, agent, std::move(stop)));
-            RM_ASSIGN_OR_RETURN(there, std::move(answer));
-            return true;
-        };
-    };
-    std::vector<size_t> others(preflight.nodes.size());
-    std::iota(others.begin(), others.end(), size_t{0});
-    if (!others.empty())
-        others.erase(others.begin());
-    // A node that does not answer is taken for one without the folder: nothing is promised then.
-    (void)onNodes<bool>(others, m_stop,
-                        [&](size_t node) { return taskOf(preflight.nodes[node].saving()); });
-    FolderOnNode unused;
-    order.order = MarkOrder::kTake;
-    (void)m_workers.front()
-        ->post<bool>(taskOf(unused), std::stop_token(), pauseTeller(), {}, {}, m_request.patience)
-        .get();
+/// A node that does not answer is taken for one without the folder: nothing is promised then.
+void DirectLauncher::findMark(Preflight& preflight, const FolderQuestion& question) {
+    std::vector<std::future<Result<FolderOnNode>>> answers;
+    for (size_t i = 1; i < m_workers.size(); ++i)
+        answers.push_back(m_workers[i]->ask<FolderOnNode>(folderTask(question), m_stop));
+    for (size_t i = 1; i < m_workers.size(); ++i) {
+        NodePreflight& there = preflight.nodes[i];
+        const auto answer = answers[i - 1].get();
+        if (answer && question.path != kStateFolder)
+            there.checkpoints = *answer;
+        else if (answer)
+            there.state = *answer;
+    }
+}
+
+/// Takes it whatever failed or was cancelled meanwhile, but then nobody waits for it. Where the
+/// first node cannot be reached any more, a byte stays.
+void DirectLauncher::removeMark(FolderQuestion question) {
+    question.order = MarkOrder::kTake;
+    auto taken = m_workers.front()->ask<FolderOnNode>(folderTask(question));
+    if (!m_stop.stop_requested())
+        (void)taken.get();
 }
 
 Result<std::vector<Placement>> DirectLauncher::check() {
@@ -277,23 +294,41 @@ Result<std::vector<Placement>> DirectLauncher::check() {
 }
 
 Result<void> DirectLauncher::checkAndPlace() {
-    /// A launch does not wait for what a check on its own may take its time for.
-    constexpr std::chrono::seconds kDataLimit{5};
-    const bool isForRun = m_request.readsData;
     report(say("launch.check-nodes"));
-    RM_ASSIGN_OR_RETURN(m_preflight,
-                        look({isForRun, isForRun && m_workers.size() > 1, kDataLimit}));
+    RM_ASSIGN_OR_RETURN(m_preflight, preflight(partsOfCheck()));
+    m_preflight.beginning = Beginning::of(m_request.attempt, m_request.readsData);
     RM_RETURN_IF_ERROR(refuseProblems());
     m_nodes = placedNodes(m_preflight);
-    RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_request.spec, m_nodes,
-                                               Beginning::of(m_request.attempt, isForRun)));
+    RM_ASSIGN_OR_RETURN(auto ranks, placeRanks(m_request.spec, m_nodes, *m_preflight.beginning));
     m_target = std::move(ranks.target);
     m_ranks = std::move(ranks.byPart);
+    for (const CheckRow& row : warnings())
+        if (row.state == CheckRow::State::kBad)
+            return fail(ErrorCode::kInvalid, say("launch.refused", {{"why", sentenceOf(row)}}));
     return {};
 }
 
+/// Only what warnings() tells is looked for. Whether nodes share the folder of checkpoints matters
+/// only where no copies are made, and a launch does not wait for a slow share.
+PreflightParts DirectLauncher::partsOfCheck() const {
+    PreflightParts parts;
+    const bool isWanted = m_request.readsData && m_request.wantsWarnings;
+    parts.folders = isWanted;
+    parts.sharing = isWanted && m_request.spec.checkpoint.copies == "off";
+    parts.data = isWanted && m_workers.size() > 1;
+    parts.dataLimit = std::chrono::seconds(5);
+    return parts;
+}
+
 std::vector<CheckRow> DirectLauncher::warnings() const {
-    std::vector<CheckRow> rows = launchRows(m_request.spec, m_preflight);
+    if (!partsOfCheck().folders)
+        return {};
+    Preflight found = m_preflight;
+    for (NodePreflight& there : found.nodes)
+        std::erase_if(there.report.runs, [this](const RunReport& run) {
+            return run.runId == m_request.attempt.runId; // on a node that was given up
+        });
+    std::vector<CheckRow> rows = launchRows(m_request.spec, found);
     std::erase_if(rows, [](const CheckRow& row) { return row.state == CheckRow::State::kGood; });
     return rows;
 }

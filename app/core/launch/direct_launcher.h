@@ -16,7 +16,7 @@ class DirectLauncher : public Launcher {
 public:
     DirectLauncher(Request request, HostPool& hosts, ProgressSink progress, std::stop_token stop);
 
-    Result<Preflight> look(const PreflightParts& parts) override;
+    Result<Preflight> preflight(const PreflightParts& parts) override;
     Result<std::vector<Placement>> check() override;
     std::vector<CheckRow> warnings() const override;
     std::string runtime() const override { return m_target.runtime; }
@@ -53,9 +53,11 @@ protected:
     Result<std::vector<T>> onEveryNode(const std::stop_token& unwanted,
                                        const std::function<Task<T>(size_t)>& taskOf,
                                        const OnTaskError& onError = {});
-    /// Finds out whether the other nodes have the folder where the first one left the mark, which
-    /// is then taken away.
-    void lookForMark(Preflight& preflight, FolderQuestion order);
+    PreflightParts partsOfCheck() const;
+    /// Finds out whether the other nodes have the folder where the first one left the mark.
+    void findMark(Preflight& preflight, const FolderQuestion& question);
+    /// Takes away the mark that the first node left.
+    void removeMark(FolderQuestion question);
     /// Says which ranks the nodes take, and on what they compute.
     Result<void> checkAndPlace();
     /// Sends one tree to every node, and once to those that share a home: the folder's path on

@@ -22,10 +22,18 @@ namespace {
 /// Journals, logs and prepared text, as a rule. A run with less begins all the same.
 constexpr int64_t kForTheRun = 256 << 20;
 
-/// How many checkpoints lie there at most: one is written before an older one goes. Without
-/// those of checkpoint.keep_every where nobody knows how many steps there will be.
-int64_t mostCheckpoints(const RunSpec& spec) {
+/// What the attempt goes on from, or that it begins.
+Beginning beginningOf(const RunSpec& spec, const Preflight& preflight) {
+    return preflight.beginning.value_or(Beginning::of(spec));
+}
+
+/// How many checkpoints are added there at most: one is written before an older one goes. Without
+/// those of checkpoint.keep_every where nobody knows how many steps there will be. What goes on has
+/// most of them already.
+int64_t mostCheckpoints(const RunSpec& spec, bool goesOn) {
     const int64_t every = spec.checkpoint.keepEvery;
+    if (goesOn)
+        return 1;
     return spec.checkpoint.keepLast +
            (spec.checkpoint.keepBest ? spec.checkpoint.keepBestCount : 0) + 1 +
            (every > 0 ? spec.train.steps / every : 0);
@@ -35,7 +43,6 @@ int64_t mostCheckpoints(const RunSpec& spec) {
 struct Room {
     int64_t freeBytes = -1;
     int64_t sent = 0;
-    bool isCounted = true; ///< `sent`
     int64_t forTheRun = 0;
     int64_t checkpoints = 0; ///< at most
     std::string folder;
@@ -56,9 +63,7 @@ std::map<int64_t, Room> roomsOf(const NodePreflight& node, int64_t checkpoints) 
             room.folder = folder.folder;
         return room;
     };
-    Room& home = roomAt(node.home);
-    home.sent += node.bytesToSend.value_or(0);
-    home.isCounted = home.isCounted && node.bytesToSend.has_value();
+    roomAt(node.home).sent += node.bytesToSend.value_or(0);
     roomAt(node.state).forTheRun = kForTheRun;
     if (checkpoints > 0)
         roomAt(node.saving()).checkpoints += checkpoints;
@@ -75,21 +80,31 @@ bool hasCopies(const RunSpec& spec, const Preflight& preflight) {
     return spec.checkpoint.copies == "auto" && preflight.nodes.size() > 1 && !isShared(preflight);
 }
 
-/// "node-1: 1.2 TB free at /home/me, 329 MB to be sent, checkpoints at most 12.0 GB"
-std::string roomWords(const RunSpec& spec, const std::string& node, const Room& room) {
-    const Value on{"node", node}, free{"free", bytesWords(room.freeBytes)},
-        folder{"folder", room.folder},
-        sent{"sent", !room.isCounted ? say("launch.trainer-and-data")
-                     : room.sent > 0 ? bytesWords(room.sent)
-                                     : say("launch.nothing")},
-        checkpoints{"checkpoints", bytesWords(room.checkpoints)};
-    if (room.checkpoints <= 0)
-        return say("launch.room", {on, free, folder, sent});
+/// "checkpoints at most 12.0 GB", or of an attempt that goes on "the next checkpoint 1.2 GB".
+std::string checkpointWords(const RunSpec& spec, bool goesOn, int64_t bytes) {
+    const Value checkpoints{"checkpoints", bytesWords(bytes)};
     const int64_t every = spec.checkpoint.keepEvery;
+    if (goesOn)
+        return say("launch.next-checkpoint", {checkpoints});
     if (every > 0 && spec.train.steps == 0)
-        return say("launch.room-and-more-checkpoints",
-                   {on, free, folder, sent, checkpoints, {"every", std::to_string(every)}});
-    return say("launch.room-and-checkpoints", {on, free, folder, sent, checkpoints});
+        return say("launch.checkpoints-and-more", {checkpoints, {"every", std::to_string(every)}});
+    return say("launch.checkpoints-at-most", {checkpoints});
+}
+
+/// "node-1: 1.2 TB free at /home/me, 329 MB to be sent, checkpoints at most 12.0 GB". A launch does
+/// not count what it sends before it does.
+std::string roomWords(const RunSpec& spec, bool goesOn, const NodePreflight& node,
+                      const Room& room) {
+    std::vector<std::string> words = {say(
+        "launch.room",
+        {{"node", node.node.name}, {"free", bytesWords(room.freeBytes)}, {"folder", room.folder}})};
+    if (node.bytesToSend)
+        words.push_back(
+            say("launch.to-be-sent",
+                {{"sent", room.sent > 0 ? bytesWords(room.sent) : say("launch.nothing")}}));
+    if (room.checkpoints > 0)
+        words.push_back(checkpointWords(spec, goesOn, room.checkpoints));
+    return joined(words, ", ");
 }
 
 /// The finding of a file system with too little room. Only what is sent can make it bad: with too
@@ -110,15 +125,16 @@ void addTooLittle(CheckRow& row, const Room& room, const std::string& words,
 CheckRow roomRow(const RunSpec& spec, const Preflight& preflight) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);
+    const bool goesOn = beginningOf(spec, preflight).goesOn;
     CheckRow tooLittle;
     std::string enough;
     for (size_t i = 0; i < preflight.nodes.size(); ++i) {
         const NodePreflight& node = preflight.nodes[i];
-        const int64_t checkpoints = i == 0                                 ? mostCheckpoints(spec)
+        const int64_t checkpoints = i == 0 ? mostCheckpoints(spec, goesOn)
                                     : i == 1 && hasCopies(spec, preflight) ? kCopies
                                                                            : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
-            const std::string words = roomWords(spec, node.node.name, room);
+            const std::string words = roomWords(spec, goesOn, node, room);
             if (room.isTooLittle())
                 addTooLittle(tooLittle, room, words, node.node.name);
             else
@@ -314,7 +330,7 @@ std::vector<CheckRow> launchRows(const RunSpec& spec, const Preflight& preflight
     if (preflight.nodes.empty())
         return {};
     const std::vector<PlacedNode> placed = placedNodes(preflight);
-    const auto ranks = placeRanks(spec, placed, Beginning::of(spec), isHere);
+    const auto ranks = placeRanks(spec, placed, beginningOf(spec, preflight), isHere);
     const auto target = ranks ? Result<Target>(ranks->target) : chooseTarget(spec, placed, isHere);
     const bool isOnGpus = target ? target->device == "cuda" : spec.launch.device != "cpu";
     // What a cluster lacks for the job is told by the row of problems.

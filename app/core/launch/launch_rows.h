@@ -11,8 +11,8 @@
 
 namespace rm {
 
-/// The id of the row that says what the ranks compute with, as placeRanks() of a run that begins
-/// decides, why it refuses them, and which GPUs stay idle.
+/// The id of the row that says what the ranks compute with, as placeRanks() decides, why it refuses
+/// them, and which GPUs stay idle.
 inline constexpr const char* kLaunchRuntimeRow = "launch-runtime";
 
 /// What the ids of all rows begin with, and so the codes of the events that a launch makes of them.

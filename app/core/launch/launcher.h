@@ -57,15 +57,16 @@ public:
         /// Empty: the launch of its run.
         std::string purpose = {};
         ConnectPatience patience = kLoginPatience; ///< with its nodes
+        bool wantsWarnings = true;                 ///< check() also looks for what warnings() tells
         /// The last measurement, between whichever nodes; without nodes: none.
         NetworkMatrix lastNetwork = {};
     };
 
     virtual ~Launcher() = default;
 
-    /// Tells what check() would meet on each node of the request, with these parts. Nothing is
-    /// begun.
-    virtual Result<Preflight> look(const PreflightParts& parts) = 0;
+    /// Finds out what check() would meet on each node of the request, with these parts (see there
+    /// what is written for it). Nothing is begun.
+    virtual Result<Preflight> preflight(const PreflightParts& parts) = 0;
 
     /// Checks that the nodes can be reached and have what the spec names (kNotFound says all that
     /// is missing), and on which device they compute. The answer: the run's parts in the order of
@@ -73,8 +74,8 @@ public:
     /// Leaves no trace of the run.
     virtual Result<std::vector<Placement>> check() = 0;
 
-    /// After check(): what it found that a person should know and that does not prevent the launch:
-    /// the rows of launchRows() that are not good.
+    /// After check(), if the request wants them: the rows of launchRows() that are not good. Bad
+    /// ones have prevented the launch: check() refuses them.
     virtual std::vector<CheckRow> warnings() const = 0;
 
     /// After check(): what the ranks will be run by, "cpu" or the name of PyTorch's runtime on

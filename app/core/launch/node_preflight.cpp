@@ -114,62 +114,67 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
 
 namespace {
 
-/// The answers of one node to all that a preflight asks it.
+/// The answers of one node to what a preflight asks its agent at once.
 struct Answers {
-    template <class T>
-    using Answer = Result<T>;
-
-    Answer<NodeReport> report;
-    Answer<std::vector<SavedRun>> saved = std::vector<SavedRun>();
-    Answer<std::vector<UnreadablePath>> unreadable = std::vector<UnreadablePath>();
-    Answer<FolderOnNode> home = FolderOnNode(), state = FolderOnNode(), saving = FolderOnNode(),
-                         taken = FolderOnNode();
-    Answer<DataFingerprint> data = DataFingerprint();
+    Result<NodeReport> report;
+    Result<std::vector<SavedRun>> saved = std::vector<SavedRun>();
+    Result<std::vector<UnreadablePath>> unreadable = std::vector<UnreadablePath>();
+    Result<FolderOnNode> home = FolderOnNode(), state = FolderOnNode(), saving = FolderOnNode();
+    Result<FolderOnNode> unmarked = FolderOnNode(); ///< the same folder once the mark is gone
 };
-
-bool comparesData(const RunSpec& spec, const PreflightParts& parts) {
-    return parts.data && !spec.data.stage;
-}
 
 /// Asks about the folders. Only the first node of a launch leaves the mark; the others look for it
 /// once that is there.
 void askFolders(AgentQuestions& questions, const PreflightMark& mark, Answers& answers) {
+    const bool isNamed = !mark.folder.empty();
+    const std::string saving = isNamed ? mark.folder : kStateFolder;
+    if (mark.isFirst)
+        questions.folder({saving, mark.mark, MarkOrder::kLeave},
+                         isNamed ? answers.saving : answers.state);
+    if (mark.isFirst && !mark.stays)
+        questions.folder({saving, mark.mark, MarkOrder::kTake}, answers.unmarked);
+    if (isNamed || !mark.isFirst)
+        questions.folder({kStateFolder, mark.mark}, answers.state);
     questions.folder({kHomeFolder, mark.mark}, answers.home);
-    const bool leavesInState = mark.isFirst && mark.folder.empty();
-    questions.folder(
-        {kStateFolder, mark.mark, leavesInState ? MarkOrder::kLeave : MarkOrder::kLook},
-        answers.state);
-    if (mark.isFirst && !mark.folder.empty())
-        questions.folder({mark.folder, mark.mark, MarkOrder::kLeave}, answers.saving);
-    if (mark.isFirst && mark.isAlone)
-        questions.folder(
-            {mark.folder.empty() ? kStateFolder : mark.folder, mark.mark, MarkOrder::kTake},
-            answers.taken);
 }
 
+/// Asks about the folders first: the mark is to be left soon or never, whatever is cancelled.
 Result<Answers> askNode(HostSession& session, const std::string& agent, const RunSpec& spec,
                         const PreflightParts& parts, const PreflightMark& mark,
                         std::stop_token stop) {
     Answers answers;
     AgentQuestions questions;
+    if (parts.folders)
+        askFolders(questions, mark, answers);
     questions.probe(answers.report);
     if (asksWhoSaved(spec))
         questions.savedRuns(spec.checkpoint.directory, spec.name, answers.saved);
     if (!spec.data.stage)
         questions.unreadable(dataPaths(spec), answers.unreadable);
-    if (parts.folders)
-        askFolders(questions, mark, answers);
-    std::vector<std::string> compared = spec.data.train;
-    compared.insert(compared.end(), spec.data.validation.begin(), spec.data.validation.end());
-    if (comparesData(spec, parts))
-        questions.fingerprint(compared, parts.dataLimit, answers.data);
     RM_RETURN_IF_ERROR(questions.ask(session, agent, std::move(stop)).map_error(&withAgentAdvice));
     return answers;
 }
 
+/// Adds by what the node's data is compared with that of others. It is asked for on its own, as a
+/// share that is slow or hangs must not prevent a launch.
+void addFingerprint(HostSession& session, const std::string& agent, const RunSpec& spec,
+                    std::chrono::seconds limit, NodePreflight& there, std::stop_token stop) {
+    std::vector<std::string> paths = spec.data.train;
+    paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
+    Result<DataFingerprint> data;
+    AgentQuestions question;
+    question.fingerprint(paths, limit, data);
+    if (const auto asked = question.ask(session, agent, std::move(stop)); !asked)
+        data = tl::unexpected(asked.error());
+    if (data)
+        there.data = std::move(*data);
+    else
+        there.dataProblem = data.error().message;
+}
+
 /// Judges a cluster by what its job will find, not by its login node.
-Result<void> lookAtCluster(HostSession& session, const std::string& agent, const RunSpec& spec,
-                           NodePreflight& there, std::stop_token stop) {
+Result<void> judgeCluster(HostSession& session, const std::string& agent, const RunSpec& spec,
+                          NodePreflight& there, std::stop_token stop) {
     const auto slurm = slurmOnNode(session, agent, std::move(stop));
     if (!slurm && slurm.error().code == ErrorCode::kUnavailable)
         return tl::unexpected(withSlurmAdvice(slurm.error(), there.node));
@@ -205,23 +210,25 @@ Result<NodePreflight> preflightOnNode(HostSession& session, const std::string& a
     NodePreflight there;
     there.node = node;
     RM_ASSIGN_OR_RETURN(there.report, std::move(answers.report));
-    RM_ASSIGN_OR_RETURN(const auto saved, answers.saved);
     RM_ASSIGN_OR_RETURN(const auto unreadable, answers.unreadable);
-    if (auto problem = asksWhoSaved(spec) ? ownedByOther(spec, saved) : std::nullopt)
+    if (!answers.saved)
+        there.problems.push_back(
+            {answers.saved.error().message, say("launch.fix-name-another-folder")});
+    else if (auto problem = asksWhoSaved(spec) ? ownedByOther(spec, *answers.saved) : std::nullopt)
         there.problems.push_back(std::move(*problem));
     if (node.isSlurm)
-        RM_RETURN_IF_ERROR(lookAtCluster(session, agent, spec, there, stop));
+        RM_RETURN_IF_ERROR(judgeCluster(session, agent, spec, there, stop));
     addProblems(there, spec, unreadable);
     RM_ASSIGN_OR_RETURN(there.home, std::move(answers.home));
     RM_ASSIGN_OR_RETURN(there.state, std::move(answers.state));
     RM_ASSIGN_OR_RETURN(auto saving, std::move(answers.saving));
     if (parts.folders && !mark.folder.empty())
         there.checkpoints = std::move(saving);
-    if (comparesData(spec, parts) && answers.data)
-        there.data = std::move(*answers.data);
-    else if (comparesData(spec, parts))
-        there.dataProblem = answers.data.error().message;
-    if (!parts.bytes || !there.problems.empty())
+    if (!there.problems.empty())
+        return there; // the launch is refused
+    if (parts.data && !spec.data.stage)
+        addFingerprint(session, agent, spec, parts.dataLimit, there, stop);
+    if (!parts.bytes)
         return there;
     RM_ASSIGN_OR_RETURN(there.bytesToSend,
                         bytesToSend(session, agent, spec, placeNode(node, there.report, 0), stop));

@@ -37,7 +37,7 @@ struct NodePreflight {
     /// Of trainer and staged data that the node lacks, before compression; nullopt: not counted.
     std::optional<int64_t> bytesToSend = std::nullopt;
 
-    // With PreflightParts::folders:
+    // With PreflightParts::folders, else empty:
     FolderOnNode home;  ///< where that goes
     FolderOnNode state; ///< where runs lie, with checkpoints if the spec names no folder
     std::optional<FolderOnNode> checkpoints = std::nullopt; ///< the folder that the spec names
@@ -56,18 +56,21 @@ struct NodePreflight {
 struct Preflight {
     std::vector<NodePreflight> nodes;
     std::optional<NetworkMatrix> lastNetwork = {}; ///< of these nodes; nullopt: not measured
+    std::optional<Beginning> beginning = {};       ///< of the attempt; nullopt: Beginning::of(spec)
 };
 
-/// The parts of a preflight beyond the quick one, which probes the node, asks its Slurm where it is
-/// a cluster, and looks for the data that its ranks would read there, and in checkpoint.directory
-/// for what another run has there, as checkpoint.on_existing says. Staged data is looked for on
-/// this computer.
+/// What a preflight does beside its quick part. That probes each node, asks its Slurm where it is a
+/// cluster, and looks for the data that its ranks would read there, and in checkpoint.directory for
+/// what another run has there, as checkpoint.on_existing says. Staged data is looked for on this
+/// computer.
 struct PreflightParts {
-    /// Looks at the folders where the launch will write. That leaves nothing there, but for a small
-    /// file while it looks.
+    /// Looks at the folders where the launch will write. For that, a small file is written to the
+    /// one of the checkpoints and removed at once.
     bool folders = false;
-    bool data = false;                 ///< compares data that nodes read themselves
-    std::chrono::seconds dataLimit{0}; ///< for each node; 0: as AgentQuestions says
+    /// Looks on the other nodes for that file, which says whether they have the same folder.
+    bool sharing = false;
+    bool data = false;                   ///< compares data that several nodes read themselves
+    std::chrono::seconds dataLimit{120}; ///< on each node
     /// Counts what deploy() would send. For that, trainer and staged data are hashed here, which
     /// takes some seconds the first time.
     bool bytes = false;
@@ -77,17 +80,18 @@ struct PreflightParts {
 /// checkpoints written, only by rank 0, on the first node.
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
 
-/// A mark by which nodes find out that a folder is the same, on one node of a preflight.
+/// The file by which nodes find out that a folder is the same (see FolderQuestion), on one node.
 struct PreflightMark {
     std::string mark;
     bool isFirst = true; ///< it leaves the mark, and so tries to write
-    bool isAlone = true; ///< and takes it away at once, as no other node looks for it
+    bool stays = false;  ///< until the other nodes have looked for it
     std::string folder;  ///< checkpoint.directory of the launch; empty: none
 };
 
-/// One node's part of a preflight: one exchange, two where the node is a cluster or bytes are
-/// counted. `spec` is specToLookFor() the node. Gathers problems, so that a person sees all of them
-/// at once; an error is only what ends the talk with the node.
+/// One node's part of a preflight: one exchange with its agent, and one more each for Slurm, for
+/// the comparison of data, and for the bytes of the trainer and of staged data. `spec` is
+/// specToLookFor() the node. Gathers problems, so that a person sees all of them at once; an error
+/// is only what ends the talk with the node.
 Result<NodePreflight> preflightOnNode(HostSession& session, const std::string& agent,
                                       const Node& node, const RunSpec& spec,
                                       const PreflightParts& parts, const PreflightMark& mark,

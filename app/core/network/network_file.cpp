@@ -180,4 +180,8 @@ Result<NetworkMatrix> keptNetwork(const std::string& stateDir) {
         [&path](const std::string& text) { return parseNetworkMatrix(text, path); });
 }
 
+NetworkMatrix lastNetwork(const std::string& stateDir) {
+    return keptNetwork(stateDir).value_or(NetworkMatrix());
+}
+
 } // namespace rm

@@ -24,4 +24,7 @@ Result<void> keepNetwork(const std::string& stateDir, const NetworkMatrix& matri
 /// kNotFound: nothing was measured yet.
 Result<NetworkMatrix> keptNetwork(const std::string& stateDir);
 
+/// keptNetwork(), without nodes where there is none or it cannot be read.
+NetworkMatrix lastNetwork(const std::string& stateDir);
+
 } // namespace rm

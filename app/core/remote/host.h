@@ -160,6 +160,9 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              const std::vector<std::string>& arguments, const std::string& input,
                              std::chrono::milliseconds timeout, std::stop_token stop = {});
 
+/// The code of an error that a program of ours reported by this exit code.
+ErrorCode codeOfExit(int exitCode);
+
 /// Call it after the end of stdout. Success if the program exits with 0. Otherwise an error of
 /// `attempt` with the last line of its stderr as the cause and the ErrorCode of its rm::ExitCode;
 /// kUnavailable if the program is not there.

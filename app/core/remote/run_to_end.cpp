@@ -47,6 +47,8 @@ constexpr int kNotThere = 127;
 /// The exit code of a shell that may not execute it, as on a disk that is mounted noexec.
 constexpr int kNotExecuted = 126;
 
+} // namespace
+
 ErrorCode codeOfExit(int exitCode) {
     if (exitCode == kNotThere)
         return ErrorCode::kUnavailable;
@@ -60,8 +62,6 @@ ErrorCode codeOfExit(int exitCode) {
     }
     return ErrorCode::kInternal;
 }
-
-} // namespace
 
 Result<void> checkEnd(HostProcess& process, const std::string& attempt,
                       std::chrono::milliseconds timeout) {

@@ -449,15 +449,21 @@ private Q_SLOTS:
             QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
         };
         const auto print = [](QTemporaryDir& dir) {
-            const QJsonObject order{{"paths", QJsonArray{dir.filePath("train")}}};
+            const QJsonObject order{{"paths", QJsonArray{dir.filePath("train")}}, {"seconds", 60}};
             return *fingerprintReport(QJsonDocument(order).toJson().toStdString());
         };
         for (QTemporaryDir* dir : {&one, &other})
             write(*dir, "a.txt", "text"), write(*dir, "sub/b.txt", "more");
         QCOMPARE(print(one), print(other));
+        write(other, ".DS_Store", "hidden"); // which the trainer does not read
+        QCOMPARE(print(one), print(other));
+        const auto late = fingerprintReport(
+            QString(R"({"paths":["%1"],"seconds":0})").arg(one.path()).toStdString());
+        QVERIFY(!late && late.error().code == ErrorCode::kUnavailable);
         write(other, "sub/b.txt", "MORE");
         QVERIFY(print(one) != print(other));
-        QVERIFY(!fingerprintReport("{}") && !fingerprintReport(R"({"paths":[1]})"));
+        QVERIFY(!fingerprintReport("{}") && !fingerprintReport(R"({"paths":[1],"seconds":1})") &&
+                !fingerprintReport(R"({"paths":[]})"));
     }
 
     void visibleDevicesDecideWhichGpuARankHas() {

@@ -31,11 +31,13 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 class Fingerprint {
 public:
     explicit Fingerprint(int64_t seconds)
-        : m_endNs(seconds > 0 ? monotonicNowNs() + seconds * kSecondNs : INT64_MAX) {}
+        : m_endNs(monotonicNowNs() + seconds * kSecondNs) {}
 
     bool tookTooLong() const { return m_tookTooLong; }
     void add(const fs::path& path) {
         std::error_code error;
+        if (isOver())
+            return;
         if (fs::is_directory(path, error))
             addFolder(path, "");
         else if (fs::is_regular_file(path, error))
@@ -47,18 +49,25 @@ public:
     }
 
 private:
+    bool isOver() {
+        m_tookTooLong = m_tookTooLong || monotonicNowNs() > m_endNs;
+        return m_tookTooLong;
+    }
+
     /// Adds its entries by name, as each file system has an order of its own.
     void addFolder(const fs::path& folder, const std::string& below) {
         std::vector<fs::path> entries;
         std::error_code error;
-        for (fs::directory_iterator at(folder, error), end; !error && at != end;
+        for (fs::directory_iterator at(folder, error), end; !error && at != end && !isOver();
              at.increment(error))
             entries.push_back(at->path());
+        std::erase_if(entries, [](const fs::path& entry) { // as the trainer does
+            return entry.filename().native().starts_with('.');
+        });
         std::ranges::sort(entries);
         for (const fs::path& entry : entries) {
             const std::string name = below + '/' + entry.filename().string();
-            m_tookTooLong = m_tookTooLong || monotonicNowNs() > m_endNs;
-            if (m_tookTooLong)
+            if (isOver())
                 return;
             if (m_files >= kMostFiles)
                 m_isWhole = false;
@@ -114,7 +123,9 @@ Result<std::string> fingerprintReport(const std::string& order) {
     const Json* paths = arrayAt(asked, "paths");
     if (!paths)
         return fail(ErrorCode::kInvalid, "fingerprint: stdin must hold a list of paths");
-    const int64_t seconds = std::clamp<int64_t>(intAt(asked, "seconds").value_or(0), 0, kLongest);
+    const int64_t seconds = intAt(asked, "seconds").value_or(-1);
+    if (seconds < 0 || seconds > kLongest)
+        return fail(ErrorCode::kInvalid, "fingerprint: stdin must hold seconds, 0 to 3600");
     Fingerprint all(seconds);
     for (const Json& path : *paths) {
         if (!path.is_string())

@@ -11,11 +11,11 @@ namespace rm {
 /// that nodes can be compared: {"files", "bytes", "digest", "whole"}. The digest is of each file's
 /// path below its folder, its size, and its first and last 64 KiB; of the contents at most 64 MiB
 /// are read, so that a difference in the middle of a large file is not seen. Files come in the
-/// order of their names, and after 100,000 of them the rest is left out, which `whole` says. A path
-/// that cannot be read counts as empty.
+/// order of their names, without hidden ones, and after 100,000 of them the rest is left out, which
+/// `whole` says. A path that cannot be read counts as empty.
 ///
-/// "seconds" bounds it: kUnavailable: it would take longer. 0: it takes what it takes. kInvalid:
-/// `order` is something else.
+/// "seconds", 0 to 3600, bounds it, but for a read that hangs: kUnavailable: it would take longer.
+/// kInvalid: `order` is something else.
 Result<std::string> fingerprintReport(const std::string& order);
 
 } // namespace rm

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <string_view>
 
 namespace rm {
 
@@ -34,15 +36,39 @@ std::string nearestFolder(const fs::path& path) {
     return at.string();
 }
 
+constexpr const char* kMarkPrefix = ".ringmaster-";
+constexpr auto kOldMark = std::chrono::hours(1);
+constexpr int kMostLookedAt = 10'000;
+
+/// Removes marks that were left behind by a program that was killed.
+void sweep(const std::string& folder) {
+    const auto now = fs::file_time_type::clock::now();
+    std::error_code error;
+    int looked = 0;
+    for (fs::directory_iterator at(folder, error), end;
+         !error && at != end && looked < kMostLookedAt; at.increment(error), ++looked) {
+        const std::string name = at->path().filename();
+        std::error_code gone;
+        const bool isOurs = name.starts_with(kMarkPrefix) &&
+                            isMark(name.substr(std::string_view(kMarkPrefix).size())) &&
+                            at->is_regular_file(gone) && at->file_size(gone) <= 1;
+        if (isOurs && now - at->last_write_time(gone) > kOldMark && !gone)
+            ::unlink(at->path().c_str());
+    }
+}
+
 /// Writing is tried, as permissions do not say it all: a share may be mounted read-only.
-std::string leave(const std::string& mark) {
-    const auto file = openFile(mark, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (!file)
-        return file.error().message;
+std::string leave(const std::string& folder, const std::string& mark) {
+    sweep(folder);
+    const int fd = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const Descriptor file(fd);
     const char byte = '.';
-    const bool isWritten = ::write(file->get(), &byte, 1) == 1;
-    const int error = errno;
-    return isWritten ? std::string() : failErrno("write " + mark, error).value().message;
+    if (fd >= 0 && ::write(fd, &byte, 1) == 1)
+        return {};
+    const Error why = failErrno("write in " + folder, errno).value();
+    if (fd >= 0)
+        ::unlink(mark.c_str());
+    return why.message;
 }
 
 } // namespace
@@ -69,10 +95,10 @@ Result<std::string> folderReport(const Folders& own, const std::string& order) {
     if (!path || !path->starts_with('/') || !mark || !isMark(*mark) || !what)
         return fail(ErrorCode::kInvalid, "folder: stdin must hold a path, a mark and what to do");
     const std::string folder = nearestFolder(*path);
-    const std::string file = folder + "/.ringmaster-" + *mark;
+    const std::string file = folder + "/" + kMarkPrefix + *mark;
     std::string problem;
     if (*what == "leave")
-        problem = leave(file);
+        problem = leave(folder, file);
     else if (*what == "take")
         ::unlink(file.c_str());
     else if (*what != "look")

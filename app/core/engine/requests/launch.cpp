@@ -359,7 +359,7 @@ QFuture<Result<NodePreflight>> NodePreflightRequest::perform(LocalEngine& engine
     if (!found)
         return refuse<Answer>(found.error());
     return askLauncher(engine, {spec, {{*found, 0}}, {}}, [](Launcher& launcher) {
-        return launcher.look({.bytes = true}).map([](const Preflight& preflight) {
+        return launcher.preflight({.bytes = true}).map([](const Preflight& preflight) {
             return preflight.nodes.front();
         });
     });
@@ -374,9 +374,9 @@ QFuture<Result<std::vector<CheckRow>>> CheckLaunchRequest::perform(LocalEngine& 
     if (!parties)
         return refuse<Answer>(parties.error());
     Launcher::Request request{spec, std::move(*parties), {}};
-    request.lastNetwork = keptNetwork(engine.parts().stateFolder).value_or(NetworkMatrix());
+    request.lastNetwork = lastNetwork(engine.parts().stateFolder);
     const auto ask = [spec = spec](Launcher& launcher) {
-        return launcher.look({.folders = true, .data = true, .bytes = true})
+        return launcher.preflight({.folders = true, .sharing = true, .data = true, .bytes = true})
             .map([&](const Preflight& preflight) { return launchRows(spec, preflight); });
     };
     return askLauncher(engine, std::move(request), ask);
@@ -395,6 +395,7 @@ QFuture<Result<QString>> BatchScriptRequest::perform(LocalEngine& engine) const 
     Launcher::Request request{spec, std::move(*parties), {}};
     request.attempt.runId = kRunIdInScript;
     request.purpose = say("engine.look-at-script");
+    request.wantsWarnings = false;
     return askLauncher(
         engine, std::move(request), [attempt = attempt()](Launcher& launcher) -> Answer {
             RM_ASSIGN_OR_RETURN(const auto parts, launcher.check());

@@ -74,8 +74,8 @@ bool isAnyHere(const Runtime&) {
 }
 
 Preflight twoNodesWithGpus() {
-    Preflight facts = twoNodes();
-    for (NodePreflight& each : facts.nodes) {
+    Preflight preflight = twoNodes();
+    for (NodePreflight& each : preflight.nodes) {
         each.report.cores = 8;
         each.report.driver = "580.65.06";
         GpuReport gpu;
@@ -84,12 +84,12 @@ Preflight twoNodesWithGpus() {
         gpu.computeCapability = 90;
         each.report.gpus = {gpu, gpu};
     }
-    return facts;
+    return preflight;
 }
 
-CheckRow rowOf(const RunSpec& spec, const Preflight& facts, const std::string& id,
+CheckRow rowOf(const RunSpec& spec, const Preflight& preflight, const std::string& id,
                bool (*isHere)(const Runtime&) = isNoneHere) {
-    for (const CheckRow& row : launchRows(spec, facts, isHere))
+    for (const CheckRow& row : launchRows(spec, preflight, isHere))
         if (row.id == id)
             return row;
     return {};
@@ -112,15 +112,15 @@ void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
 void LaunchRowsTest::theInterfaceOfAClusterIsNotLookedForOnItsLoginNode() {
     RunSpec onInfiniBand = spec();
     onInfiniBand.launch.environment = {"GLOO_SOCKET_IFNAME=ib0"};
-    Preflight facts = {{node("login")}};
-    QVERIFY(rowOf(onInfiniBand, facts, "launch-address").state == State::kBad);
-    facts.nodes[0].node.isSlurm = true;
-    QVERIFY(rowOf(onInfiniBand, facts, "launch-address").id.empty());
+    Preflight preflight = {{node("login")}};
+    QVERIFY(rowOf(onInfiniBand, preflight, "launch-address").state == State::kBad);
+    preflight.nodes[0].node.isSlurm = true;
+    QVERIFY(rowOf(onInfiniBand, preflight, "launch-address").id.empty());
 }
 
 void LaunchRowsTest::whatComputesIsTold() {
-    const auto told = [](const RunSpec& run, const Preflight& facts) {
-        const CheckRow row = rowOf(run, facts, "launch-runtime", isAnyHere);
+    const auto told = [](const RunSpec& run, const Preflight& preflight) {
+        const CheckRow row = rowOf(run, preflight, "launch-runtime", isAnyHere);
         return row.state == State::kGood ? row.evidence : row.evidence + row.cause;
     };
     RunSpec run = spec();
@@ -134,25 +134,25 @@ void LaunchRowsTest::whatComputesIsTold() {
 
 /// On one node as on several.
 void LaunchRowsTest::idleGpusAreTold() {
-    Preflight facts = twoNodesWithGpus();
+    Preflight preflight = twoNodesWithGpus();
     const std::string gpus = "2 x NVIDIA H200, 140.0 GiB, sm_90";
-    QCOMPARE(rowOf(spec(), facts, "launch-runtime").evidence,
+    QCOMPARE(rowOf(spec(), preflight, "launch-runtime").evidence,
              "all ranks train on CPUs, and GPUs stay idle (a: " + gpus + "; b: " + gpus + ')');
-    facts.nodes.pop_back();
-    const CheckRow row = rowOf(spec(), facts, "launch-runtime");
+    preflight.nodes.pop_back();
+    const CheckRow row = rowOf(spec(), preflight, "launch-runtime");
     QCOMPARE(row, (CheckRow{"launch-runtime", State::kWarning, "What computes",
                             "all ranks train on CPUs, and GPUs stay idle (a: " + gpus + ')',
                             "this computer lacks the runtime cuda13",
                             "set that up on this computer: packaging/run --cuda13"}));
-    facts.nodes[0].ranks = 3;
-    QCOMPARE(rowOf(spec(), facts, "launch-runtime", isAnyHere).cause,
+    preflight.nodes[0].ranks = 3;
+    QCOMPARE(rowOf(spec(), preflight, "launch-runtime", isAnyHere).cause,
              std::string("a has 2 GPUs for 3 ranks, and each rank needs its own"));
 }
 
 void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
-    const auto verify = [](const RunSpec& run, const Preflight& facts, const char* words,
+    const auto verify = [](const RunSpec& run, const Preflight& preflight, const char* words,
                            bool (*isHere)(const Runtime&) = isAnyHere) {
-        const CheckRow row = rowOf(run, facts, "launch-runtime", isHere);
+        const CheckRow row = rowOf(run, preflight, "launch-runtime", isHere);
         const std::string whole = row.evidence + " | " + row.cause + " | " + row.fix;
         QVERIFY2(row.state == State::kBad && whole.find(words) != std::string::npos, whole.c_str());
     };
@@ -160,21 +160,24 @@ void LaunchRowsTest::whatNoGpuOfTheLaunchDoesIsRefused() {
     run.launch.device = "cuda";
     verify(run, twoNodes(), "launch on a: launch.device is \"cuda\", but it has no");
     verify(run, twoNodesWithGpus(), "packaging/run --cuda13", isNoneHere);
-    Preflight facts = twoNodesWithGpus();
-    facts.nodes[1].ranks = 3;
-    verify(run, facts, "place 3 ranks on b: it has 2 GPUs");
-    facts.nodes[1].ranks = 0;
-    facts.nodes[1].report.gpus[0].computeCapability = 75;
+    Preflight preflight = twoNodesWithGpus();
+    preflight.nodes[1].ranks = 3;
+    verify(run, preflight, "place 3 ranks on b: it has 2 GPUs");
+    preflight.nodes[1].ranks = 0;
+    preflight.nodes[1].report.gpus[0].computeCapability = 75;
     run.train.precision = "bfloat16";
-    verify(run, facts, "launch on b: train.precision is \"bfloat16\"");
+    verify(run, preflight, "launch on b: train.precision is \"bfloat16\"");
+    preflight.beginning =
+        Beginning{true}; // what goes on keeps its precision, which has worked before
+    QVERIFY(rowOf(run, preflight, "launch-runtime", isAnyHere).state == State::kGood);
 }
 
 void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
     RunSpec run = spec();
     run.train.batchSize = 2;
     run.train.globalBatch = 7;
-    const auto told = [&run](const Preflight& facts) {
-        const CheckRow row = rowOf(run, facts, "launch-runtime");
+    const auto told = [&run](const Preflight& preflight) {
+        const CheckRow row = rowOf(run, preflight, "launch-runtime");
         return row.state == State::kBad && row.cause == "the launch is refused" ? row.evidence
                                                                                 : std::string();
     };
@@ -186,138 +189,145 @@ void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
     QCOMPARE(told(twoNodes()), std::string());
     run.train.globalBatch = 12;
     run.launch.minNodes = 1;
-    Preflight facts = twoNodes();
-    QCOMPARE(told(facts), std::string()); // one rank is left, which takes 2
-    facts.nodes[0].ranks = 4;             // which take 8
-    facts.nodes[1].ranks = 2;
-    const std::string afterLoss = told(facts);
+    Preflight preflight = twoNodes();
+    QCOMPARE(told(preflight), std::string()); // one rank is left, which takes 2
+    preflight.nodes[0].ranks = 4;             // which take 8
+    preflight.nodes[1].ranks = 2;
+    const std::string afterLoss = told(preflight);
     QVERIFY2(afterLoss.starts_with("launch with launch.min_nodes = 1 on 2 nodes: "),
              afterLoss.c_str());
 }
 
 /// Those of a cluster are on as many nodes as they need.
 void LaunchRowsTest::ranksThatAJobHasNoPlaceForAreRefused() {
-    Preflight facts = {{node("login")}};
-    facts.nodes[0].node.isSlurm = true;
-    facts.nodes[0].partition =
+    Preflight preflight = {{node("login")}};
+    preflight.nodes[0].node.isSlurm = true;
+    preflight.nodes[0].partition =
         SlurmPartition{"main", true, true, "infinite", 2, 2, 8, 16000, 0, ""};
-    facts.nodes[0].ranks = 4;
+    preflight.nodes[0].ranks = 4;
     RunSpec run = spec();
     run.launch.ranks = 2;
     run.train.batchSize = 3;
     run.train.globalBatch = 12;
-    QVERIFY(rowOf(run, facts, "launch-runtime").state == State::kGood);
+    QVERIFY(rowOf(run, preflight, "launch-runtime").state == State::kGood);
     run.train.globalBatch = 6; // which the ranks of one of its nodes could cut
-    const CheckRow uncut = rowOf(run, facts, "launch-runtime");
+    const CheckRow uncut = rowOf(run, preflight, "launch-runtime");
     QVERIFY2(uncut.state == State::kBad &&
                  uncut.evidence.find("4 ranks take 12 at once") != std::string::npos,
              uncut.evidence.c_str());
-    facts.nodes[0].ranks = 6;
-    const CheckRow many = rowOf(run, facts, "launch-runtime");
+    preflight.nodes[0].ranks = 6;
+    const CheckRow many = rowOf(run, preflight, "launch-runtime");
     QVERIFY2(many.state == State::kBad && many.evidence.find("that is 3 nodes, and its partition "
                                                              "main has 2") != std::string::npos,
              many.evidence.c_str());
-    facts.nodes[0].partition.reset(); // of which its problems tell
-    QCOMPARE(rowOf(run, facts, "launch-runtime").id, std::string());
-    facts.nodes.push_back(node("b"));
-    const CheckRow beside = rowOf(run, facts, "launch-runtime");
+    preflight.nodes[0].partition.reset(); // of which its problems tell
+    QCOMPARE(rowOf(run, preflight, "launch-runtime").id, std::string());
+    preflight.nodes.push_back(node("b"));
+    const CheckRow beside = rowOf(run, preflight, "launch-runtime");
     QVERIFY2(beside.evidence.starts_with("launch on login: a run on a Slurm cluster has no other"),
              beside.evidence.c_str());
 }
 
 void LaunchRowsTest::whoUsesTheGpusIsTold() {
-    Preflight facts = twoNodesWithGpus();
-    QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere).id.empty());
-    facts.nodes[1].report.gpus[1].freeBytes = 100 * kGiB;
-    facts.nodes[1].report.gpus[1].processes = {{4242, "anna", "python3", 40 * kGiB}};
-    const CheckRow row = rowOf(spec(), facts, "launch-gpu-memory", isAnyHere);
+    Preflight preflight = twoNodesWithGpus();
+    QVERIFY(rowOf(spec(), preflight, "launch-gpu-memory", isAnyHere).id.empty());
+    preflight.nodes[1].report.gpus[1].freeBytes = 100 * kGiB;
+    preflight.nodes[1].report.gpus[1].processes = {{4242, "anna", "python3", 40 * kGiB}};
+    const CheckRow row = rowOf(spec(), preflight, "launch-gpu-memory", isAnyHere);
     QVERIFY(row.state == State::kWarning);
     QCOMPARE(row.evidence, std::string("b: GPU 1: 40.0 GiB of 140.0 GiB; GPU 1: 40.0 GiB by "
                                        "python3 of anna (pid 4242)"));
     QVERIFY2(row.fix.starts_with("ask anna when it ends, or "), row.fix.c_str());
     // By the number that nvidia-smi has, also where another that was chosen is not there, and of
     // the chosen ones alone.
-    std::vector<GpuReport>& gpus = facts.nodes[1].report.gpus;
+    std::vector<GpuReport>& gpus = preflight.nodes[1].report.gpus;
     gpus.insert(gpus.begin() + 1, gpus[0]);
-    facts.nodes[1].node.gpus = {"0", "5", "2"};
-    QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere)
+    preflight.nodes[1].node.gpus = {"0", "5", "2"};
+    QVERIFY(rowOf(spec(), preflight, "launch-gpu-memory", isAnyHere)
                 .evidence.starts_with("b: GPU 2: 40.0 GiB of"));
-    facts.nodes[1].node.gpus = {"1"};
-    QVERIFY(rowOf(spec(), facts, "launch-gpu-memory", isAnyHere).id.empty());
-    facts.nodes[1].node.gpus.clear();
+    preflight.nodes[1].node.gpus = {"1"};
+    QVERIFY(rowOf(spec(), preflight, "launch-gpu-memory", isAnyHere).id.empty());
+    preflight.nodes[1].node.gpus.clear();
     // A run on CPUs does not mind.
-    const CheckRow onCpus = rowOf(spec(), facts, "launch-gpu-memory");
+    const CheckRow onCpus = rowOf(spec(), preflight, "launch-gpu-memory");
     QVERIFY(onCpus.state == State::kGood && onCpus.cause.empty() && onCpus.fix.empty());
     QVERIFY(onCpus.evidence.find("of anna") != std::string::npos);
 }
 
 void LaunchRowsTest::runsThatLiveThereAreTold() {
-    Preflight facts = twoNodes();
-    facts.nodes[1].report.runs = {{"ended-1", "ended", 1, 0}, {"gpt-2", "gpt", 1, 2}};
-    const CheckRow row = rowOf(spec(), facts, "launch-others");
+    Preflight preflight = twoNodes();
+    preflight.nodes[1].report.runs = {{"ended-1", "ended", 1, 0}, {"gpt-2", "gpt", 1, 2}};
+    const CheckRow row = rowOf(spec(), preflight, "launch-others");
     QVERIFY(row.state == State::kWarning);
-    QCOMPARE(row.evidence, std::string("gpt-2 on b"));
-    facts.nodes[1].report.runs.pop_back(); // its agent alone is left of the other
-    QVERIFY(rowOf(spec(), facts, "launch-others").id.empty());
+    QCOMPARE(row.evidence, std::string("gpt-2 has ranks on b"));
+    preflight.nodes[1].report.runs.pop_back(); // its agent alone is left of the other
+    QVERIFY(rowOf(spec(), preflight, "launch-others").id.empty());
 }
 
 void LaunchRowsTest::aMachineThatIsThereTwiceIsTold() {
-    Preflight facts = twoNodes();
-    facts.nodes[0].report.machine = facts.nodes[1].report.machine = "boot host";
-    const CheckRow row = rowOf(spec(), facts, "launch-machines");
+    Preflight preflight = twoNodes();
+    preflight.nodes[0].report.machine = preflight.nodes[1].report.machine = "boot host";
+    const CheckRow row = rowOf(spec(), preflight, "launch-machines");
     QVERIFY(row.state == State::kWarning && !row.fix.empty());
     QCOMPARE(row.evidence, std::string("a, b are the same machine"));
-    facts.nodes[1].node.isSlurm = true; // its jobs train elsewhere
-    QVERIFY(rowOf(spec(), facts, "launch-machines").id.empty());
+    preflight.nodes[1].node.isSlurm = true; // its jobs train elsewhere
+    QVERIFY(rowOf(spec(), preflight, "launch-machines").id.empty());
 }
 
 void LaunchRowsTest::whatIsSentMustFit() {
-    Preflight facts = twoNodes();
-    facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 4;
-    const CheckRow row = rowOf(spec(), facts, "launch-room");
+    Preflight preflight = twoNodes();
+    preflight.nodes[1].home.freeBytes = preflight.nodes[1].state.freeBytes = kGiB / 4;
+    const CheckRow row = rowOf(spec(), preflight, "launch-room");
     QVERIFY(row.state == State::kBad);
     QCOMPARE(row.evidence, std::string("b: 268 MB free at /home/me, 537 MB to be sent"));
     QCOMPARE(row.cause, std::string("what is sent does not fit there"));
     QCOMPARE(row.fix, std::string("make room on b (Clean up, or ringmaster clean --node b, removes "
                                   "what no run needs)"));
-    facts.nodes[1].bytesToSend = kGiB / 4 - 1; // leaves little to the run, which begins
-    const CheckRow fits = rowOf(spec(), facts, "launch-room");
+    preflight.nodes[1].bytesToSend = kGiB / 4 - 1; // leaves little to the run, which begins
+    const CheckRow fits = rowOf(spec(), preflight, "launch-room");
     QVERIFY(fits.state == State::kWarning);
     QCOMPARE(fits.cause, std::string("the disk may fill up while it trains, as journals, logs and "
                                      "prepared text take some 268 MB; the run then waits for room "
                                      "with its next checkpoint"));
-    facts.nodes[1].bytesToSend = 0; // it is there
-    const CheckRow there = rowOf(spec(), facts, "launch-room");
+    preflight.nodes[1].bytesToSend = 0; // it is there
+    const CheckRow there = rowOf(spec(), preflight, "launch-room");
     QVERIFY(there.state == State::kGood);
-    facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 8;
-    const CheckRow little = rowOf(spec(), facts, "launch-room");
+    preflight.nodes[1].home.freeBytes = preflight.nodes[1].state.freeBytes = kGiB / 8;
+    const CheckRow little = rowOf(spec(), preflight, "launch-room");
     QVERIFY(little.state == State::kWarning);
     QVERIFY2(little.cause.starts_with("the disk may fill up while it trains"),
              little.cause.c_str());
 }
 
 void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
-    Preflight facts = twoNodes();
-    facts.nodes[0].checkpoints->freeBytes = 1 << 20;
-    const CheckRow row = rowOf(spec(), facts, "launch-room");
+    Preflight preflight = twoNodes();
+    preflight.nodes[0].checkpoints->freeBytes = 1 << 20;
+    const CheckRow row = rowOf(spec(), preflight, "launch-room");
     QVERIFY(row.state == State::kWarning);
     QVERIFY2(row.evidence.starts_with("a: 1.0 MB free at /share, nothing to be sent, checkpoints "),
              row.evidence.c_str());
     QVERIFY2(row.fix.find("checkpoint.keep_last") != std::string::npos, row.fix.c_str());
+    // A launch does not count what it sends, and what goes on has most checkpoints already.
+    preflight.nodes[0].bytesToSend.reset();
+    preflight.beginning = Beginning{true};
+    const std::string ofResume = rowOf(spec(), preflight, "launch-room").evidence;
+    QVERIFY2(ofResume.starts_with("a: 1.0 MB free at /share, the next checkpoint "),
+             ofResume.c_str());
     // Only rank 0's node writes there.
-    std::swap(facts.nodes[0], facts.nodes[1]);
-    QVERIFY(rowOf(spec(), facts, "launch-room").state == State::kGood);
+    std::swap(preflight.nodes[0], preflight.nodes[1]);
+    QVERIFY(rowOf(spec(), preflight, "launch-room").state == State::kGood);
 }
 
 void LaunchRowsTest::aFolderThatRankZeroCannotWriteIsAFault() {
-    Preflight facts = twoNodes();
-    facts.nodes[0].checkpoints->problem = "open /share/.x: Read-only file system";
-    const CheckRow row = rowOf(spec(), facts, "launch-checkpoints");
+    Preflight preflight = twoNodes();
+    preflight.nodes[0].checkpoints->problem = "open /share/.x: Read-only file system";
+    const CheckRow row = rowOf(spec(), preflight, "launch-checkpoints");
     QVERIFY(row.state == State::kBad);
     QCOMPARE(row.evidence, std::string("/share/ckpt on a: open /share/.x: Read-only file system"));
     QCOMPARE(row.cause, std::string("rank 0 cannot write checkpoints there"));
-    QCOMPARE(row.fix, std::string("let me write there, or name another folder "
-                                  "(checkpoint.directory)"));
+    QCOMPARE(row.fix,
+             std::string("let me write there (rights, a mount that is read-only, room), or name "
+                         "another folder (checkpoint.directory)"));
 }
 
 void LaunchRowsTest::aFolderThatAllShareIsSaid() {
@@ -329,24 +339,24 @@ void LaunchRowsTest::aFolderThatAllShareIsSaid() {
 
 /// As of a home on NFS, with the folder of a run that names none.
 void LaunchRowsTest::aStateFolderThatAllShareIsSaid() {
-    Preflight facts = twoNodes();
+    Preflight preflight = twoNodes();
     RunSpec run = spec();
     run.checkpoint.directory.clear();
-    for (NodePreflight& each : facts.nodes) {
+    for (NodePreflight& each : preflight.nodes) {
         each.checkpoints.reset();
         each.state.hasMark = true;
     }
-    QCOMPARE(rowOf(run, facts, "launch-checkpoints").evidence,
+    QCOMPARE(rowOf(run, preflight, "launch-checkpoints").evidence,
              std::string("in the run's folder on a, which all nodes have in common: whichever goes "
                          "on finds them"));
-    QVERIFY(rowOf(run, facts, "launch-room")
+    QVERIFY(rowOf(run, preflight, "launch-room")
                 .evidence.find("b: 53.7 GB free at /home/me, 537 MB to be sent") !=
             std::string::npos); // and no copies come to it
-    facts.nodes[1].state.hasMark = false;
-    QVERIFY(rowOf(run, facts, "launch-checkpoints").evidence.find("a copy of the newest two") !=
+    preflight.nodes[1].state.hasMark = false;
+    QVERIFY(rowOf(run, preflight, "launch-checkpoints").evidence.find("a copy of the newest two") !=
             std::string::npos);
-    facts.nodes[0].state.problem = "open /home/me/.x: Permission denied";
-    QVERIFY(rowOf(run, facts, "launch-checkpoints").state == State::kBad);
+    preflight.nodes[0].state.problem = "open /home/me/.x: Permission denied";
+    QVERIFY(rowOf(run, preflight, "launch-checkpoints").state == State::kBad);
 }
 
 void LaunchRowsTest::checkpointsThatStayForGoodAreCounted() {
@@ -362,31 +372,32 @@ void LaunchRowsTest::checkpointsThatStayForGoodAreCounted() {
 }
 
 void LaunchRowsTest::whatANodeRefusesIsARow() {
-    Preflight facts = twoNodes();
-    facts.nodes[1].problems = {{"data.train names /data, which is not there"}};
-    QCOMPARE(rowOf(spec(), facts, "launch-refused"),
+    Preflight preflight = twoNodes();
+    preflight.nodes[1].problems = {{"data.train names /data, which is not there"}};
+    QCOMPARE(rowOf(spec(), preflight, "launch-refused"),
              (CheckRow{"launch-refused", State::kBad, "What the run needs there",
                        "b: data.train names /data, which is not there", "the launch is refused",
                        "put there what is missing, or change the setting that names it"}));
     const std::string advice =
         "choose another folder, resume that run, or set checkpoint.on_existing to \"separate\"";
-    facts.nodes[1].problems = {{"checkpoint.directory names /c, which has checkpoints", advice}};
-    const CheckRow folder = rowOf(spec(), facts, "launch-refused");
+    preflight.nodes[1].problems = {
+        {"checkpoint.directory names /c, which has checkpoints", advice}};
+    const CheckRow folder = rowOf(spec(), preflight, "launch-refused");
     QCOMPARE(folder.evidence,
              std::string("b: checkpoint.directory names /c, which has checkpoints"));
     QCOMPARE(folder.fix, advice);
 }
 
 void LaunchRowsTest::withoutCopiesANodeIsTheOnlyPlace() {
-    Preflight facts = twoNodes();
-    facts.nodes[1].checkpoints->hasMark = false;
+    Preflight preflight = twoNodes();
+    preflight.nodes[1].checkpoints->hasMark = false;
     RunSpec run = spec();
-    QCOMPARE(rowOf(run, facts, "launch-checkpoints"),
+    QCOMPARE(rowOf(run, preflight, "launch-checkpoints"),
              goodRow("launch-checkpoints", "Checkpoints",
                      "in /share/ckpt on a, which the other nodes do not have; a copy of the newest "
                      "two goes to a second node"));
     run.checkpoint.copies = "off";
-    const CheckRow row = rowOf(run, facts, "launch-checkpoints");
+    const CheckRow row = rowOf(run, preflight, "launch-checkpoints");
     QVERIFY(row.state == State::kWarning);
     QCOMPARE(row.cause, std::string("if a is lost, so is all that was trained"));
     QCOMPARE(row.fix, std::string("set checkpoint.copies = \"auto\", or name a folder that all "
@@ -394,43 +405,44 @@ void LaunchRowsTest::withoutCopiesANodeIsTheOnlyPlace() {
 }
 
 void LaunchRowsTest::otherDataIsTold() {
-    Preflight facts = twoNodes();
-    facts.nodes[1].data->digest = "cd";
-    CheckRow row = rowOf(spec(), facts, "launch-data");
+    Preflight preflight = twoNodes();
+    preflight.nodes[1].data->digest = "cd";
+    CheckRow row = rowOf(spec(), preflight, "launch-data");
     QVERIFY(row.state == State::kWarning);
     QCOMPARE(row.evidence, std::string("a: 3 files, 1.1 GB; b: 3 files, 1.1 GB"));
     QVERIFY2(row.cause.starts_with("their contents differ"), row.cause.c_str());
-    facts.nodes[1].data->files = 1;
-    row = rowOf(spec(), facts, "launch-data");
+    preflight.nodes[1].data->files = 1;
+    row = rowOf(spec(), preflight, "launch-data");
     QVERIFY2(row.cause.starts_with("they differ"), row.cause.c_str());
-    facts.nodes[1].data.reset();
-    facts.nodes[1].dataProblem = "more files than can be looked at in 5 s";
-    row = rowOf(spec(), facts, "launch-data");
+    preflight.nodes[1].data.reset();
+    preflight.nodes[1].dataProblem = "more files than can be looked at in 5 s";
+    row = rowOf(spec(), preflight, "launch-data");
     QVERIFY(row.state == State::kGood); // nothing is known that speaks against it
-    QCOMPARE(row.evidence, std::string("not compared, as b did not tell of its own: more files "
-                                       "than can be looked at in 5 s"));
+    QCOMPARE(row.evidence,
+             std::string("not compared: b did not say what it has: more files than can be looked "
+                         "at in 5 s"));
     RunSpec staged = spec();
     staged.data.stage = true;
-    QVERIFY(rowOf(staged, facts, "launch-data").state == State::kGood);
+    QVERIFY(rowOf(staged, preflight, "launch-data").state == State::kGood);
 }
 
 void LaunchRowsTest::aPublicAddressIsTold() {
-    Preflight facts = twoNodes();
-    facts.nodes[0].report.interfaces.push_back({"eth0", "8.8.4.4", 24, true, 1000});
-    const CheckRow row = rowOf(spec(), facts, "launch-address");
+    Preflight preflight = twoNodes();
+    preflight.nodes[0].report.interfaces.push_back({"eth0", "8.8.4.4", 24, true, 1000});
+    const CheckRow row = rowOf(spec(), preflight, "launch-address");
     QVERIFY(row.state == State::kWarning);
     QCOMPARE(row.evidence, std::string("perhaps at 8.8.4.4 (eth0) of a, which is public"));
     QCOMPARE(row.fix, publicAddressFix({}, "a", {}));
-    facts.lastNetwork =
-        example::wholeNetwork({example::networkNode("a", facts.nodes[0].report.interfaces),
+    preflight.lastNetwork =
+        example::wholeNetwork({example::networkNode("a", preflight.nodes[0].report.interfaces),
                                example::networkNode("b", {example::at("ens5", "10.0.0.9")})});
-    const std::string fix = rowOf(spec(), facts, "launch-address").fix;
+    const std::string fix = rowOf(spec(), preflight, "launch-address").fix;
     QVERIFY2(fix.ends_with("launch.interface = \"ens5\""), fix.c_str());
     RunSpec chosen = spec();
     chosen.launch.interface = "ens5";
-    QVERIFY(rowOf(chosen, facts, "launch-address").state == State::kGood);
-    facts.nodes[1].node.environment = {"GLOO_SOCKET_IFNAME=nope0"}; // as the launch would say
-    const CheckRow refused = rowOf(chosen, facts, "launch-address");
+    QVERIFY(rowOf(chosen, preflight, "launch-address").state == State::kGood);
+    preflight.nodes[1].node.environment = {"GLOO_SOCKET_IFNAME=nope0"}; // as the launch would say
+    const CheckRow refused = rowOf(chosen, preflight, "launch-address");
     QVERIFY(refused.state == State::kBad);
     QVERIFY2(refused.evidence.find("GLOO_SOCKET_IFNAME=nope0") != std::string::npos,
              refused.evidence.c_str());
@@ -442,7 +454,7 @@ void LaunchRowsTest::answersOfAgentsAreRead() {
     QVERIFY(folder && *folder == (FolderOnNode{"/a", 5, 7, "", true}));
     const auto data = parseDataFingerprint(R"({"files":1,"bytes":2,"digest":"x","whole":false})");
     QVERIFY(data && *data == (DataFingerprint{1, 2, "x", false}));
-    const auto both = parseAnswers(R"([{"answer":"x"},{"code":1,"error":"gone"}])", 2);
+    const auto both = parseAnswers(R"([{"answer":"x"},{"exit":3,"error":"gone"}])", 2);
     QVERIFY(both && (*both)[0] == "x");
     QVERIFY((*both)[1].error() == (Error{ErrorCode::kNotFound, "gone"}));
     for (const char* answer : {"", "{}", "[]", R"({"folder":1})", "hello"}) {
