@@ -41,6 +41,7 @@ private Q_SLOTS:
     void anAgentOfAnotherReleaseIsToldAndRemovedAlone();
     void aLaunchIsCheckedBeforeItIsMade();
     void aLaunchSaysWhatItsCheckFinds();
+    void aLaunchIsRefusedWhereItCannotSave();
     void aFolderThatNodesHaveInCommonIsFound();
     void aRemovalThatEndsInTheMiddleNotesWhatIsGone();
     void aNodeThatIsRidOfItsRunsHasNoCheckpoint();
@@ -277,6 +278,10 @@ void tst_checks::aLaunchSaysWhatItsCheckFinds() {
         QVERIFY2(warnings.contains(each), started.whole());
         QVERIFY2(started.err.contains("warning: " + each.toUtf8()), started.whole());
     }
+    for (int i = 0; i < 2; ++i) // by which the nodes found out that they do not share the folder
+        QCOMPARE(QDir(m_bed->server(i).home() + "/state/ringmaster")
+                     .entryList({".ringmaster-*"}, QDir::Files | QDir::Hidden),
+                 QStringList());
     const CliResult shown = cli().run({"show", "beside-it"}, kLimitMs);
     for (const QString& each : words)
         QVERIFY2(shown.out.contains(each.toUtf8()), shown.whole());
@@ -284,6 +289,19 @@ void tst_checks::aLaunchSaysWhatItsCheckFinds() {
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     const CliResult ended = cli().run({"attach", "beside-it"}, kLimitMs);
     QVERIFY2(ended.exitCode == 0, ended.whole());
+}
+
+/// In /proc even root makes no file.
+void tst_checks::aLaunchIsRefusedWhereItCannotSave() {
+    const QStringList command = QStringList{"run", m_bed->writeSpec("nowhere", {.steps = 10}),
+                                            "--set", "checkpoint.directory=/proc/none"} +
+                                kBothNodes;
+    const CliResult checked = cli().run(command + QStringList{"--check"}, kLimitMs);
+    QVERIFY2(checked.exitCode == static_cast<int>(ExitCode::kFailed), checked.whole());
+    const CliResult refused = cli().run(command, kLimitMs);
+    QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
+    QVERIFY2(refused.err.contains("rank 0 cannot write checkpoints there; let "), refused.whole());
+    QVERIFY(!findRun(cli().database(), "nowhere"));
 }
 
 void tst_checks::aFolderThatNodesHaveInCommonIsFound() {
