@@ -421,7 +421,7 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
 }
 
 /// Uses the functions of resumeRun(), so that it tells what the resume does. It ends and moves
-/// nothing.
+/// nothing; for a moment it writes what a preflight does.
 Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunSummary& run,
                                      const std::vector<PlacedParty>& nodes,
                                      const std::string& which) {
