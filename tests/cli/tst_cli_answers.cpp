@@ -10,6 +10,7 @@
 #include <QDir>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QProcess>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
@@ -37,6 +38,7 @@ private Q_SLOTS:
     void errorsAreJsonWithACode();
     void listsOfNothingAreEmptyArrays();
     void aPrintedRecipeIsASpec();
+    void withoutADisplayTheWindowIsRefusedInOneLine();
     void nodesComeAndGo();
     void thisComputerIsNotRemoved();
     void aBrokenListOfNodesStopsWhatNeedsItAlone();
@@ -148,6 +150,20 @@ void TestCliAnswers::aPrintedRecipeIsASpec() {
     QVERIFY2(unknown.exitCode == static_cast<int>(ExitCode::kNotFound) &&
                  unknown.err.contains("recipes are gpt-tiny"),
              unknown.whole());
+}
+
+void TestCliAnswers::withoutADisplayTheWindowIsRefusedInOneLine() {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+        environment.remove(name);
+    QProcess process;
+    process.setProcessEnvironment(environment);
+    process.start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster", QStringList());
+    QVERIFY(process.waitForFinished());
+    const QByteArray said = process.readAllStandardError();
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), static_cast<int>(ExitCode::kUnavailable));
+    QVERIFY2(said.count('\n') == 1 && said.contains("there is no display here"), said);
 }
 
 void TestCliAnswers::nodesComeAndGo() {

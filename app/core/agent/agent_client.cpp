@@ -140,7 +140,7 @@ void AgentQuestions::add(const std::string& name, std::string input,
         answer = text.and_then(parse);
     };
     m_questions.push_back({name, std::move(input), take});
-    m_timeout += kFurtherTimeout;
+    m_further += kFurtherTimeout;
 }
 
 void AgentQuestions::probe(Result<NodeReport>& answer) {
@@ -158,7 +158,7 @@ void AgentQuestions::savedRuns(const std::string& folder, const std::string& nam
         answer = text.and_then(&parseSavedRunsAnswer).map_error(&readFolderError);
     };
     m_questions.push_back({"saved-runs", savedRunsOrder(folder, name), take});
-    m_timeout += kFurtherTimeout;
+    m_further += kFurtherTimeout;
 }
 
 void AgentQuestions::folder(const FolderQuestion& question, Result<FolderOnNode>& answer) {
@@ -169,7 +169,7 @@ void AgentQuestions::folder(const FolderQuestion& question, Result<FolderOnNode>
 
 void AgentQuestions::fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
                                  Result<DataFingerprint>& answer) {
-    m_timeout += limit;
+    m_further += limit;
     add<DataFingerprint>("fingerprint", dumpJson({{"paths", paths}, {"seconds", limit.count()}}),
                          &parseDataFingerprint, answer);
 }
@@ -180,7 +180,7 @@ Result<void> AgentQuestions::ask(HostSession& session, const std::string& agent,
     for (const Question& each : m_questions)
         items.push_back(Json::array({each.name, each.input}));
     RM_ASSIGN_OR_RETURN(const auto text, runToEnd(session, agent, {"ask"}, dumpJson(items),
-                                                  m_timeout, std::move(stop)));
+                                                  kSubcommandTimeout + m_further, std::move(stop)));
     RM_ASSIGN_OR_RETURN(const auto answers, parseAnswers(text, m_questions.size()));
     for (size_t i = 0; i < answers.size(); ++i)
         m_questions[i].answer(answers[i]);

@@ -104,7 +104,7 @@ private:
              Result<T>& answer);
 
     std::vector<Question> m_questions;
-    std::chrono::milliseconds m_timeout = std::chrono::seconds(30);
+    std::chrono::milliseconds m_further{0}; ///< beyond what one question may take
 };
 
 /// Parses the JSON of `ringmaster-agent ask`: as many answers as were asked for, each with its own

@@ -131,6 +131,8 @@ void askFolders(AgentQuestions& questions, const PreflightMark& mark, Answers& a
     if (mark.isFirst)
         questions.folder({saving, mark.mark, MarkOrder::kLeave},
                          isNamed ? answers.saving : answers.state);
+    if (isNamed && !mark.isFirst)
+        questions.folder({saving, mark.mark}, answers.saving);
     if (mark.isFirst && !mark.stays)
         questions.folder({saving, mark.mark, MarkOrder::kTake}, answers.unmarked);
     if (isNamed || !mark.isFirst)

@@ -17,6 +17,7 @@
 #include "trainer/agent/supervisor/log_tail.h"
 #include "trainer/agent/supervisor/sampler.h"
 
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QJsonArray>
@@ -420,6 +421,20 @@ private Q_SLOTS:
                                   R"({"path":"/a","mark":"../a","do":"look"})",
                                   R"({"path":"/a","mark":"a","do":"eat"})"})
             QVERIFY2(!folderReport(Folders(), order), order);
+        // What was left by a program that was killed goes, and nothing else.
+        const QStringList names{QString(".ringmaster-") + QString(32, 'a'),
+                                QString(".ringmaster-") + QString(32, 'b'), ".ringmaster-label"};
+        for (const QString& name : names) {
+            QFile file(dir.filePath(name));
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write(".") == 1);
+            if (name != names[1])
+                QVERIFY(file.flush() &&
+                        file.setFileTime(QDateTime::currentDateTime().addSecs(-7200),
+                                         QFileDevice::FileModificationTime));
+        }
+        ask(missing, "leave"), ask(missing, "take");
+        QVERIFY(!QFile::exists(dir.filePath(names[0])));
+        QVERIFY(QFile::exists(dir.filePath(names[1])) && QFile::exists(dir.filePath(names[2])));
         QCOMPARE(ask("home", "look")["folder"].toString(), dir.path());
         QVERIFY(!ask("state", "leave")["problem"].toString().isEmpty());
     }

@@ -38,6 +38,7 @@ std::string nearestFolder(const fs::path& path) {
 
 constexpr const char* kMarkPrefix = ".ringmaster-";
 constexpr auto kOldMark = std::chrono::hours(1);
+constexpr size_t kMarkLength = 32; ///< as the app makes them
 constexpr int kMostLookedAt = 10'000;
 
 /// Removes marks that were left behind by a program that was killed.
@@ -50,7 +51,7 @@ void sweep(const std::string& folder) {
         const std::string name = at->path().filename();
         std::error_code gone;
         const bool isOurs = name.starts_with(kMarkPrefix) &&
-                            isMark(name.substr(std::string_view(kMarkPrefix).size())) &&
+                            name.size() == std::string_view(kMarkPrefix).size() + kMarkLength &&
                             at->is_regular_file(gone) && at->file_size(gone) <= 1;
         if (isOurs && now - at->last_write_time(gone) > kOldMark && !gone)
             ::unlink(at->path().c_str());
