@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
+#include "app/cli/answer_stream.h"
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/core/settings/language.h"
+#include "app/core/store/read_failures.h"
 
 #include <QCoreApplication>
 
@@ -67,6 +69,16 @@ int refuseWords(const CLI::App& parser, const CLI::ParseError& error, const std:
     return printError(json, {ErrorCode::kInvalid, why + "; see " + helpOf(parser)});
 }
 
+int perform(const CommandLine& line, CommandContext& context) {
+    if (!line.needsEngine())
+        return line.perform(context);
+    if (const auto opened = context.open(line.needsNodes()); !opened)
+        return printError(context, opened.error());
+    const int code = line.perform(context);
+    context.finish();
+    return code;
+}
+
 } // namespace
 
 bool isTerminalCommand(int argc, char** argv) {
@@ -91,13 +103,15 @@ int runTerminalCommand(int argc, char** argv) {
         return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
     }
     CommandContext context(line.isJson());
-    if (!line.needsEngine())
-        return line.perform(context);
-    if (const auto opened = context.open(line.needsNodes()); !opened)
-        return printError(context, opened.error());
-    const int code = line.perform(context);
-    context.finish();
-    return code;
+    int code = 0;
+    Result<void> answered;
+    {
+        AnswerStream answer;
+        code = perform(line, context);
+        answered = answer.finish();
+    }
+    return answered || (code != 0 && !readFailure()) ? code
+                                                     : printLast(line.isJson(), answered.error());
 }
 
 } // namespace rm

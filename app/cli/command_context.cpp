@@ -6,6 +6,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/runs/same_name.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
@@ -112,6 +113,8 @@ Result<RunSummary> CommandContext::resolve(const std::string& run) const {
     RM_ASSIGN_OR_RETURN(const auto opened, reader());
     const auto snapshot = opened->snapshot();
     const auto found = opened->resolve(QString::fromStdString(run));
+    if (const auto failure = readFailure())
+        return tl::unexpected(*failure);
     if (found && found->name.toStdString() == run && found->id.toStdString() != run)
         if (const auto same = calledSo(opened->runs(), found->name); same.size() > 1)
             std::cerr << "ringmaster: " << same.size() << " runs are called "
@@ -124,6 +127,8 @@ Result<RunSummary> CommandContext::resolveOne(const std::string& run, bool live)
     RM_ASSIGN_OR_RETURN(const auto opened, reader());
     const auto snapshot = opened->snapshot();
     const auto found = opened->resolve(QString::fromStdString(run));
+    if (const auto failure = readFailure())
+        return tl::unexpected(*failure);
     if (!found || found->name.toStdString() != run || found->id.toStdString() == run)
         return found;
     auto meant = calledSo(opened->runs(), found->name);
@@ -224,7 +229,7 @@ bool isGone(const LiveState::NodeLink& node) {
     if (node.link == LiveState::Link::kRefused)
         return true;
     // A link that was lost just now may return in a moment, or turn out to be the end of the run.
-    return node.link == LiveState::Link::kLost && wallNowNs() - node.lostSinceNs > kLostForGoodNs;
+    return isRetried(node.link) && wallNowNs() - node.lostSinceNs > kLostForGoodNs;
 }
 
 Result<void> agree(const CommandContext& context, const std::string& attempt,
@@ -254,6 +259,11 @@ std::string liveWordsOf(const CommandContext& context, const std::string& node) 
 }
 
 int printError(bool json, const Error& error) {
+    const auto failure = readFailure();
+    return failure ? static_cast<int>(exitCodeFor(failure->code)) : printLast(json, error);
+}
+
+int printLast(bool json, const Error& error) {
     if (json)
         printJson(toJson(error));
     const QString lines = QString::fromStdString(error.message);

@@ -84,8 +84,11 @@ Result<void> agree(const CommandContext& context, const std::string& attempt,
 std::string liveWordsOf(const CommandContext& context, const std::string& node);
 
 /// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout. Returns its
-/// exit code.
+/// exit code. Once something stored could not be read, that is the error, which is printed at the
+/// end.
 int printError(bool json, const Error& error);
 int printError(const CommandContext& context, const Error& error);
+/// Prints it in any case: the last word of a command.
+int printLast(bool json, const Error& error);
 
 } // namespace rm::cli

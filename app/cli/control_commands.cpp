@@ -34,7 +34,7 @@ std::optional<Error> cutOff(const LiveState& live) {
     const LiveState::NodeLink& node = live.nodes.front();
     if (node.link == LiveState::Link::kRefused)
         return Error{ErrorCode::kDenied, node.why.toStdString()};
-    if (node.link != LiveState::Link::kLost || wallNowNs() - node.lostSinceNs < kPatienceNs)
+    if (!isRetried(node.link) || wallNowNs() - node.lostSinceNs < kPatienceNs)
         return std::nullopt;
     return Error{
         ErrorCode::kUnavailable,
@@ -145,7 +145,7 @@ std::vector<LiveState::NodeLink> unseenNodes(const LiveState& live) {
     std::vector<LiveState::NodeLink> unseen;
     for (const LiveState::NodeLink& node : live.nodes) {
         const bool isLongLost =
-            node.link == LiveState::Link::kLost && wallNowNs() - node.lostSinceNs > kLongLostNs;
+            isRetried(node.link) && wallNowNs() - node.lostSinceNs > kLongLostNs;
         if (node.link == LiveState::Link::kRefused || isLongLost)
             unseen.push_back(node);
         else if (node.link != LiveState::Link::kNone)

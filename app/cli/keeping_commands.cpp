@@ -8,6 +8,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/findings/text.h"
 #include "app/core/fleet/node_comparison.h"
+#include "app/core/store/recover.h"
 #include "app/core/store/run_summary.h"
 #include "shared/amounts.h"
 #include "shared/counted.h"
@@ -587,6 +588,27 @@ void addClean(CommandLine& line) {
 
 } // namespace
 
+namespace {
+
+int runRecover(CommandContext& context) {
+    const auto done = recoverStore(context.paths().database());
+    if (!done)
+        return printError(context, done.error());
+    if (context.json())
+        printJson({{"damaged", done->wasDamaged},
+                   {"runs", done->runs},
+                   {"kept", done->kept.toStdString()}});
+    else if (!done->wasDamaged)
+        std::cout << "Nothing in it is damaged; it stays as it is." << std::endl;
+    else
+        std::cout << done->runs << (done->runs == 1 ? " run" : " runs")
+                  << " could be read, and what is left of their data; the damaged file is kept: "
+                  << done->kept.toStdString() << std::endl;
+    return 0;
+}
+
+} // namespace
+
 void addKeeping(CommandLine& line) {
     struct Name {
         std::string run, name;
@@ -596,6 +618,9 @@ void addKeeping(CommandLine& line) {
         "rename", "Call a run something else", named.run,
         [&named](CommandContext& context) { return runRename(context, named.run, named.name); });
     rename->add_option("NAME", named.name, "What no other run is called")->required();
+
+    line.needNoEngine(*line.add(
+        "recover", "Put what can be read of a damaged list of runs in its place", &runRecover));
 
     struct Note {
         std::string run;

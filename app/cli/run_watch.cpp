@@ -46,13 +46,16 @@ ExitCode exitCodeOf(RunStateKind state) {
     return ExitCode::kOk;
 }
 
-/// True when every node that has not finished is out of reach.
+/// True when every node that has not finished is out of reach. One that has nothing of the run ends
+/// it by itself, when that stays so.
 bool isOutOfReach(const LiveState& live) {
     bool anyGone = false;
     for (const LiveState::NodeLink& node : live.nodes) {
-        if (node.link != LiveState::Link::kNone && !isGone(node))
+        if (node.link == LiveState::Link::kNone || node.link == LiveState::Link::kMissing)
+            continue;
+        if (!isGone(node))
             return false;
-        anyGone = anyGone || isGone(node);
+        anyGone = true;
     }
     return anyGone;
 }
@@ -131,7 +134,10 @@ std::string Watch::statusText(const RunSummary& run) {
     const LiveState live = m_session.engine().live(m_run);
     for (const LiveState::NodeLink& node : live.nodes)
         if (isGone(node))
-            text += "  (" + node.node + " unreachable: " + oneLine(node.why.toStdString()) + ")";
+            text += "  (" + node.node +
+                    (node.link == LiveState::Link::kMissing ? " has nothing of it: "
+                                                            : " unreachable: ") +
+                    oneLine(node.why.toStdString()) + ")";
     return text + paceText(run, live);
 }
 
@@ -209,7 +215,8 @@ bool Watch::askForLogin() {
 int Watch::finish() {
     const auto run = m_reader->run(m_run);
     if (!run)
-        return static_cast<int>(ExitCode::kNotFound);
+        return printError(m_session,
+                          {ErrorCode::kNotFound, m_run.toStdString() + " is not stored any more"});
     if (m_refusal)
         return printError(m_session, *m_refusal);
     printNewEvents(run->attempt);

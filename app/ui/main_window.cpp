@@ -3,6 +3,7 @@
 
 #include "app/core/engine/engine.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/run_words.h"
@@ -21,6 +22,7 @@
 #include "app/ui/run/run_page.h"
 #include "app/ui/runs/runs_page.h"
 #include "app/ui/runs/welcome_page.h"
+#include "app/ui/widgets/banner.h"
 #include "app/ui/widgets/toast.h"
 #include "app/ui/widgets/wheel_guard.h"
 
@@ -35,6 +37,7 @@
 #include <QSettings>
 #include <QShortcut>
 #include <QStackedWidget>
+#include <QVBoxLayout>
 
 namespace rm {
 
@@ -66,7 +69,9 @@ MainWindow::MainWindow(Engine& engine, Fleet& fleet, const Paths& paths)
     restore();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow() {
+    whenReadFails({});
+}
 
 void MainWindow::buildUi() {
     Theme::instance().install(*qApp);
@@ -89,8 +94,14 @@ void MainWindow::buildUi() {
     for (QWidget* page :
          std::initializer_list<QWidget*>{m_welcome, m_runs, m_run, m_newRun, m_nodes})
         m_stack->addWidget(page);
+    m_unread = new Banner("unreadBanner");
+    m_unread->hide();
+    auto* pages = new QVBoxLayout;
+    pages->setSpacing(0);
+    pages->addWidget(m_unread);
+    pages->addWidget(m_stack, 1);
     row->addWidget(m_rail);
-    row->addWidget(m_stack, 1);
+    row->addLayout(pages, 1);
     setCentralWidget(central);
     m_toast->raise();
 }
@@ -99,6 +110,14 @@ void MainWindow::wire() {
     connect(&m_engine, &Engine::failed, this, [this](const QString& run, const QString& message) {
         const RunSummary* known = m_runsFeed->find(run);
         m_toast->say(known ? known->name + ": " + message : message);
+    });
+    whenReadFails([this](const Error& error) {
+        QMetaObject::invokeMethod(this, [this, why = QString::fromStdString(error.message)] {
+            m_unread->show(Tone::kBad,
+                           tr("Not all that is stored can be read: what is missing here may be "
+                              "there"),
+                           why);
+        });
     });
     connect(m_store, &StoreThread::broken, m_toast, &Toast::say);
     connect(m_connector, &NodeConnector::problem, m_toast, &Toast::say);

@@ -20,6 +20,7 @@ class RunsFeed;
 class RunsPage;
 class StoreThread;
 class Toast;
+class Banner;
 class WelcomePage;
 struct AppContext;
 struct PaletteEntry;
@@ -77,6 +78,7 @@ private:
     StoreThread* m_store;
     RunsFeed* m_runsFeed;
     Toast* m_toast;
+    Banner* m_unread; ///< that something stored cannot be read
     NodeConnector* m_connector;
     std::unique_ptr<AppContext> m_context;
     Rail* m_rail;

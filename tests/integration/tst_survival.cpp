@@ -33,6 +33,8 @@ private Q_SLOTS:
     void stoppedAgentIsReplacedWhenItIsNeeded();
     void journalsThatAreCutLoseNoLaterStep();
     void nodesThatShareAHomeTrainTogether();
+    void aFolderThatIsAwayForAMomentIsFollowedAgain();
+    void anEndThatWasConcludedIsCorrectedByWhatIsReadLater();
     void commandsForANodeThatIsCutOffOutliveTheApp();
     void aPauseIsObeyedThoughAnotherNodesAgentHangs();
     void aNodeThatWentOnAloneIsEndedAndLeftOut();
@@ -78,6 +80,20 @@ private:
     QString part(int node, const QString& run) const {
         return m_bed->server(node).home() + "/state/ringmaster/runs/" + run + "/" +
                QString::fromStdString(nodeName(node));
+    }
+
+    /// Takes a node's folder of the run away, or brings it back, as an automounter may.
+    bool setFolderThere(int node, const QString& run, bool isThere) const {
+        const QString runs = m_bed->server(node).home() + "/state/ringmaster/runs/";
+        const QString here = runs + run, away = runs + "../away-" + run;
+        return isThere ? QDir().rename(away, here) : QDir().rename(here, away);
+    }
+    /// Has the app connect to the node anew.
+    bool breakLink(int node) const {
+        bool isBroken = false;
+        for (const pid_t agent : m_bed->processes(node, "ringmaster-agent", "attach"))
+            isBroken = ::kill(agent, SIGKILL) == 0 || isBroken;
+        return isBroken;
     }
 
     std::unique_ptr<Testbed> m_bed;
@@ -231,6 +247,43 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
              there.whole());
     QVERIFY2(cleaned.exitCode == 0, cleaned.whole());
     QVERIFY(!QFile::exists(folders[0]["folder"].toString()));
+}
+
+void tst_survival::aFolderThatIsAwayForAMomentIsFollowedAgain() {
+    const QString run = launch("away", {.steps = 1000000, .checkpointEvery = 0});
+    QVERIFY(waitForStep(run, 20));
+    QVERIFY(setFolderThere(1, run, false) && breakLink(1));
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).lostNodes.size(), size_t(1), 40000);
+    const std::string why = summary(run).lostNodes.front().why;
+    QVERIFY2(why.find("has nothing of the run at the moment") != std::string::npos, why.c_str());
+    const int64_t step = summary(run).step;
+    QVERIFY(waitForStep(run, step + 50)); // rank 0 is followed, and rank 1 trains on
+    QVERIFY(setFolderThere(1, run, true));
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).lostNodes.size(), size_t(0), 40000);
+    const CliResult paused = cli().run({"pause", run}, 60000);
+    QVERIFY2(paused.exitCode == 0, paused.whole());
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).state, RunStateKind::kPaused, 20000);
+    QVERIFY(m_app->waitForFinished(20000));
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, summary(run).step),
+             QByteArray());
+}
+
+void tst_survival::anEndThatWasConcludedIsCorrectedByWhatIsReadLater() {
+    const QString run = launch("unseen", {.steps = 300, .checkpointEvery = 0});
+    QVERIFY(waitForStep(run, 20));
+    QVERIFY(setFolderThere(1, run, false) && breakLink(1));
+    QVERIFY(m_app->waitForFinished(180000)); // a minute after the other node has told its end
+    const QByteArray said = m_app->readAllStandardError();
+    const RunSummary concluded = summary(run);
+    const bool isTold = hasEvent(run, "end-presumed", 0);
+    QVERIFY(setFolderThere(1, run, true));
+    QVERIFY2(concluded.isPresumed && isTold, said);
+    QCOMPARE(concluded.state, RunStateKind::kFinished);
+    const CliResult attached = cli().run({"attach", run}, 60000);
+    QVERIFY2(attached.exitCode == 0, attached.whole());
+    QVERIFY(!summary(run).isPresumed);
+    QCOMPARE(summary(run).state, RunStateKind::kFinished);
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 300), QByteArray());
 }
 
 void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {

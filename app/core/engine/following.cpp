@@ -5,6 +5,7 @@
 #include "app/core/findings/text.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/store/store_writer.h"
+#include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <QMetaObject>
@@ -125,22 +126,28 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
     };
     const auto& writer = m_engine.parts().writer;
     const auto found = m_engine.summary(run);
-    const bool open = found && !hasEnded(found->state);
+    const bool open = found && (!hasEnded(found->state) || found->isPresumed);
+    const bool wasPresumed = found && found->isPresumed;
     const bool interrupted = open && found->state == RunStateKind::kPreparing;
     if (writer && found && !open)
         writer->post([run](StoreWriter& store) {
             return store.closeCommands(run, say("run.ended-before"));
         });
-    if (!writer || !open || !(lost || (interrupted && problem.isEmpty())))
+    if (!writer || !open || wasPresumed || !(lost || (interrupted && problem.isEmpty())))
         return announce();
     // The journals have no end of the attempt: its ranks vanished, or were never started because
     // the Ringmaster that launched it was killed.
-    const QString why =
-        interrupted ? QString::fromStdString(say("engine.launch-was-interrupted")) : problem;
+    const std::string why =
+        interrupted ? say("engine.launch-was-interrupted") : problem.toStdString();
     writer->post([&engine, run, why, announce](StoreWriter& store) {
-        auto done = store.setState(run, RunStateKind::kFailed, why).and_then([&] {
-            return store.closeCommands(run, say("run.ended-before"));
-        });
+        IngestBatch batch;
+        batch.run = run;
+        batch.records = {Event{-1, -1, wallNowNs(), Severity::kWarning, "end-presumed",
+                               say("run.end-presumed", {{"why", why}})}};
+        auto done =
+            store.presumeEnd(run, why)
+                .and_then([&] { return store.ingest(std::move(batch)); })
+                .and_then([&] { return store.closeCommands(run, say("run.ended-before")); });
         QMetaObject::invokeMethod(&engine, announce);
         return done;
     });

@@ -216,7 +216,7 @@ void LocalEngine::attachAll() {
     if (!m_parts->reader)
         return;
     for (const RunSummary& run : m_parts->reader->runs())
-        if (!hasEnded(run.state))
+        if (!hasEnded(run.state) || run.isPresumed)
             attach(run.id);
 }
 

@@ -10,6 +10,7 @@
 #include "app/core/network/network_file.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/steps_left.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
 #include "shared/checkpoint/manifest.h"
@@ -55,6 +56,18 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
         [&](StoreWriter& writer) { return writer.setState(run, state, message); });
     context.changed(run);
     return done;
+}
+
+/// kCorrupt: a run would be stored where nobody finds it again. Empty `run`: as far as is known.
+Result<void> checkReadable(const ProcedureContext& context, const QString& run = {}) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const bool isThere = run.isEmpty() || reader->run(run);
+    if (const auto failure = readFailure(); failure && failure->code == ErrorCode::kCorrupt)
+        return failAs(say("engine.store-the-run"), *failure);
+    if (!isThere)
+        return fail(ErrorCode::kCorrupt,
+                    say("engine.not-found-again", {{"run", run.toStdString()}}));
+    return {};
 }
 
 /// Stores events of an attempt of which no node has told yet.
@@ -145,6 +158,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         return failAs(origin.parentRun.isEmpty() ? say("launch.run", {{"run", id.toStdString()}})
                                                  : branchFrom(origin.parentRun),
                       left.error());
+    RM_RETURN_IF_ERROR(checkReadable(context));
     const auto launcher = launcherOf(
         context, *spec, nodes,
         {id.toStdString(), spec->name, 1, origin.checkpoint, origin.isExact, origin.steps});
@@ -158,6 +172,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     });
     if (!created)
         return tl::unexpected(created.error());
+    RM_RETURN_IF_ERROR(checkReadable(context, id));
     context.changed(id);
     const auto started =
         deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});

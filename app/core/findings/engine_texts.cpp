@@ -66,6 +66,10 @@ public:
         {"engine.start-there", QT_TR_NOOP("another Ringmaster has this database open; start the "
                                           "run there, or close it first")},
         {"engine.launch-is-cancelled", QT_TR_NOOP("its launch is cancelled")},
+        {"engine.store-the-run", QT_TR_NOOP("store the run, which was not started")},
+        {"engine.not-found-again",
+         QT_TR_NOOP("the run {run} was stored and is not found again, so it was not started: the "
+                    "list of runs is damaged; close Ringmaster and run `ringmaster recover`")},
         {"engine.launch-was-cancelled", QT_TR_NOOP("its launch was cancelled")},
         {"engine.launch-was-interrupted",
          QT_TR_NOOP("the launch was interrupted before its ranks trained")},

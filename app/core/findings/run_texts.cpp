@@ -29,6 +29,8 @@ public:
 
         // Which rank or node the run waits for.
         {"run.node-unreachable", QT_TR_NOOP("{node} cannot be reached")},
+        {"run.node-has-nothing",
+         QT_TR_NOOP("{node} has nothing of the run at the moment: {why}; it is looked for again")},
         {"run.node-unreachable-as", QT_TR_NOOP("{node} cannot be reached: {why}")},
         {"run.node-refuses-login", QT_TR_NOOP("{node} refuses the login: {why}")},
         {"run.node-reachable-again", QT_TR_NOOP("{node} can be reached again")},
@@ -154,6 +156,10 @@ public:
          QT_TR_NOOP(
              "the ranks on {node} and the agent that supervised them are gone without a report "
              "(machine restarted, or killed from outside?)")},
+        {"run.end-presumed",
+         QT_TR_NOOP(
+             "no node tells how it ended ({why}), so that was concluded; `ringmaster attach` "
+             "looks again")},
         {"run.login-refused", QT_TR_NOOP("the login was refused")},
         {"run.no-end-in-time", QT_TR_NOOP("it did not come to an end in time")},
         {"run.foreign-file",

@@ -51,6 +51,8 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Part> parts,
     : m_run(run.id)
     , m_parts(std::move(parts))
     , m_attempt(run.attempt)
+    , m_isOver(hasEnded(run.state) && !run.isPresumed)
+    , m_isPresumed(run.isPresumed)
     , m_lostNodes(run.lostNodes)
     , m_writer(std::move(writer))
     , m_hosts(std::move(hosts))
@@ -93,11 +95,17 @@ void FollowedRun::start() {
         const auto& [name, node, whyUnknown] = m_parts[i];
         const bool wasLost =
             std::ranges::find(m_lostNodes, name, &LostNode::nodeName) != m_lostNodes.end();
-        m_followers.push_back(node ? std::make_unique<NodeFollower>(
-                                         FollowTarget{*node, m_run, static_cast<int>(i), m_attempt,
-                                                      wasLost, true, m_parts.size() > 1},
-                                         m_hosts->login(*node), m_database, sinkFor(i))
-                                   : nullptr);
+        if (!node) {
+            m_followers.push_back(nullptr);
+            continue;
+        }
+        FollowTarget target{*node, m_run, static_cast<int>(i), m_attempt, wasLost};
+        target.mayCopy = m_parts.size() > 1;
+        target.looksAgain = m_isPresumed;
+        if (m_isOver)
+            target.missingFor = std::chrono::seconds(0);
+        m_followers.push_back(std::make_unique<NodeFollower>(
+            std::move(target), m_hosts->login(*node), m_database, sinkFor(i)));
     }
 }
 
@@ -283,6 +291,7 @@ void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
     }
     settleKills();
     settleDeclarations();
+    settleMissing();
     Q_EMIT liveChanged();
 }
 
@@ -438,6 +447,17 @@ void FollowedRun::settleDeclarations() {
     }
 }
 
+/// Parts that are missing end what is followed when nothing else is to be heard of it.
+void FollowedRun::settleMissing() {
+    bool isLast = true;
+    for (size_t i = 0; i < m_parts.size(); ++i)
+        isLast = isLast && (m_nodeEnded[i] || !m_followers[i] ||
+                            m_live.nodes[i].link == LiveState::Link::kMissing);
+    for (const auto& follower : m_followers)
+        if (follower)
+            follower->believeMissing(isLast);
+}
+
 /// The newest attempt that is known: the agents may have begun others since.
 int FollowedRun::newestAttempt() const {
     const auto reader = StoreReader::open(m_database);
@@ -491,6 +511,7 @@ void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
     m_nodeEnded[node] = true;
     settleKills();
     settleDeclarations();
+    settleMissing();
     if (!how && m_problem.isEmpty())
         m_problem = QString::fromStdString(how.error().message);
     m_lost = m_lost || (!how && how.error().code == ErrorCode::kNotFound);

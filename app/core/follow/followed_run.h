@@ -103,6 +103,7 @@ private:
     Result<CommandState> answerOfKill(const InFlight& inFlight) const;
     void noteEnd(const InFlight& inFlight, const Result<CommandState>& how);
     void settleDeclarations();
+    void settleMissing();
     Result<void> giveUp(size_t node, const Asker& by);
     int newestAttempt() const;
     std::string unreachableNodes() const;
@@ -117,6 +118,8 @@ private:
     QString m_run;
     std::vector<Part> m_parts;
     int m_attempt;
+    bool m_isOver;                     ///< all is stored, but for what an agent may have to add
+    bool m_isPresumed;                 ///< RunSummary::isPresumed
     std::vector<LostNode> m_lostNodes; ///< as stored at the beginning
     std::shared_ptr<WriterThread> m_writer;
     std::shared_ptr<HostPool> m_hosts;

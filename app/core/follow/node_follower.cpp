@@ -67,6 +67,7 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(m_owner.m_database));
     const FollowTarget& target = m_owner.m_target;
     const auto stored = reader->cursors(target.run, target.nodeIndex);
+    m_owner.m_wasThere = !stored.empty();
     if (m_owner.m_sink.commit)
         m_ingest.emplace(target.run, target.nodeIndex,
                          reader->rankRanges(target.run, target.nodeIndex, target.node.name), stored,
@@ -109,7 +110,9 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
 }
 
 tl::unexpected<Error> NodeFollower::Connection::verdict(const Error& error) {
-    m_owner.m_isFinal = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTooNew;
+    m_owner.m_isFinal = error.code == ErrorCode::kTooNew ||
+                        (error.code == ErrorCode::kNotFound &&
+                         (!m_owner.m_wasThere || m_orphans.isLost(Clock::now())));
     return tl::unexpected<Error>(error);
 }
 
@@ -130,6 +133,7 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
     m_owner.m_link.state = state;
     m_owner.m_link.heardNs = wallNowNs();
     m_owner.m_downSinceNs = monotonicNowNs();
+    m_owner.m_missingSinceNs = 0;
     if (m_owner.m_isUnstored) // until it is stored: the link comes back at once
         return m_owner.report(LiveState::Link::kUnstored, m_owner.m_link.why);
     m_owner.noteBack();
@@ -200,7 +204,9 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
     // A failure here, such as the database, or a stop outside a start tells nothing of the login.
     const bool isSound = over || over.error().code != ErrorCode::kUnavailable ||
                          m_owner.m_isFinal || (stop.stop_requested() && m_process);
-    if (!isSound && m_session)
+    // Where nothing is, it may be another machine.
+    const bool isElsewhere = !over && over.error().code == ErrorCode::kNotFound;
+    if ((!isSound || isElsewhere) && m_session)
         m_owner.m_login->drop(m_session);
     return over;
 }
@@ -275,6 +281,10 @@ bool NodeFollower::takeBack(const std::string& id) {
     return wasEver;
 }
 
+void NodeFollower::believeMissing(bool isLast) {
+    m_isLast = isLast;
+}
+
 bool NodeFollower::hasUnanswered() {
     const std::lock_guard lock(m_mutex);
     return !m_unanswered.empty();
@@ -312,6 +322,26 @@ void NodeFollower::report(LiveState::Link link, const QString& why) {
     m_sink.linkChanged(m_link);
 }
 
+/// Whether the node says that nothing of the run is there, where something was.
+bool NodeFollower::isMissing(const Error& error) {
+    if (error.code != ErrorCode::kNotFound || !m_wasThere || m_isFinal)
+        return false;
+    if (m_missingSinceNs == 0)
+        m_missingSinceNs = monotonicNowNs();
+    return true;
+}
+
+/// Whether a connection that ended so is not followed by another.
+bool NodeFollower::isOver(const Error& error) {
+    const auto isLongerAgo = [](std::chrono::seconds patience, int64_t sinceNs) {
+        return std::chrono::nanoseconds(monotonicNowNs() - sinceNs) >= patience;
+    };
+    if (m_isFinal || (m_target.looksAgain && isLongerAgo(kMissingFor, m_downSinceNs)))
+        return true;
+    return m_isLast && error.code == ErrorCode::kNotFound &&
+           isLongerAgo(m_target.missingFor, m_missingSinceNs);
+}
+
 /// Stores one event per loss. Brief losses are not stored, nor are logins that a person is asked
 /// about.
 void NodeFollower::noteLost() {
@@ -321,7 +351,9 @@ void NodeFollower::noteLost() {
         return;
     m_isStoredAsLost = true;
     storeEvent(Severity::kWarning, kNodeLostEvent, unreachableSinceNs(m_link),
-               say(isRefused ? "run.node-refuses-login" : "run.node-unreachable-as",
+               say(isRefused                                  ? "run.node-refuses-login"
+                   : m_link.link == LiveState::Link::kMissing ? "run.node-has-nothing"
+                                                              : "run.node-unreachable-as",
                    {{"node", m_link.node}, {"why", m_link.why.toStdString()}}));
 }
 
@@ -384,11 +416,12 @@ void NodeFollower::loop(std::stop_token stop) {
             backOff.reset();
         const QString why = QString::fromStdString(over.error().message);
         const bool isUnstored = m_isUnstored && over.error().code == ErrorCode::kExhausted;
-        report(m_refused    ? LiveState::Link::kRefused
-               : isUnstored ? LiveState::Link::kUnstored
-                            : LiveState::Link::kLost,
+        report(m_refused                 ? LiveState::Link::kRefused
+               : isUnstored              ? LiveState::Link::kUnstored
+               : isMissing(over.error()) ? LiveState::Link::kMissing
+                                         : LiveState::Link::kLost,
                why);
-        if (m_isFinal)
+        if (isOver(over.error()))
             return m_sink.ended(tl::unexpected<Error>(over.error()));
         if (!isUnstored)
             noteLost();

@@ -7,6 +7,8 @@
 
 #include <QString>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -15,6 +17,10 @@
 #include <vector>
 
 namespace rm {
+
+/// How long a node says, again and again, that nothing of a run is there, where something was,
+/// before it is believed: a folder may be mounted again, and a name lead to the right machine.
+inline constexpr std::chrono::seconds kMissingFor{60};
 
 /// One node's part of one run, which is followed.
 struct FollowTarget {
@@ -27,6 +33,9 @@ struct FollowTarget {
     /// After the end the agents may stay to copy the last checkpoint: what this one journals of
     /// that is awaited for a few seconds.
     bool mayCopy = false;
+    bool looksAgain = false; ///< at what was taken for over: for kMissingFor without an answer
+    /// See kMissingFor; 0: all of it is stored, and the first answer is believed.
+    std::chrono::seconds missingFor = kMissingFor;
 };
 
 /// Follows one node's part of one run on its own thread, by the login that it shares with others:
@@ -46,8 +55,10 @@ public:
         std::function<void(ConnectFailure::Need)> loginRefused;
         std::function<void(const CommandState&)> commandState;
         /// The last call. Success: the attempt ended on this node and all its bytes were received
-        /// and, with `commit`, stored. Otherwise why following ended: kNotFound when the run or its
-        /// ranks are gone, kTooNew when this release cannot read the stream.
+        /// and, with `commit`, stored. Otherwise why following ended: kNotFound when its ranks are
+        /// gone, nothing of the run ever was there, or, after believeMissing(), nothing was for
+        /// FollowTarget::missingFor; kTooNew when this release cannot read the stream; kUnavailable
+        /// when it was looked at again in vain.
         std::function<void(Result<void>)> ended;
     };
 
@@ -69,6 +80,10 @@ public:
     /// Does not send it any more. Says whether it was sent on any link. Thread-safe.
     bool takeBack(const std::string& id);
 
+    /// Whether nothing else is to be heard of the run, so that a part that stays missing ends this.
+    /// Thread-safe.
+    void believeMissing(bool isLast);
+
 private:
     class Connection;
 
@@ -76,6 +91,8 @@ private:
     void report(LiveState::Link link, const QString& why = {});
     void beginConnection();
     void awaitRetry(std::stop_token stop);
+    bool isMissing(const Error& error);
+    bool isOver(const Error& error);
     void noteLost();
     void noteBack();
     void noteStored(const Result<void>& how);
@@ -91,9 +108,12 @@ private:
     Sink m_sink;
     LiveState::NodeLink m_link;
     bool m_isStoredAsLost;
-    bool m_isUnstored = false;                     ///< there was no room for what came last
-    int64_t m_downSinceNs = 0;                     ///< CLOCK_MONOTONIC
-    bool m_isFinal = false;                        ///< kNotFound or kTooNew: no reconnecting
+    bool m_isUnstored = false;    ///< there was no room for what came last
+    int64_t m_downSinceNs = 0;    ///< CLOCK_MONOTONIC
+    bool m_isFinal = false;       ///< by what the node said: no reconnecting
+    bool m_wasThere = false;      ///< something of it is stored
+    int64_t m_missingSinceNs = 0; ///< CLOCK_MONOTONIC; 0: it is not missing
+    std::atomic<bool> m_isLast = false;
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
     Waker m_waker;
     std::mutex m_mutex;

@@ -41,7 +41,8 @@ Result<void> followToEnd(const ProcedureContext& context, const FollowTarget& ta
     sink.loginRefused = [&](ConnectFailure::Need) { isRefused = true; };
     sink.commandState = [](const CommandState&) {};
     sink.ended = [&](Result<void> how) { answer.set_value(std::move(how)); };
-    const NodeFollower follower(target, context.hosts->login(target.node), context.database, sink);
+    NodeFollower follower(target, context.hosts->login(target.node), context.database, sink);
+    follower.believeMissing(true);
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (done.wait_for(kLook) == std::future_status::timeout)
         if (unwanted.stop_requested() || isRefused || std::chrono::steady_clock::now() > until)

@@ -24,12 +24,15 @@ struct LiveState {
         /// It answers, but what it sends cannot be stored on this computer, whose disk is full:
         /// being retried.
         kUnstored,
+        /// It answers, but says that nothing of the run is there, where something was: being
+        /// retried, as a folder may be away for a moment, or a name lead to another machine.
+        kMissing,
     };
     struct NodeLink {
         std::string node;
         Link link = Link::kNone;
-        QString why;             ///< kLost, kRefused, kUnstored: the error in words
-        int64_t lostSinceNs = 0; ///< kLost, kRefused
+        QString why;             ///< kLost, kRefused, kUnstored, kMissing: the error in words
+        int64_t lostSinceNs = 0; ///< kLost, kRefused, kMissing
         std::optional<RunState> state;
         int64_t heardNs = 0; ///< when it was last heard from; 0: never
     };
@@ -43,9 +46,14 @@ struct LiveState {
     std::optional<Progress> launching;
 };
 
-/// Nothing is heard of a node with such a link.
+/// Nothing is heard of the run through such a link, which is tried again by itself.
+inline bool isRetried(LiveState::Link link) {
+    return link == LiveState::Link::kLost || link == LiveState::Link::kMissing;
+}
+
+/// Nothing is heard of the run through such a link.
 inline bool isDown(LiveState::Link link) {
-    return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
+    return isRetried(link) || link == LiveState::Link::kRefused;
 }
 
 /// Since when an unreachable node has not been heard from.

@@ -65,6 +65,22 @@ AttemptEnded combined(std::span<const NodeEnd> ends) {
     return whole;
 }
 
+RunStateKind stateOf(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::kFinished:
+        return RunStateKind::kFinished;
+    case Outcome::kPaused:
+        return RunStateKind::kPaused;
+    case Outcome::kStopped:
+        return RunStateKind::kStopped;
+    case Outcome::kPreempted:
+        return RunStateKind::kPreempted;
+    case Outcome::kFailed:
+        return RunStateKind::kFailed;
+    }
+    return RunStateKind::kFailed;
+}
+
 std::string lastWords(const std::string& logTail) {
     static constexpr std::string_view kSign = "\nerror: ";
     const std::string lines = '\n' + logTail;
@@ -75,7 +91,10 @@ std::string lastWords(const std::string& logTail) {
     return lines.substr(begin, lines.find('\n', begin) - begin);
 }
 
-std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int attempt) {
+namespace {
+
+/// By the nodes that take part, in their order; nullopt: the node has told no end.
+std::vector<std::optional<NodeEnd>> nodeEnds(Database& database, int64_t run, int attempt) {
     // An attempt without nodes of its own runs on those of the one before it.
     auto nodes = database.query(
         "SELECT node.name, node_end.outcome, node_end.first_failed_rank, node_end.exit_code, "
@@ -88,10 +107,12 @@ std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int atte
         "WHERE node.run = ?1 AND node.ranks > 0 AND node.attempt = "
         "(SELECT max(attempt) FROM node WHERE run = ?1 AND attempt <= ?2) ORDER BY node.node");
     nodes.with(run, attempt);
-    std::vector<NodeEnd> ends;
+    std::vector<std::optional<NodeEnd>> ends;
     while (nodes.next()) {
-        if (nodes.isNull(1))
-            return std::nullopt;
+        if (nodes.isNull(1)) {
+            ends.emplace_back();
+            continue;
+        }
         AttemptEnded end{attempt,
                          static_cast<Outcome>(nodes.number(1)),
                          nodes.number(2),
@@ -99,11 +120,34 @@ std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int atte
                          nodes.integer(4),
                          nodes.text(5),
                          nodes.number(10) != 0};
-        ends.push_back({nodes.text(0), std::move(end), nodes.isNull(6) ? "" : nodes.text(6),
-                        nodes.isNull(9) ? "" : lastWords(nodes.text(9)), nodes.integer(7),
-                        nodes.integer(8)});
+        ends.push_back(NodeEnd{nodes.text(0), std::move(end), nodes.isNull(6) ? "" : nodes.text(6),
+                               nodes.isNull(9) ? "" : lastWords(nodes.text(9)), nodes.integer(7),
+                               nodes.integer(8)});
     }
-    return ends.empty() ? std::nullopt : std::optional(combined(ends));
+    return ends;
+}
+
+/// combined() of those that are known.
+AttemptEnded combinedKnown(const std::vector<std::optional<NodeEnd>>& ends) {
+    std::vector<NodeEnd> known;
+    for (const auto& end : ends)
+        if (end)
+            known.push_back(*end);
+    return combined(known);
+}
+
+} // namespace
+
+std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int attempt) {
+    const auto ends = nodeEnds(database, run, attempt);
+    const bool isWhole = std::ranges::all_of(ends, [](const auto& end) { return end.has_value(); });
+    return isWhole && !ends.empty() ? std::optional(combinedKnown(ends)) : std::nullopt;
+}
+
+std::optional<AttemptEnded> presumedEnd(Database& database, int64_t run, int attempt) {
+    const auto ends = nodeEnds(database, run, attempt);
+    const bool isTold = !ends.empty() && ends.front() && !ends.front()->end.goesOn;
+    return isTold ? std::optional(combinedKnown(ends)) : std::nullopt;
 }
 
 } // namespace rm

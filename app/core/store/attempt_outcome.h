@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/database.h"
+#include "app/core/store/run_summary.h"
 #include "shared/journal/records.h"
 
 #include <optional>
@@ -38,5 +39,11 @@ std::string lastWords(const std::string& logTail);
 
 /// nullopt while a node of the attempt has not ended.
 std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int attempt);
+
+/// How the attempt ended by the nodes that have told it. nullopt: rank 0's has not, or it expects
+/// another attempt.
+std::optional<AttemptEnded> presumedEnd(Database& database, int64_t run, int attempt);
+
+RunStateKind stateOf(Outcome outcome);
 
 } // namespace rm

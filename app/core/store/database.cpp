@@ -118,7 +118,11 @@ Error errorOf(const std::string& attempt, const std::string& file,
     const Error error{codeOf(kind), attempt + ": " + exception.what()};
     if (kind == SQLITE_FULL)
         return diskFull(attempt, file);
-    if (error.code == ErrorCode::kCorrupt)
+    if (kind == SQLITE_CORRUPT)
+        return {error.code,
+                error.message + "; close Ringmaster and run `ringmaster recover`, which keeps "
+                                "that file and puts what can be read of it in its place"};
+    if (kind == SQLITE_NOTADB)
         return {error.code, error.message +
                                 "; bring back a copy of that file, or move it away together with "
                                 "its -wal and -shm: then the list of runs begins anew, and what "

@@ -33,6 +33,10 @@ Result<void> writeHolder(int descriptor, const std::string& path, const std::str
 
 } // namespace
 
+std::string lockOf(const QString& database) {
+    return database.toStdString() + ".lock";
+}
+
 Result<LockFile> LockFile::take(const std::string& path, const std::string& what) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0)

@@ -3,10 +3,15 @@
 
 #include "shared/result.h"
 
+#include <QString>
+
 #include <string>
 #include <utility>
 
 namespace rm {
+
+/// The lock file of a database.
+std::string lockOf(const QString& database);
 
 /// An advisory lock that dies with its process, kill -9 included. The file stays behind.
 class LockFile {

@@ -28,22 +28,6 @@ constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label an
 constexpr size_t kMaxDescription = 1024;
 constexpr int64_t kMaxStep = int64_t(1) << 53;
 
-RunStateKind stateOf(Outcome outcome) {
-    switch (outcome) {
-    case Outcome::kFinished:
-        return RunStateKind::kFinished;
-    case Outcome::kPaused:
-        return RunStateKind::kPaused;
-    case Outcome::kStopped:
-        return RunStateKind::kStopped;
-    case Outcome::kPreempted:
-        return RunStateKind::kPreempted;
-    case Outcome::kFailed:
-        return RunStateKind::kFailed;
-    }
-    return RunStateKind::kFailed;
-}
-
 MetricDef definitionOf(MetricId id) {
     if (const MetricDef* builtin = findBuiltinMetric(id))
         return *builtin;
@@ -554,21 +538,33 @@ int32_t RecordWriter::attemptOfNode() {
 }
 
 void RecordWriter::setState(RunStateKind state, const std::string& message) {
-    m_database.query("UPDATE run SET state = ?, message = ? WHERE id = ?")
+    m_database.query("UPDATE run SET state = ?, message = ?, presumed = 0 WHERE id = ?")
         .with(static_cast<int>(state), message, m_run)
         .run();
 }
 
+/// A node has told what the app had concluded without it.
+void RecordWriter::correct(RunStateKind presumed, RunStateKind state) {
+    if (presumed != state)
+        on(Event{-1, -1, wallNowNs(), Severity::kInfo, "end-corrected",
+                 (m_nodeName.empty() ? "a node" : m_nodeName) +
+                     " has told its end, so the run is " + runStateName(state) +
+                     "; it was taken for " + runStateName(presumed)});
+}
+
 void RecordWriter::followAttempt() {
     const int32_t attempt = runAttempt();
-    const auto stored =
-        firstInteger(m_database.query("SELECT state FROM run WHERE id = ?").with(m_run));
-    const auto state = static_cast<RunStateKind>(stored.value_or(0));
+    auto stored = m_database.query("SELECT state, presumed FROM run WHERE id = ?");
+    const bool isThere = stored.with(m_run).next();
+    const auto state = static_cast<RunStateKind>(isThere ? stored.number(0) : 0);
+    const bool isPresumed = isThere && stored.number(1) != 0;
     if (const auto end = attemptEnd(m_database, m_run, attempt)) {
         if (end->goesOn)
             setState(RunStateKind::kPreparing, kRestartsMessage + (": " + end->message));
-        else if (!hasEnded(state))
+        else if (!hasEnded(state) || isPresumed)
             setState(stateOf(end->outcome), end->message);
+        if (isPresumed && !end->goesOn)
+            correct(state, stateOf(end->outcome));
         return;
     }
     if (m_rankZeroStarted && attemptOfRank(0) == attempt)

@@ -79,6 +79,7 @@ private:
     Result<void> closeStreams();
     void followAttempt();
     void setState(RunStateKind state, const std::string& message);
+    void correct(RunStateKind presumed, RunStateKind state);
 
     Database& m_database;
     StreamWriter& m_streams;

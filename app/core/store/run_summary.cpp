@@ -89,10 +89,11 @@ std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
 }
 
 std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
-    auto row = database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
-                              "created_ns, updated_ns, message, "
-                              "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0) "
-                              "FROM run WHERE id = ?");
+    auto row =
+        database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
+                       "created_ns, updated_ns, message, "
+                       "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0), presumed "
+                       "FROM run WHERE id = ?");
     if (!row.with(run).next())
         return std::nullopt;
     const int64_t revision = row.integer(0);
@@ -121,6 +122,7 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.parentRun = row.string(11);
     summary.parentStep = row.integer(12);
     summary.deletedNs = row.integer(13);
+    summary.isPresumed = row.number(14) != 0;
     auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
     if (parent.with(summary.parentRun).next())
         summary.parentName = parent.string(0);

@@ -68,6 +68,8 @@ struct RunSummary {
     int64_t parentStep = 0;
     QString parentName;    ///< empty: the parent was deleted
     int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
+    /// Its end was concluded, as one of its nodes has told none; what that tells later corrects it.
+    bool isPresumed = false;
     bool operator==(const RunSummary&) const = default;
 };
 

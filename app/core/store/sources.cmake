@@ -31,7 +31,9 @@ add_library(rm_store STATIC
     store/lock_file.cpp
     store/pyramid.cpp
     store/rank_ranges.cpp
+    store/read_failures.cpp
     store/record_writer.cpp
+    store/recover.cpp
     store/run_lines.cpp
     store/run_metrics.cpp
     store/run_queries.cpp

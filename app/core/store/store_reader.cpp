@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/store_reader.h"
 
+#include "app/core/store/read_failures.h"
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/schema.h"
 #include "shared/return_if_error.h"
@@ -77,6 +78,7 @@ void StoreReader::interrupt() {
 
 void StoreReader::Impl::warn(const Error& error) {
     qCWarning(lcStore).noquote() << QString::fromStdString(error.message);
+    noteReadFailure(error);
 }
 
 std::optional<int64_t> StoreReader::Impl::runId(const QString& run) {

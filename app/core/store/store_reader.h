@@ -28,7 +28,8 @@ namespace rm {
 /// written AttemptStarted, not when it is requested. Of its own data, samples by the clock before S
 /// and all other samples up to S are never returned.
 ///
-/// Nothing here throws; what cannot be read is logged and comes back empty.
+/// Nothing here throws; what cannot be read comes back empty, is logged and noted as a
+/// readFailure().
 ///
 /// Read side: an own read-only connection each. One thread each.
 class StoreReader {

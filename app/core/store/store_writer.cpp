@@ -78,6 +78,12 @@ struct StoreWriter::Impl {
         return fail(ErrorCode::kNotFound, "find run " + run.toStdString() + ": there is none");
     }
 
+    void setState(int64_t run, RunStateKind state, const std::string& message, bool isPresumed) {
+        database.query("UPDATE run SET state = ?, message = ?, presumed = ? WHERE id = ?")
+            .with(static_cast<int>(state), message, isPresumed ? 1 : 0, run)
+            .run();
+    }
+
     Result<void> touch(int64_t run) {
         database.query("UPDATE run SET updated_ns = ?, revision = revision + 1 WHERE id = ?")
             .with(wallNowNs(), run)
@@ -260,13 +266,7 @@ void StoreWriter::Impl::lapse(int64_t run, const std::string& why) {
 StoreWriter::StoreWriter() = default;
 StoreWriter::~StoreWriter() = default;
 
-namespace {
-
-std::string lockOf(const QString& path) {
-    return path.toStdString() + ".lock";
-}
-
-} // namespace
+namespace {} // namespace
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
     const std::string file = path.toStdString();
@@ -343,9 +343,20 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
 Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const QString& message) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
-        m_impl->database.query("UPDATE run SET state = ?, message = ? WHERE id = ?")
-            .with(static_cast<int>(state), message, id)
-            .run();
+        m_impl->setState(id, state, message.toStdString(), false);
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::presumeEnd(const QString& run, const std::string& why) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        Database& database = m_impl->database;
+        const auto attempt =
+            firstInteger(database.query("SELECT attempt FROM run WHERE id = ?").with(id));
+        const auto end = presumedEnd(database, id, static_cast<int>(attempt.value_or(1)));
+        m_impl->setState(id, end ? stateOf(end->outcome) : RunStateKind::kFailed,
+                         end ? end->message : why, true);
         return m_impl->touch(id);
     });
 }

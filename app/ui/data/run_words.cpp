@@ -155,6 +155,10 @@ QString linkLostText(const LiveState& live) {
             lines << RunWords::tr(
                          "%1 unreachable since %2; if it is up, training goes on there; retrying")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
+        else if (node.link == LiveState::Link::kMissing)
+            lines << RunWords::tr("%1 has nothing of the run since %2 (%3); looking for it again")
+                         .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)),
+                              node.why);
         else if (node.link == LiveState::Link::kRefused)
             lines << RunWords::tr(
                          "%1 refuses the login since %2; training goes on there; check the "

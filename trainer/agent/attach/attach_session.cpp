@@ -187,6 +187,9 @@ void AttachSession::refuse(const Error& error) {
 
 void AttachSession::lookAtRun(int64_t nowNs) {
     const RunState state = m_ports.runState();
+    if (m_sentState && m_sentState->attempt > 0 && state.attempt == 0)
+        return refuse({ErrorCode::kNotFound,
+                       "attach " + m_runId + ": what the agent keeps of it is not there any more"});
     onFilesChanged();
     watchSupervisor(state, nowNs);
     forwardWaiting(state, nowNs);

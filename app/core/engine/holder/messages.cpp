@@ -56,6 +56,7 @@ constexpr bool isKnown(LiveState::Link link) {
     case LiveState::Link::kLost:
     case LiveState::Link::kRefused:
     case LiveState::Link::kUnstored:
+    case LiveState::Link::kMissing:
         return true;
     }
     return false;

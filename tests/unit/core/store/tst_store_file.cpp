@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/fleet.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/recover.h"
 #include "app/core/store/schema.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
@@ -35,6 +36,63 @@ void execute(const QString& path, const std::string& sql) {
 std::string integrityOf(const QString& path) {
     SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
     return database.execAndGet("PRAGMA integrity_check").getString();
+}
+
+int64_t orphansIn(const QString& path) {
+    SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
+    return database
+        .execAndGet("SELECT (SELECT count(*) FROM pragma_foreign_key_check) + "
+                    "(SELECT count(*) FROM event WHERE run NOT IN (SELECT id FROM run))")
+        .getInt64();
+}
+
+/// Overwrites what a file holds from there on.
+void overwrite(const QString& path, int64_t from, int64_t bytes) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadWrite) || !file.seek(from) ||
+        file.write(QByteArray(bytes, char(0xa5))) != bytes)
+        qFatal("%s", qPrintable(file.errorString()));
+}
+
+QByteArray bytesOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// Makes a database of two runs, all in one file: the page of their table.
+int makeStore(const QString& path) {
+    {
+        auto writer = std::move(*StoreWriter::open(path));
+        for (const char* id : {"a", "b"}) {
+            NewRun run;
+            run.id = id;
+            run.name = id;
+            run.specToml = "[train]\nsteps = 300\n";
+            run.nodes = {{0, "node-a", 2, 0}};
+            StoreFixture::mustBeOk(writer->createRun(run));
+            std::vector<Record> records{started(1, 0, 0), started(1, 1, 0)};
+            for (int64_t step = 1; step <= 300; ++step)
+                for (const int rank : {0, 1})
+                    records.push_back(lossAt(step, 1.f / float(step), rank));
+            records.push_back(Event{1, 7, 5, Severity::kWarning, "data-skipped", "skipped"});
+            records.push_back(CheckpointSaved{300, 7, "/c/step-000000300", 1, 4.5, "end", 2, true});
+            IngestBatch batch = StoreFixture::batch(id, std::move(records));
+            batch.logLines = {{1, "a line"}};
+            batch.cursors = {{"journal/rank-00000.rmj", 4711}};
+            StoreFixture::mustBeOk(writer->ingest(batch));
+        }
+        writer->checkpointWal();
+    }
+    SQLite::Database database(path.toStdString(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return database.execAndGet("SELECT rootpage FROM sqlite_master WHERE name = 'run'").getInt();
+}
+
+RecoveredStore mustRecover(const QString& path) {
+    const auto done = recoverStore(path);
+    if (!done)
+        qFatal("%s", done.error().message.c_str());
+    return *done;
 }
 
 } // namespace
@@ -133,6 +191,87 @@ private Q_SLOTS:
         QVERIFY2(error.message.find("move it away") != std::string::npos, error.message.c_str());
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll(), QByteArray(5000, 'x'));
+    }
+
+    /// Each page in turn is overwritten, as by a disk that fails.
+    void damageIsNeverAnEmptyAnswerAndIsRecoveredFrom() {
+        QTemporaryDir folder;
+        const QString good = folder.filePath("good.sqlite");
+        const int runPage = makeStore(good);
+        constexpr int kPage = 4096;
+        const auto pages = static_cast<int>(QFileInfo(good).size() / kPage);
+        QVERIFY(pages > 30);
+        QCOMPARE(mustRecover(good).wasDamaged, false);
+        int withoutRuns = 0, unreadable = 0, unused = 0;
+        for (int page = 1; page <= pages; ++page) {
+            const QString path = folder.filePath(QString("page-%1.sqlite").arg(page));
+            QVERIFY(QFile::copy(good, path));
+            // The first page also holds the header of the file, which is another case.
+            overwrite(path, int64_t{page - 1} * kPage + (page == 1 ? 100 : 0),
+                      kPage - (page == 1 ? 100 : 0));
+            const QByteArray damaged = bytesOf(path), what = "page " + QByteArray::number(page);
+            const auto done = recoverStore(path);
+            if (!done) { // where the tables are said to be
+                QVERIFY2(done.error().code == ErrorCode::kCorrupt, what);
+                QVERIFY2(bytesOf(path) == damaged, what);
+                ++unreadable;
+                continue;
+            }
+            unused += done->wasDamaged ? 0 : 1;
+            if (!done->wasDamaged)
+                continue;
+            QVERIFY2(bytesOf(done->kept) == damaged, what);
+            QVERIFY2(integrityOf(path) == "ok", what);
+            QVERIFY2(done->runs == (page == runPage ? 0 : 2), what);
+            withoutRuns += page == runPage ? 1 : 0;
+            QVERIFY2(orphansIn(path) == 0, what);
+            auto writer = StoreWriter::open(path);
+            QVERIFY2(writer, what);
+            const auto reader = std::move(*StoreReader::open(path));
+            QCOMPARE(reader->runs().size(), size_t(done->runs));
+            if (done->runs > 0)
+                StoreFixture::mustBeOk(
+                    (*writer)->ingest(StoreFixture::batch("a", {lossAt(301, 1)})));
+        }
+        QCOMPARE(withoutRuns, 1);
+        QVERIFY2(unreadable <= 5, qPrintable(QString::number(unreadable)));
+        QVERIFY2(unused <= 3, qPrintable(QString::number(unused)));
+    }
+
+    void rowsBetweenDamagedPagesAreRecovered() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        makeStore(path);
+        execute(path, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                      "WHERE i < 20000) INSERT INTO event (run, attempt, node, rank, step, "
+                      "wall_ns, severity, code, message) SELECT 1, 1, 0, -1, i, i, 0, 'many', "
+                      "'an event' FROM n; PRAGMA wal_checkpoint(TRUNCATE)");
+        std::vector<int64_t> pages;
+        {
+            SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
+            SQLite::Statement leaves(database, "SELECT pageno FROM dbstat WHERE name = 'event' "
+                                               "AND pagetype = 'leaf' ORDER BY pageno");
+            while (leaves.executeStep())
+                pages.push_back(leaves.getColumn(0).getInt64());
+        }
+        QVERIFY(pages.size() > 100);
+        for (const size_t at : {pages.size() / 4, pages.size() / 2, 3 * pages.size() / 4})
+            overwrite(path, (pages[at] - 1) * 4096, 4096);
+        QVERIFY(mustRecover(path).wasDamaged);
+        SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
+        const int64_t found =
+            database.execAndGet("SELECT count(*) FROM event WHERE code = 'many'").getInt64();
+        const int64_t aPage = 20000 / static_cast<int64_t>(pages.size()) + 1;
+        QVERIFY2(found > 20000 - 3 * 3 * aPage, qPrintable(QString::number(found)));
+    }
+
+    void aDatabaseThatIsOpenIsNotRecovered() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        const auto writer = StoreWriter::open(path);
+        QVERIFY(writer);
+        QCOMPARE(recoverStore(path).error().code, ErrorCode::kUnavailable);
+        QCOMPARE(recoverStore(folder.filePath("none")).error().code, ErrorCode::kNotFound);
     }
 
     void goldenDatabasesOpen_data() {

@@ -318,6 +318,57 @@ private Q_SLOTS:
         }
     }
 
+    void aConcludedEndIsThatOfTheNodesThatTellIt_data() {
+        QTest::addColumn<int>("told");
+        QTest::addColumn<Outcome>("outcome");
+        QTest::addColumn<RunStateKind>("concluded");
+        QTest::newRow("rank 0 finished") << 0 << Outcome::kFinished << RunStateKind::kFinished;
+        QTest::newRow("rank 0 paused") << 0 << Outcome::kPaused << RunStateKind::kPaused;
+        QTest::newRow("only another") << 1 << Outcome::kFinished << RunStateKind::kFailed;
+        QTest::newRow("nobody") << -1 << Outcome::kFinished << RunStateKind::kFailed;
+    }
+
+    void aConcludedEndIsThatOfTheNodesThatTellIt() {
+        QFETCH(int, told);
+        QFETCH(Outcome, outcome);
+        QFETCH(RunStateKind, concluded);
+        StoreFixture store;
+        store.createRun("a", "run", 2, 1);
+        for (const int node : {0, 1})
+            store.ingest("a", {started(1, node, 0)}, node);
+        if (told >= 0)
+            store.ingest("a", {ended(1, outcome)}, told);
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        StoreFixture::mustBeOk(store.writer().presumeEnd("a", "node-b has nothing of it"));
+        QCOMPARE(state(store), concluded);
+        QVERIFY(store.reader().run("a")->isPresumed);
+        QCOMPARE(store.reader().run("a")->message.isEmpty(), concluded != RunStateKind::kFailed);
+    }
+
+    void aConcludedEndIsCorrectedByTheNodeThatTellsIt() {
+        StoreFixture store;
+        store.createRun("a", "run", 2, 1);
+        for (const int node : {0, 1})
+            store.ingest("a", {started(1, node, 0)}, node);
+        store.ingest("a", {ended(1, Outcome::kFinished)}, 1);
+        StoreFixture::mustBeOk(store.writer().presumeEnd("a", "node-a has nothing of it"));
+        QCOMPARE(state(store), RunStateKind::kFailed);
+        store.ingest("a", {ended(1, Outcome::kFinished)}, 0);
+        QCOMPARE(state(store), RunStateKind::kFinished);
+        QVERIFY(!store.reader().run("a")->isPresumed);
+        QVERIFY(store.reader().run("a")->message.isEmpty());
+        QCOMPARE(store.reader().events("a").front().event.code, std::string("end-corrected"));
+    }
+
+    void aRunThatLivesAfterAllIsRunningAgain() {
+        StoreFixture store;
+        store.createRun("a");
+        StoreFixture::mustBeOk(store.writer().presumeEnd("a", "the launch was interrupted"));
+        store.ingest("a", {started(1, 0, 0)});
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        QVERIFY(!store.reader().run("a")->isPresumed);
+    }
+
     void openCommandsLapseWhenTheRunGoesOnOrHasEnded() {
         StoreFixture store;
         store.createRun("a");

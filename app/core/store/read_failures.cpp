@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/read_failures.h"
+
+#include <mutex>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+struct Failures {
+    std::mutex mutex;
+    std::optional<Error> first;
+    std::function<void(const Error&)> tell;
+};
+
+Failures& failures() {
+    static Failures all;
+    return all;
+}
+
+} // namespace
+
+void noteReadFailure(const Error& error) {
+    Failures& all = failures();
+    std::function<void(const Error&)> tell;
+    {
+        const std::lock_guard lock(all.mutex);
+        if (all.first)
+            return;
+        all.first = error;
+        tell = all.tell;
+    }
+    if (tell)
+        tell(error);
+}
+
+std::optional<Error> readFailure() {
+    const std::lock_guard lock(failures().mutex);
+    return failures().first;
+}
+
+void whenReadFails(std::function<void(const Error&)> tell) {
+    std::optional<Error> first;
+    {
+        const std::lock_guard lock(failures().mutex);
+        failures().tell = tell;
+        first = failures().first;
+    }
+    if (first && tell)
+        tell(*first);
+}
+
+} // namespace rm

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/result.h"
+
+#include <functional>
+#include <optional>
+
+namespace rm {
+
+// What a StoreReader cannot read comes back empty, and is noted here, so that whoever shows it does
+// not take it for nothing. Of this process, all readers together. Thread-safe.
+
+void noteReadFailure(const Error& error);
+
+/// The first one.
+std::optional<Error> readFailure();
+
+/// Has that function called with the first failure, at once if it has come already; else on the
+/// thread that reads. Empty: nobody is told any more.
+void whenReadFails(std::function<void(const Error&)> tell);
+
+} // namespace rm

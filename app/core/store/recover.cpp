@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/recover.h"
+
+#include "app/core/settings/private_files.h"
+#include "app/core/store/database.h"
+#include "app/core/store/lock_file.h"
+#include "app/core/store/schema.h"
+#include "shared/io/file.h"
+#include "shared/return_if_error.h"
+
+#include <QFile>
+#include <QFileInfo>
+
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+namespace {
+
+std::string attempt(const QString& path) {
+    return "recover " + path.toStdString();
+}
+
+bool isWhole(Database& database) {
+    return database.connection().execAndGet("PRAGMA integrity_check(1)").getString() == "ok";
+}
+
+/// Whether all pages and indices are as they should be.
+bool isWhole(const QString& path) {
+    try {
+        Database database(path.toStdString(), SQLite::OPEN_READONLY);
+        return isWhole(database);
+    } catch (const SQLite::Exception&) {
+        return false;
+    }
+}
+
+void removeWithParts(const QString& path) {
+    for (const char* part : {"", "-wal", "-shm"})
+        QFile::remove(path + part);
+}
+
+/// Copies the database with what was not folded into it yet: to the name of the copy.
+Result<QString> keepCopy(const QString& path) {
+    QString copy = path + ".damaged";
+    for (int number = 2; QFile::exists(copy); ++number)
+        copy = path + ".damaged-" + QString::number(number);
+    for (const char* part : {"", "-wal"}) {
+        if (!QFile::exists(path + part))
+            continue;
+        QFile from(path + part);
+        if (!from.copy(copy + part)) {
+            removeWithParts(copy);
+            return fail(ErrorCode::kUnavailable, attempt(path) + ": copy it to " +
+                                                     copy.toStdString() + ": " +
+                                                     from.errorString().toStdString());
+        }
+        protectFile((copy + part).toStdString());
+        RM_RETURN_IF_ERROR(syncFile((copy + part).toStdString()));
+    }
+    return copy;
+}
+
+std::string named(const std::string& name) {
+    return '"' + name + '"';
+}
+
+/// Copies the rows of a table that can be read from one database into another of the same tables.
+class TableCopy {
+public:
+    TableCopy(SQLite::Database& from, SQLite::Database& to, const std::string& table)
+        : m_from(from)
+        , m_table(table) {
+        std::string marks;
+        SQLite::Statement columns(to, "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid");
+        columns.bind(1, table);
+        std::map<int, std::string> key;
+        while (columns.executeStep()) {
+            const std::string name = named(columns.getColumn(0).getString());
+            m_columns += (m_columns.empty() ? "" : ", ") + name;
+            marks += marks.empty() ? "?" : ", ?";
+            if (const int place = columns.getColumn(1).getInt(); place > 0)
+                key[place] = name;
+        }
+        SQLite::Statement kind(to, "SELECT wr FROM pragma_table_list(?)");
+        kind.bind(1, table);
+        m_hasRowids = !kind.executeStep() || kind.getColumn(0).getInt() == 0;
+        if (!m_hasRowids)
+            for (const auto& [place, name] : key)
+                m_key.push_back(name);
+        else
+            m_key = {"rowid"};
+        m_insert.emplace(to, "INSERT OR IGNORE INTO " + named(table) + " (" + m_columns +
+                                 ") VALUES (" + marks + ")");
+    }
+
+    /// Damage ends a pass, so the rows behind it are read from the end, and those between two
+    /// damaged pages by their numbers.
+    void run() {
+        if (pass("", false))
+            return;
+        const int64_t last = m_last;
+        pass(" DESC", false);
+        if (!m_hasRowids)
+            return;
+        const int64_t end = m_last; // of the pass from the end
+        m_last = last;
+        for (int64_t skipped = 1; m_last < end - skipped; skipped *= 2) {
+            const int64_t before = m_last += skipped;
+            if (pass("", true))
+                return;
+            if (m_last > before)
+                skipped = 1;
+        }
+    }
+
+private:
+    /// True: there was no damage up to the end.
+    bool pass(const char* order, bool isBehind) {
+        std::string by;
+        for (const std::string& column : m_key)
+            by += (by.empty() ? "" : ", ") + column + order;
+        try {
+            SQLite::Statement rows(m_from,
+                                   "SELECT " + m_columns + (m_hasRowids ? ", rowid" : ", 0") +
+                                       " FROM " + named(m_table) + " NOT INDEXED" +
+                                       (isBehind ? " WHERE rowid > ?" : "") + " ORDER BY " + by);
+            if (isBehind)
+                rows.bind(1, m_last);
+            while (rows.executeStep()) {
+                copy(rows);
+                m_last = rows.getColumn(rows.getColumnCount() - 1).getInt64();
+            }
+            return true;
+        } catch (const SQLite::Exception& exception) {
+            if ((exception.getErrorCode() & 0xff) != SQLITE_CORRUPT)
+                throw;
+            return false;
+        }
+    }
+
+    void copy(SQLite::Statement& row) {
+        m_insert->reset();
+        for (int at = 0; at + 1 < row.getColumnCount(); ++at) {
+            const SQLite::Column value = row.getColumn(at);
+            if (value.isInteger())
+                m_insert->bind(at + 1, value.getInt64());
+            else if (value.isFloat())
+                m_insert->bind(at + 1, value.getDouble());
+            else if (value.isText())
+                m_insert->bind(at + 1, value.getString());
+            else if (value.isBlob())
+                m_insert->bind(at + 1, value.getBlob(), value.getBytes());
+            else
+                m_insert->bind(at + 1);
+        }
+        m_insert->exec();
+    }
+
+    SQLite::Database& m_from;
+    std::string m_table, m_columns;
+    std::vector<std::string> m_key; ///< what orders its rows
+    bool m_hasRowids = true;
+    std::optional<SQLite::Statement> m_insert;
+    int64_t m_last = 0; ///< rowid of the row that was copied last
+};
+
+/// kCorrupt: it cannot be read which tables there are, and so nothing of them.
+Result<void> checkTables(SQLite::Database& from, const QString& path) {
+    try {
+        static_cast<void>(from.execAndGet("SELECT count(*) FROM sqlite_master"));
+        return {};
+    } catch (const SQLite::Exception& exception) {
+        return fail(ErrorCode::kCorrupt,
+                    attempt(path) +
+                        ": nothing can be read of it, as the pages are damaged that "
+                        "say what the others are (" +
+                        exception.what() +
+                        "); bring back a copy, or move it away with its -wal "
+                        "and -shm: then the list of runs begins anew, and what "
+                        "nodes have of runs stays there");
+    }
+}
+
+/// Copies what can be read into a new database of the same schema.
+Result<void> copyRows(const QString& path, const QString& fresh) {
+    const std::string file = fresh.toStdString();
+    SQLite::Database from(path.toStdString(), SQLite::OPEN_READONLY);
+    const int version = from.execAndGet("PRAGMA user_version").getInt();
+    RM_RETURN_IF_ERROR(checkTables(from, path));
+    auto steps = schemaSteps();
+    if (version < 1 || version > steps.back().version)
+        return fail(ErrorCode::kCorrupt, attempt(path) + ": it is none of Ringmaster's, or of a "
+                                                         "later release");
+    std::erase_if(steps, [version](const SchemaStep& step) { return step.version > version; });
+    Database to(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    RM_RETURN_IF_ERROR(upgradeSchema(to, file, steps));
+    std::vector<std::string> tables;
+    SQLite::Statement names(to.connection(), "SELECT name FROM sqlite_master WHERE type = 'table' "
+                                             "AND name NOT LIKE 'sqlite_%'");
+    while (names.executeStep())
+        tables.push_back(names.getColumn(0).getString());
+    names.reset();
+    SQLite::Transaction transaction(to.connection());
+    for (const std::string& table : tables)
+        TableCopy(from, to.connection(), table).run();
+    transaction.commit();
+    return {};
+}
+
+struct Reference {
+    std::string table, column, parent, key;
+};
+
+std::vector<Reference> references(Database& database) {
+    std::vector<Reference> all;
+    auto rows = database.query("SELECT m.name, f.\"from\", f.\"table\", coalesce(f.\"to\", 'id') "
+                               "FROM sqlite_master m, pragma_foreign_key_list(m.name) f "
+                               "WHERE m.type = 'table'");
+    while (rows.next())
+        all.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3)});
+    return all;
+}
+
+/// Without that a later row of a number that was lost would come to what had belonged to it.
+void removeOrphans(Database& database) {
+    const auto all = references(database);
+    for (bool isAny = true; isAny;) {
+        isAny = false;
+        for (const Reference& each : all)
+            isAny = database.connection().exec("DELETE FROM \"" + each.table + "\" WHERE \"" +
+                                               each.column + "\" NOT IN (SELECT \"" + each.key +
+                                               "\" FROM \"" + each.parent + "\")") > 0 ||
+                    isAny;
+    }
+}
+
+/// Makes `fresh` a database with what can be read of the other one: the number of its runs.
+Result<int> rescue(const QString& path, const QString& fresh) {
+    const std::string file = fresh.toStdString();
+    return guarded(attempt(path), path.toStdString(), [&]() -> Result<int> {
+        RM_RETURN_IF_ERROR(copyRows(path, fresh));
+        Database database(file, SQLite::OPEN_READWRITE);
+        {
+            SQLite::Transaction transaction(database.connection());
+            removeOrphans(database);
+            transaction.commit();
+        }
+        if (!isWhole(database))
+            return fail(ErrorCode::kInternal, attempt(path) + ": what came of it is damaged, too");
+        return database.connection().execAndGet("SELECT count(*) FROM run").getInt();
+    });
+}
+
+} // namespace
+
+Result<RecoveredStore> recoverStore(const QString& path) {
+    if (!QFile::exists(path))
+        return fail(ErrorCode::kNotFound, attempt(path) + ": nothing is stored yet");
+    RM_ASSIGN_OR_RETURN(const auto lock, LockFile::take(lockOf(path), path.toStdString()));
+    if (isWhole(path))
+        return RecoveredStore{};
+    const QString fresh = path + ".recovered";
+    removeWithParts(fresh);
+    RM_ASSIGN_OR_RETURN(const QString copy, keepCopy(path));
+    const auto moved = rescue(path, fresh).and_then([&](int runs) {
+        return syncFile(fresh.toStdString()).map([&] { return runs; });
+    });
+    if (!moved) {
+        removeWithParts(fresh);
+        removeWithParts(copy);
+        return tl::unexpected(moved.error());
+    }
+    protectFile(fresh.toStdString());
+    for (const char* part : {"-wal", "-shm"})
+        QFile::remove(path + part);
+    if (std::rename(fresh.toLocal8Bit(), path.toLocal8Bit()) != 0)
+        return failErrno("rename " + fresh.toStdString(), errno);
+    RM_RETURN_IF_ERROR(syncFolder(QFileInfo(path).absolutePath().toStdString()));
+    return RecoveredStore{true, *moved, copy};
+}
+
+} // namespace rm
