@@ -40,7 +40,7 @@ bool lacksDisplay(int argc, char** argv) {
 /// Shows the window until it is closed, and again when another start asks for it while this process
 /// still starts ranks for a terminal.
 int showUntilClosed(MainWindow& window, SharedEngine& engine) {
-    QObject::connect(&engine, &SharedEngine::windowAsked, &window, &MainWindow::comeToFront);
+    QObject::connect(&engine, &SharedEngine::windowRequested, &window, &MainWindow::comeToFront);
     QObject::connect(&engine, &SharedEngine::idleForOthers, &window, [&window] {
         if (!window.isVisible())
             QApplication::quit();

@@ -75,7 +75,7 @@ std::string withAdvice(const ConnectFailure& failure, const std::string& node) {
 namespace {
 
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted,
-                      bool& asked) {
+                      bool& prompted) {
     Credentials credentials;
     if (!trusted.empty())
         credentials.trustedFingerprint = trusted;
@@ -89,15 +89,15 @@ NodeCheck checkAsking(CommandContext& context, const Node& node, const std::stri
         }
         if (!decide(node, *check.failure, credentials))
             return check;
-        asked = true;
+        prompted = true;
     }
 }
 
 } // namespace
 
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted) {
-    bool asked = false;
-    return checkAsking(context, node, trusted, asked);
+    bool prompted = false;
+    return checkAsking(context, node, trusted, prompted);
 }
 
 namespace {
@@ -136,7 +136,7 @@ tl::expected<std::vector<NodeCheck>, int> checkAllAsking(CommandContext& context
         const Interruption interruption;
         StatusLine status;
         awaitUntil([&] {
-            if (interruption.isAsked())
+            if (interruption.isRequested())
                 for (const Node& node : nodes)
                     fleet.cancelCheck(QString::fromStdString(node.name));
             const bool areDone = std::ranges::all_of(
@@ -145,7 +145,7 @@ tl::expected<std::vector<NodeCheck>, int> checkAllAsking(CommandContext& context
                 status.update(progressOf(fleet, nodes, checks));
             return areDone;
         });
-        if (interruption.isAsked()) {
+        if (interruption.isRequested()) {
             status.update("");
             printError(context, {ErrorCode::kUnavailable, "check of the nodes: cancelled"});
             return tl::unexpected(interruption.exitCode());
@@ -164,9 +164,9 @@ bool openAsking(CommandContext& context, const std::vector<std::string>& nodes) 
     bool isAnyOpen = false;
     for (const std::string& name : nodes) {
         const auto node = context.fleet().find(QString::fromStdString(name));
-        bool asked = false;
-        if (node && !node->isLocal && !checkAsking(context, *node, {}, asked).failure)
-            isAnyOpen = isAnyOpen || asked;
+        bool prompted = false;
+        if (node && !node->isLocal && !checkAsking(context, *node, {}, prompted).failure)
+            isAnyOpen = isAnyOpen || prompted;
     }
     return isAnyOpen;
 }

@@ -27,7 +27,7 @@ void describe(CommandLine& line) {
     addLaunching(line);
     addForecast(line);
     addControls(line);
-    addAsked(line);
+    addRequested(line);
     addLists(line);
     addCheckpoints(line);
     addKeeping(line);

@@ -102,7 +102,7 @@ void CommandContext::finish() {
         std::cerr << "Another terminal's launch goes on here until its ranks train; Ctrl+C ends it"
                   << std::endl;
     const Interruption interruption;
-    awaitUntil([&] { return interruption.isAsked() || isDone(); });
+    awaitUntil([&] { return interruption.isRequested() || isDone(); });
 }
 
 Result<std::unique_ptr<StoreReader>> CommandContext::reader() const {

@@ -10,7 +10,7 @@ namespace rm::cli {
 void addLaunching(CommandLine& line);   ///< run_commands.cpp
 void addForecast(CommandLine& line);    ///< trial_commands.cpp
 void addControls(CommandLine& line);    ///< control_commands.cpp
-void addAsked(CommandLine& line);       ///< asked_commands.cpp
+void addRequested(CommandLine& line);   ///< requested_commands.cpp
 void addLists(CommandLine& line);       ///< list_commands.cpp
 void addCheckpoints(CommandLine& line); ///< checkpoint_commands.cpp
 void addKeeping(CommandLine& line);     ///< keeping_commands.cpp

@@ -9,17 +9,17 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-volatile std::sig_atomic_t g_asked = 0;
+volatile std::sig_atomic_t g_requested = 0;
 
 void note(int signal) {
-    g_asked = signal;
+    g_requested = signal;
     std::signal(signal, SIG_DFL);
 }
 
 } // namespace
 
 Interruption::Interruption() {
-    g_asked = 0;
+    g_requested = 0;
     for (const int signal : kSignals)
         std::signal(signal, &note);
 }
@@ -29,12 +29,12 @@ Interruption::~Interruption() {
         std::signal(signal, SIG_DFL);
 }
 
-bool Interruption::isAsked() const {
-    return g_asked != 0;
+bool Interruption::isRequested() const {
+    return g_requested != 0;
 }
 
 int Interruption::exitCode() const {
-    return 128 + g_asked;
+    return 128 + g_requested;
 }
 
 } // namespace rm::cli

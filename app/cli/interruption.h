@@ -12,7 +12,7 @@ public:
     Interruption(const Interruption&) = delete;
     Interruption& operator=(const Interruption&) = delete;
 
-    bool isAsked() const;
+    bool isRequested() const;
     /// What a shell expects of a program that gave up: 128 + the signal.
     int exitCode() const;
 };

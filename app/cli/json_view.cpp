@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/json_view.h"
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "app/core/store/stored_checkpoint.h"
@@ -49,17 +49,17 @@ const char* severityName(Severity severity) {
     return "info";
 }
 
-const char* askedFromName(AskedFrom from) {
+const char* requestedFromName(RequestedFrom from) {
     switch (from) {
-    case AskedFrom::kWindow:
+    case RequestedFrom::kWindow:
         return "window";
-    case AskedFrom::kTerminal:
+    case RequestedFrom::kTerminal:
         return "terminal";
-    case AskedFrom::kRule:
+    case RequestedFrom::kRule:
         return "rule";
-    case AskedFrom::kRun:
+    case RequestedFrom::kRun:
         return "run";
-    case AskedFrom::kElsewhere:
+    case RequestedFrom::kElsewhere:
         break;
     }
     return "elsewhere";
@@ -187,7 +187,7 @@ Json toJson(const StoredEvent& event) {
             {"message", event.event.message}};
 }
 
-Json toJson(const AskedCommand& command) {
+Json toJson(const RequestedCommand& command) {
     Json args = Json::object();
     for (const auto& [name, value] : command.args)
         args[name] = value;
@@ -198,9 +198,9 @@ Json toJson(const AskedCommand& command) {
             {"command", command.kind},
             {"arguments", args},
             {"by", command.by.who},
-            {"from", askedFromName(command.by.from)},
-            {"asked", time(command.askedNs)},
-            {"state", askedStateName(command.state)},
+            {"from", requestedFromName(command.by.from)},
+            {"asked", time(command.requestedNs)},
+            {"state", requestedStateName(command.state)},
             {"accepted", time(command.acceptedNs)},
             {"answered", time(command.answeredNs)},
             {"step", command.step < 0 ? Json(nullptr) : Json(command.step)},

@@ -5,8 +5,8 @@
 #include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/ssh_offers.h"
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "app/core/store/stored_checkpoint.h"
@@ -22,7 +22,7 @@ nlohmann::ordered_json toJson(const StoredLine& line);
 nlohmann::ordered_json toJson(const StoredAttempt& attempt);
 nlohmann::ordered_json toJson(const StoredRank& rank);
 nlohmann::ordered_json toJson(const StoredEvent& event);
-nlohmann::ordered_json toJson(const AskedCommand& command);
+nlohmann::ordered_json toJson(const RequestedCommand& command);
 nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const CheckRow& row);

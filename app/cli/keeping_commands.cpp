@@ -95,12 +95,12 @@ std::vector<CleanedNode> cleanAll(CommandContext& context, const std::vector<std
     const auto ask = [&](const std::string& node) {
         return context.engine().ask(CleanNodeRequest{QString::fromStdString(node), cleaning});
     };
-    std::vector<QFuture<Result<DeployedReport>>> asked;
+    std::vector<QFuture<Result<DeployedReport>>> pending;
     for (const std::string& node : nodes)
-        asked.push_back(ask(node));
+        pending.push_back(ask(node));
     std::vector<CleanedNode> answers;
     for (size_t at = 0; at < nodes.size(); ++at) {
-        answers.push_back({nodes[at], await(asked[at])});
+        answers.push_back({nodes[at], await(pending[at])});
         Result<DeployedReport>& report = answers.back().report;
         if (!report && report.error().code == ErrorCode::kDenied &&
             openAsking(context, {nodes[at]}))
@@ -154,7 +154,7 @@ Json jsonOf(const CleanedNode& answer, const KnownRuns& known) {
     return {{"node", answer.node},
             {"home", answer.report->home},
             {"shares_with", answer.sharers},
-            {"told_by", answer.toldBy},
+            {"told_by", answer.reportedBy},
             {"needed_bytes", neededBytes(*answer.report)},
             {"unneeded_bytes", unneededBytes(*answer.report)},
             {"in_the_way", answer.report->inTheWay},
@@ -176,8 +176,8 @@ int printNodesCleaned(CommandContext& context, const std::vector<CleanedNode>& a
         }
         if (context.json())
             continue;
-        if (!answer.toldBy.empty()) {
-            std::cout << answer.node << ": has the folder of " << answer.toldBy
+        if (!answer.reportedBy.empty()) {
+            std::cout << answer.node << ": has the folder of " << answer.reportedBy
                       << ", where it is counted" << std::endl;
             continue;
         }
@@ -420,11 +420,11 @@ NodeCleaning cleaningOf(const CleanOptions& options, bool isPreview) {
 /// Cleans each folder once; the other nodes that share it still say so.
 std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<CleanedNode> found,
                                      const CleanOptions& options) {
-    std::vector<std::string> tellers;
+    std::vector<std::string> reporters;
     for (const CleanedNode& node : found)
-        if (node.toldBy.empty())
-            tellers.push_back(node.node);
-    for (const CleanedNode& done : cleanAll(context, tellers, cleaningOf(options, false)))
+        if (node.reportedBy.empty())
+            reporters.push_back(node.node);
+    for (const CleanedNode& done : cleanAll(context, reporters, cleaningOf(options, false)))
         std::ranges::find(found, done.node, &CleanedNode::node)->report = done.report;
     return found;
 }
@@ -438,7 +438,7 @@ int runCleanNodes(CommandContext& context, const CleanOptions& options) {
         for (const Node& node : context.fleet().nodes())
             nodes.push_back(node.name);
     auto found = cleanAll(context, nodes, cleaningOf(options, true));
-    tellSharedOnce(found);
+    reportSharedOnce(found);
     if (!context.json())
         std::cout << tableOf(found, context.fleet().knownRuns()) << std::flush;
     if (options.preview)

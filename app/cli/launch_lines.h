@@ -44,7 +44,7 @@ T awaitShown(CommandContext& context, const QString& id, const QFuture<T>& start
                      });
     QTimer look;
     QObject::connect(&look, &QTimer::timeout, &receiver, [&] {
-        if (!interruption.isAsked())
+        if (!interruption.isRequested())
             return;
         look.stop();
         cancel();

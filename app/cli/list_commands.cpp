@@ -9,8 +9,8 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/retention.h"
 #include "app/core/launch/recipes.h"
-#include "app/core/runs/asked_words.h"
 #include "app/core/runs/live_spec.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
@@ -178,9 +178,9 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
         std::cout << "  silent      " << oneLine(node) << "\n";
     for (const std::string& disk : trouble.disks)
         std::cout << "  disk        " << oneLine(disk) << "\n";
-    for (const AskedCommand& open : reader.openCommands(run.id))
-        std::cout << "  asked       " << oneLine(askedWords(open)) << ", by "
-                  << oneLine(askerWords(open.by)) << ", " << formatAgo(open.askedNs) << ": "
+    for (const RequestedCommand& open : reader.openCommands(run.id))
+        std::cout << "  asked       " << oneLine(requestedWords(open)) << ", by "
+                  << oneLine(requesterWords(open.by)) << ", " << formatAgo(open.requestedNs) << ": "
                   << oneLine(fateWords(open)) << "\n";
     if (!run.tags.isEmpty())
         std::cout << "  tags        " << oneLine(run.tags.join(", ").toStdString()) << "\n";
@@ -242,7 +242,7 @@ int runShow(CommandContext& context, const std::string& id) {
     out["waiting"] = trouble.waiting;
     out["disks"] = trouble.disks;
     out["silent"] = trouble.silent;
-    out["commands"] = arrayOf(reader.askedCommands(run.id));
+    out["commands"] = arrayOf(reader.requestedCommands(run.id));
     out["attempts"] = arrayOf(reader.attempts(run.id));
     out["lines"] = arrayOf(reader.lines(run.id));
     out["rank_states"] = arrayOf(reader.ranks(run.id));
@@ -342,7 +342,7 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     else if (hasEnded(read->summary.state))
         std::cout << "No checkpoints: "
                   << whyNoCheckpoint(read->summary, stored,
-                                     read->reader->askedCommands(read->summary.id))
+                                     read->reader->requestedCommands(read->summary.id))
                   << ".\n";
     else
         std::cout << "No checkpoints yet.\n";

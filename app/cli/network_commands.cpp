@@ -109,7 +109,7 @@ Result<NetworkMatrix> measuredOnce(CommandContext& context, const QStringList& n
 Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names,
                                const Interruption& interruption) {
     auto matrix = measuredOnce(context, names, interruption);
-    if (matrix && !interruption.isAsked() && openAsking(context, problemNodes(*matrix)))
+    if (matrix && !interruption.isRequested() && openAsking(context, problemNodes(*matrix)))
         matrix = measuredOnce(context, names, interruption);
     return matrix;
 }
@@ -138,7 +138,7 @@ int runNodesNetwork(CommandContext& context, const std::vector<std::string>& nam
     const auto matrix = last ? measuredLast(context) : measured(context, wanted, interruption);
     if (!matrix) {
         const int code = printError(context, matrix.error());
-        return interruption.isAsked() ? interruption.exitCode() : code;
+        return interruption.isRequested() ? interruption.exitCode() : code;
     }
     const std::vector<CheckRow> findings = networkFindings(*matrix);
     print(context, *matrix, findings);

@@ -110,7 +110,7 @@ Result<QString> awaitLaunch(CommandContext& context, const QString& run,
     });
     // It came when nothing could be cancelled any more, or for a run that goes on as an earlier
     // one, which is not known by the id of this launch.
-    if (answer && interruption.isAsked() && (!isCancelled || *answer != run))
+    if (answer && interruption.isRequested() && (!isCancelled || *answer != run))
         context.engine().ask(CommandRequest{*answer, CommandKind::kKill});
     if (!answer && isTooLarge)
         answer.error().message += "; --anyway launches it all the same";
@@ -134,7 +134,7 @@ Result<QString> launchAsking(CommandContext& context, const QString& run, const 
                              const Interruption& interruption) {
     auto id = awaitLaunch(context, run, start.begin(), interruption);
     const bool denied = !id && id.error().code == ErrorCode::kDenied;
-    if (denied && !interruption.isAsked() && openAsking(context, start.nodes))
+    if (denied && !interruption.isRequested() && openAsking(context, start.nodes))
         id = awaitLaunch(context, run, start.begin(), interruption);
     return id;
 }
@@ -198,13 +198,13 @@ std::vector<std::string> printWarnings(CommandContext& context, const QString& r
 
 /// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
 int reportStarted(CommandContext& context, const QString& wanted, const Start& start, bool wait) {
-    bool isAsked = false;
+    bool isRequested = false;
     QString run = wanted;
     {
         const Interruption interruption;
         const Result<QString> id = launchAsking(context, wanted, start, interruption);
-        isAsked = interruption.isAsked();
-        if (!id && isAsked) {
+        isRequested = interruption.isRequested();
+        if (!id && isRequested) {
             printError(context, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
                                                               ": cancelled; nothing of it runs"});
             return interruption.exitCode();
@@ -214,7 +214,7 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
         run = *id; // that of an earlier run, if the launch goes on with it
     }
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
-    if (wait || isAsked)
+    if (wait || isRequested)
         return watchRun(context, run);
     const auto warnings = printWarnings(context, run);
     if (const auto end = earlyEnd(context, run, start.firstWords)) {
@@ -260,7 +260,7 @@ Result<CheckedSpec> branchSpec(CommandContext& context, const RunSummary& run,
 }
 
 /// Nothing is wrong with it, but commands that change a run will ask which is meant.
-void tellSameName(const CommandContext& context, const std::string& name) {
+void reportSameName(const CommandContext& context, const std::string& name) {
     const auto reader = context.reader();
     const std::string words = reader ? sameNameWords((*reader)->runs(), name) : std::string();
     if (!words.empty())
@@ -274,7 +274,7 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     const auto placements = placementsFor(context, run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
-    tellSameName(context, (*spec)->name);
+    reportSameName(context, (*spec)->name);
     const QString started = newId((*spec)->name);
     const auto begin = [&] {
         return context.engine().ask(
@@ -295,7 +295,7 @@ std::string goingOnText(const RunSummary& run, const StoredCheckpoint& from,
 }
 
 /// From which checkpoint a run that is simply resumed goes on, and what that retires.
-void tellStart(CommandContext& context, const RunSummary& run) {
+void reportStart(CommandContext& context, const RunSummary& run) {
     const auto reader = context.reader();
     const auto newest = reader && hasEnded(run.state)
                             ? findCheckpoint(**reader, run.id, {})
@@ -400,7 +400,7 @@ int runRun(CommandContext& context, const RunOptions& options) {
     if (options.printSbatch)
         return printSbatch(context, *request);
     if (spec->checkpoint.onExisting != "resume") // which would go on as that run
-        tellSameName(context, spec->name);
+        reportSameName(context, spec->name);
     const QString run = newId(spec->name);
     const auto begin = [&] {
         return context.engine().ask(
@@ -460,8 +460,9 @@ int printPreview(CommandContext& context, const RunSummary& run, const std::stri
 }
 
 /// Tells, for a run that goes on elsewhere, what changes, before anything does.
-Result<void> tellChanges(CommandContext& context, const RunSummary& run,
-                         const std::string& checkpoint, const std::vector<Placement>& placements) {
+Result<void> reportChanges(CommandContext& context, const RunSummary& run,
+                           const std::string& checkpoint,
+                           const std::vector<Placement>& placements) {
     if (placements == placementsOf(run.nodes))
         return {};
     RM_ASSIGN_OR_RETURN(auto preflight, lookAhead(context, run, checkpoint, placements));
@@ -480,9 +481,9 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
         return printError(context, placements.error());
     if (options.preview)
         return printPreview(context, *run, {}, *placements);
-    if (const auto told = tellChanges(context, *run, {}, *placements); !told)
-        return printError(context, told.error());
-    tellStart(context, *run);
+    if (const auto shown = reportChanges(context, *run, {}, *placements); !shown)
+        return printError(context, shown.error());
+    reportStart(context, *run);
     const auto begin = [&] {
         return context.engine().ask(ResumeRequest{run->id, {}, *placements});
     };
@@ -501,8 +502,8 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
         return printError(context, placements.error());
     if (options.preview)
         return printPreview(context, *run, options.checkpoint, *placements);
-    if (const auto told = tellChanges(context, *run, options.checkpoint, *placements); !told)
-        return printError(context, told.error());
+    if (const auto shown = reportChanges(context, *run, options.checkpoint, *placements); !shown)
+        return printError(context, shown.error());
     if (const auto agreed = agreeToRetire(context, *run, options); !agreed)
         return printError(context, agreed.error());
     const auto begin = [&] {

@@ -108,11 +108,11 @@ std::string startedText(const RunSummary& run, const LiveState& live) {
     return unheardText(live);
 }
 
-std::vector<std::string> shortIds(const std::vector<AskedCommand>& commands) {
+std::vector<std::string> shortIds(const std::vector<RequestedCommand>& commands) {
     constexpr size_t kLeast = 8;
     std::vector<std::string> ids;
-    for (const AskedCommand& each : commands) {
-        const auto isMeantToo = [&](const AskedCommand& other) {
+    for (const RequestedCommand& each : commands) {
+        const auto isMeantToo = [&](const RequestedCommand& other) {
             return other.id != each.id && other.id.starts_with(ids.back());
         };
         ids.push_back(each.id.substr(0, kLeast));
@@ -125,7 +125,7 @@ std::vector<std::string> shortIds(const std::vector<AskedCommand>& commands) {
 namespace {
 
 /// An error of ranks is told as the run's end, and unreachable nodes are told anyway.
-bool isToldAsWarning(const Event& event) {
+bool isShownAsWarning(const Event& event) {
     return event.code == kJournalDamagedEvent ||
            (event.severity == Severity::kWarning && event.code != kNodeLostEvent);
 }
@@ -137,7 +137,7 @@ std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attem
     std::vector<Warned> kinds;
     for (const StoredEvent& event : events) {
         const bool isOfNow = event.attempt == attempt || event.event.code == kRestartsEvent;
-        if (!isOfNow || !isToldAsWarning(event.event))
+        if (!isOfNow || !isShownAsWarning(event.event))
             continue;
         const auto known = std::ranges::find(
             kinds, event.event.code, [](const Warned& warned) { return warned.newest.event.code; });

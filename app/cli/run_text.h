@@ -32,7 +32,7 @@ std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics);
 
 /// The start of each command's id that is no start of another one's, of eight characters or more.
-std::vector<std::string> shortIds(const std::vector<AskedCommand>& commands);
+std::vector<std::string> shortIds(const std::vector<RequestedCommand>& commands);
 
 /// Warnings of one kind (event code) in an attempt: the newest, and how many there were.
 struct Warned {

@@ -103,7 +103,7 @@ private:
     std::unique_ptr<StoreReader> m_reader;
     StatusLine m_status;
     std::optional<Error> m_refusal; ///< all nodes refuse the login; the run goes on there
-    std::set<std::string> m_asked;
+    std::set<std::string> m_prompted;
     int64_t m_lastEvent = 0;
     std::chrono::steady_clock::time_point m_refreshed{};
 };
@@ -201,11 +201,11 @@ bool Watch::refresh() {
 
 bool Watch::askForLogin() {
     for (const LiveState::NodeLink& node : m_session.engine().live(m_run).nodes) {
-        if (node.link != LiveState::Link::kRefused || !m_asked.insert(node.node).second)
+        if (node.link != LiveState::Link::kRefused || !m_prompted.insert(node.node).second)
             continue;
         m_status.update("");
         if (openAsking(m_session, {node.node}))
-            m_asked.erase(node.node);
+            m_prompted.erase(node.node);
         m_refusal.reset();
         return true;
     }
@@ -252,7 +252,7 @@ int watchRun(CommandContext& context, const QString& run) {
     Engine& engine = context.engine();
     bool ended = false;
     bool refused = false;
-    bool goesOn = true;
+    bool continues = true;
     QString problem;
     QObject receiver; // the engine outlives what is captured
     QObject::connect(&engine, &Engine::loginRefused, &receiver, [&] { refused = true; });
@@ -268,13 +268,14 @@ int watchRun(CommandContext& context, const QString& run) {
         refused = false;
         const Interruption interruption;
         awaitUntil([&] {
-            goesOn = watch.refresh();
-            return interruption.isAsked() || !goesOn || ended || refused || !problem.isEmpty();
+            continues = watch.refresh();
+            return interruption.isRequested() || !continues || ended || refused ||
+                   !problem.isEmpty();
         });
-        if (interruption.isAsked())
+        if (interruption.isRequested())
             return watch.leave(interruption.exitCode());
         // The refusal may concern a node of another run: this one can still be followed.
-    } while (problem.isEmpty() && (watch.askForLogin() || (goesOn && !ended)));
+    } while (problem.isEmpty() && (watch.askForLogin() || (continues && !ended)));
     if (!problem.isEmpty())
         std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;
     return watch.finish();

@@ -37,20 +37,20 @@ Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial,
     std::vector<std::string> names;
     for (const Placement& placement : trial.nodes)
         names.push_back(placement.node.toStdString());
-    auto told = awaitTrial(context, trial, interruption);
-    const bool isDenied = !told && told.error().code == ErrorCode::kDenied;
-    if (isDenied && !interruption.isAsked() && openAsking(context, names))
-        told = awaitTrial(context, trial, interruption);
-    if (!told && interruption.isAsked())
+    auto answer = awaitTrial(context, trial, interruption);
+    const bool isDenied = !answer && answer.error().code == ErrorCode::kDenied;
+    if (isDenied && !interruption.isRequested() && openAsking(context, names))
+        answer = awaitTrial(context, trial, interruption);
+    if (!answer && interruption.isRequested())
         return fail(ErrorCode::kUnavailable,
                     (part.empty() ? trialName(trial.kind) : part) + ": cancelled");
-    return told.map(&QString::toStdString);
+    return answer.map(&QString::toStdString);
 }
 
 int printTrialError(const CommandContext& context, const Error& error,
                     const Interruption& interruption) {
     const int code = printError(context, error);
-    return interruption.isAsked() ? interruption.exitCode() : code;
+    return interruption.isRequested() ? interruption.exitCode() : code;
 }
 
 /// A line for each size; the link is judged in that of the largest.
@@ -112,8 +112,8 @@ int printHistory(const CommandContext& context) {
 
 Result<LinkTest> testLinks(CommandContext& context, const NodeTrial& trial,
                            const Interruption& interruption, const std::string& part = {}) {
-    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, trial, interruption, part));
-    return parseLinkTest(told, "the all-reduce test");
+    RM_ASSIGN_OR_RETURN(const auto answer, tryOut(context, trial, interruption, part));
+    return parseLinkTest(answer, "the all-reduce test");
 }
 
 Result<std::vector<SelfTest>> selfTestsFrom(const std::string& json) {
@@ -143,9 +143,9 @@ Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec
                     "forecast: name the nodes with --node, two or more, the first of which is "
                     "measured alone, too");
     const std::string whole = "forecast"; // of both
-    RM_ASSIGN_OR_RETURN(const auto told,
+    RM_ASSIGN_OR_RETURN(const auto answer,
                         tryOut(context, stepProfileTrial(*spec, nodes), interruption, whole));
-    RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(told, "the step profile"));
+    RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(answer, "the step profile"));
     RM_ASSIGN_OR_RETURN(auto test,
                         testLinks(context, linkTrial(*spec, nodes), interruption, whole));
     return ForecastParts{std::move(profile), std::move(test)};
@@ -182,13 +182,13 @@ std::string tableOf(const std::vector<StepForecast>& forecasts) {
 
 int runNodesSelfTest(CommandContext& context, const std::string& name) {
     const Interruption interruption;
-    const auto told = tryOut(
+    const auto answer = tryOut(
         context, {TrialKind::kSelfTest, {{QString::fromStdString(name), 0}}, {}}, interruption);
-    const auto tests = told ? selfTestsFrom(*told) : tl::unexpected(told.error());
+    const auto tests = answer ? selfTestsFrom(*answer) : tl::unexpected(answer.error());
     if (!tests)
         return printTrialError(context, tests.error(), interruption);
     if (context.json())
-        printJson(nlohmann::ordered_json::parse(*told));
+        printJson(nlohmann::ordered_json::parse(*answer));
     bool held = true;
     for (const SelfTest& test : *tests) {
         if (!context.json())

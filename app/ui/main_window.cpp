@@ -139,17 +139,17 @@ void MainWindow::wirePages() {
             showNodes();
     });
     connect(m_rail, &Rail::runChosen, this, &MainWindow::showRun);
-    connect(m_rail, &Rail::paletteAsked, this, &MainWindow::showPalette);
-    connect(m_rail, &Rail::manualAsked, this, [this] { showManual(); });
-    connect(m_welcome, &WelcomePage::trainHereAsked, this, &MainWindow::trainHere);
-    connect(m_welcome, &WelcomePage::formAsked, this, &MainWindow::prepareHere);
+    connect(m_rail, &Rail::paletteRequested, this, &MainWindow::showPalette);
+    connect(m_rail, &Rail::manualRequested, this, [this] { showManual(); });
+    connect(m_welcome, &WelcomePage::trainHereRequested, this, &MainWindow::trainHere);
+    connect(m_welcome, &WelcomePage::formRequested, this, &MainWindow::prepareHere);
     connect(m_welcome, &WelcomePage::runChosen, this, &MainWindow::showRun);
-    connect(m_welcome, &WelcomePage::addNodeAsked, this, [this] {
+    connect(m_welcome, &WelcomePage::addNodeRequested, this, [this] {
         showNodes();
         m_nodes->addNode();
     });
     connect(m_runs, &RunsPage::runChosen, this, &MainWindow::showRun);
-    connect(m_runs, &RunsPage::newRunAsked, this, &MainWindow::showNewRun);
+    connect(m_runs, &RunsPage::newRunRequested, this, &MainWindow::showNewRun);
     connect(m_newRun, &NewRunPage::launched, this, [this](const QString& run) {
         showRun(run);
         m_run->setFocus(Qt::OtherFocusReason); // its button is gone
@@ -164,10 +164,10 @@ void MainWindow::wirePages() {
         m_newRun->prepareAgain(run, toml, nodes);
         showNewRun();
     };
-    connect(m_run, &RunPage::editAsked, this, editAgain);
-    connect(m_run->findChild<RunActions*>(), &RunActions::editAsked, this, editAgain);
+    connect(m_run, &RunPage::editRequested, this, editAgain);
+    connect(m_run->findChild<RunActions*>(), &RunActions::editRequested, this, editAgain);
     connect(
-        m_run, &RunPage::branchAsked, this,
+        m_run, &RunPage::branchRequested, this,
         [this](const BranchPoint& from, const QString& toml, const std::vector<Placement>& nodes) {
             m_newRun->prepareBranch(from, toml, nodes);
             showNewRun();
@@ -222,8 +222,8 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     const qsizetype launches = m_engine.ownLaunches().size();
-    const bool isAsked = event->spontaneous() && !qApp->isSavingSession();
-    if (isAsked && launches > 0) {
+    const bool isRequested = event->spontaneous() && !qApp->isSavingSession();
+    if (isRequested && launches > 0) {
         event->ignore();
         askToClose(launches);
         return;

@@ -70,8 +70,8 @@ void Rail::buildFoot(QVBoxLayout* column) {
 }
 
 void Rail::wire() {
-    connect(m_palette, &QPushButton::clicked, this, &Rail::paletteAsked);
-    connect(m_manual, &QPushButton::clicked, this, &Rail::manualAsked);
+    connect(m_palette, &QPushButton::clicked, this, &Rail::paletteRequested);
+    connect(m_manual, &QPushButton::clicked, this, &Rail::manualRequested);
     connect(m_theme, &QPushButton::clicked, this, [] {
         Theme& theme = Theme::instance();
         theme.setMode(theme.isDark() ? Theme::Mode::kLight : Theme::Mode::kDark);

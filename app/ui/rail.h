@@ -27,8 +27,8 @@ public:
 Q_SIGNALS:
     void placeChosen(rm::Rail::Place place);
     void runChosen(const QString& run);
-    void paletteAsked();
-    void manualAsked();
+    void paletteRequested();
+    void manualRequested();
 
 private:
     void buildUi();

@@ -147,7 +147,7 @@ Result<Manifest> verifyCheckpoint(const std::string& dir) {
     return manifest;
 }
 
-bool wasAskedFor(const Manifest& manifest) {
+bool wasRequested(const Manifest& manifest) {
     return manifest.reason == "command" || manifest.reason == "pause";
 }
 
@@ -237,7 +237,7 @@ std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>&
         const bool isStart = entry->path == line.startedFrom && own < rules.last;
         const bool isBest = std::ranges::find(best, entry) != best.end();
         const bool isNth = rules.every > 0 && entry->manifest.step % rules.every == 0;
-        const bool isAPersons = wasAskedFor(entry->manifest) || entry->isPinned;
+        const bool isAPersons = wasRequested(entry->manifest) || entry->isPinned;
         if (!isLast && !isStart && !isBest && !isNth && !isAPersons)
             removed.push_back(entry->path);
     }

@@ -132,7 +132,7 @@ Result<std::string> setAside(const std::string& dir);
 Result<void> bringBack(const std::string& parent, const std::string& name);
 
 /// Whether a person's command made it; then only a person removes it.
-bool wasAskedFor(const Manifest& manifest);
+bool wasRequested(const Manifest& manifest);
 
 /// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-CHECKPOINT-PID-N`;
 /// renames `old-CHECKPOINT-PID-N` back if their checkpoint is missing, else removes them too. Any

@@ -103,8 +103,8 @@ tl::unexpected<Error> noneIsWhole(const std::string& dir,
 
 } // namespace
 
-Result<WholeCheckpoint> newestWhole(const std::string& asked) {
-    std::string dir = asked;
+Result<WholeCheckpoint> newestWhole(const std::string& requested) {
+    std::string dir = requested;
     while (dir.size() > 1 && dir.ends_with('/'))
         dir.pop_back();
     const std::string parent = fs::path(dir).parent_path().string();

@@ -191,9 +191,9 @@ Result<void> syncStaged(const std::string& staged, const Manifest& manifest) {
 // A checkpoint that replaces another is kept for at least as long as the other would have been.
 std::string reasonInPlaceOf(const std::string& replaced, const Manifest& manifest) {
     const auto there = readManifest(replaced);
-    if (!there || wasAskedFor(manifest))
+    if (!there || wasRequested(manifest))
         return manifest.reason;
-    return wasAskedFor(*there) || manifest.reason == "best" ? there->reason : manifest.reason;
+    return wasRequested(*there) || manifest.reason == "best" ? there->reason : manifest.reason;
 }
 
 void sweepEntry(const fs::path& path) {

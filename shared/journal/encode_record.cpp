@@ -98,7 +98,7 @@ Body build(Builder& b, const RankExited& r) {
 
 Body build(Builder& b, const AttemptEnded& r) {
     return fb::CreateAttemptEnded(b, r.attempt, uint8_t(r.outcome), r.firstFailedRank, r.exitCode,
-                                  r.wallNs, flatText(b, r.message), r.goesOn)
+                                  r.wallNs, flatText(b, r.message), r.resumes)
         .Union();
 }
 

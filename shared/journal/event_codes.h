@@ -9,7 +9,7 @@ namespace rm {
 inline constexpr const char* kRestartsEvent = "restarts";
 /// Codes of the events of ranks, one or all of a node, that finish no step any more, or do again.
 inline constexpr const char* kRankHangsEvent = "rank-hangs";
-inline constexpr const char* kRankGoesOnEvent = "rank-goes-on";
+inline constexpr const char* kRankContinuesEvent = "rank-goes-on";
 /// Code of the event of bytes of a journal or log that are lost, as they cannot be read.
 inline constexpr const char* kJournalDamagedEvent = "journal-damaged";
 /// Code of the event that says why a checkpoint was not copied.

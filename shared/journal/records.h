@@ -171,7 +171,7 @@ struct AttemptEnded {
     std::string message;
     /// The run goes on by itself: another attempt follows, or a record of this one that it does
     /// not.
-    bool goesOn = false;
+    bool resumes = false;
     bool operator==(const AttemptEnded&) const = default;
 };
 

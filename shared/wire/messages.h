@@ -89,6 +89,8 @@ struct RankState {
 };
 
 /// Agent -> app, on change and at least each second while ranks run.
+/// It is what the agent of one node says of the run right now; that of all nodes, with their
+/// links, and what is stored of the run are the app's LiveState and RunSummary.
 struct RunState {
     int32_t attempt = 0;
     bool supervised = false; ///< an agent supervises the run right now

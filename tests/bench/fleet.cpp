@@ -133,10 +133,10 @@ public:
         RM_RETURN_IF_ERROR(await(m_engine.ask(ResumeRequest{m_run})));
         const double seconds = secondsSince(begin);
         m_engine.attach(m_run);
-        const auto goesOn = [this](const RankState& rank) {
+        const auto continues = [this](const RankState& rank) {
             return isTraining(rank) && rank.step > m_step;
         };
-        RM_RETURN_IF_ERROR(waitUntilAll(goesOn, "train on"));
+        RM_RETURN_IF_ERROR(waitUntilAll(continues, "train on"));
         return QJsonObject{{"seconds", seconds}, {"told", secondsSince(begin)}, {"nodes", m_nodes}};
     }
 

@@ -209,21 +209,22 @@ void TestCliAnswers::aBrokenListOfNodesStopsWhatNeedsItAlone() {
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
     file.close();
-    const auto isTold = [&](const Answer& answer) {
+    const auto isReported = [&](const Answer& answer) {
         return answer.err.contains("nodes.toml") && answer.err.contains("line 3");
     };
     const Answer runs = m_own.run({"runs", "--json"});
-    QVERIFY2(runs.exitCode == 0 && isTold(runs), runs.whole());
+    QVERIFY2(runs.exitCode == 0 && isReported(runs), runs.whole());
     QCOMPARE(runs.json().array().size(), 0);
     const Answer show = m_own.run({"show", "nope"});
-    QVERIFY2(show.exitCode == static_cast<int>(ExitCode::kNotFound) && isTold(show), show.whole());
+    QVERIFY2(show.exitCode == static_cast<int>(ExitCode::kNotFound) && isReported(show),
+             show.whole());
     for (const QStringList& words :
          {QStringList{"nodes", "list"},
           QStringList{"nodes", "add", "b", "--ssh", "b", "--no-check"},
           QStringList{"run", "gpt-tiny", "--node", "a"}, QStringList{"clean"}}) {
         const Answer needed = m_own.run(words);
         QVERIFY2(needed.exitCode == static_cast<int>(ExitCode::kUsage), needed.whole());
-        QVERIFY2(isTold(needed) && needed.err.count('\n') == 1, needed.whole());
+        QVERIFY2(isReported(needed) && needed.err.count('\n') == 1, needed.whole());
     }
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(file.readAll(), text);
@@ -323,9 +324,10 @@ void TestCliAnswers::dataThatANodeLacksIsToldBeforeTheLaunch() {
     const Answer answer = m_own.run(
         {"run", "gpt-tiny", "--json", "--set", R"(data.train=["/usr/share", "/no/such/folder"])"});
     QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kNotFound), answer.whole());
-    const QString told = answer.json().object()["error"].toObject()["message"].toString();
-    QCOMPARE(told, QString("launch on this-computer: data.train names /no/such/folder, which is "
-                           "not there"));
+    const QString reported = answer.json().object()["error"].toObject()["message"].toString();
+    QCOMPARE(reported,
+             QString("launch on this-computer: data.train names /no/such/folder, which is "
+                     "not there"));
     QVERIFY(m_own.run({"runs", "--json"}).json().array().isEmpty());
 }
 
@@ -369,11 +371,11 @@ void TestCliAnswers::theCheckOfALaunchTellsTooManyRanks() {
 void TestCliAnswers::tooLargeARunIsToldAndLeavesNoTrace() {
     const Answer answer = m_own.run(kTooLarge + QStringList{"--json"});
     QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kExhausted), answer.whole());
-    const QString told = answer.json().object()["error"].toObject()["message"].toString();
+    const QString reported = answer.json().object()["error"].toObject()["message"].toString();
     for (const char* part :
          {"this-computer has too little memory for large: it needs more than ", " TiB, and ",
           " are free; a smaller model", "; --anyway launches it all the same"})
-        QVERIFY2(told.contains(part), part);
+        QVERIFY2(reported.contains(part), part);
     QVERIFY(m_own.run({"runs", "--json"}).json().array().isEmpty());
 }
 

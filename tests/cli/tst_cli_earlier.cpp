@@ -52,7 +52,7 @@ private:
     }
     std::vector<RunSummary> runs() const;
     QStringList shortWords(const QString& name, int64_t steps, const QString& folder) const;
-    QString told(const QString& run, const char* code = kEarlierRunEvent) const;
+    QString reported(const QString& run, const char* code = kEarlierRunEvent) const;
     std::vector<StoredCheckpoint> checkpoints(const QString& run) const;
     std::unique_ptr<QProcess> train(const QStringList& more, size_t count, int attempt);
     void killAll();
@@ -82,7 +82,7 @@ std::vector<StoredCheckpoint> TestCliEarlier::checkpoints(const QString& run) co
     return (*reader)->checkpoints(run);
 }
 
-QString TestCliEarlier::told(const QString& run, const char* code) const {
+QString TestCliEarlier::reported(const QString& run, const char* code) const {
     const auto reader = StoreReader::open(Paths::fromEnvironment().database());
     for (const StoredEvent& each : (*reader)->events(run)) // newest first
         if (each.event.code == code)
@@ -116,7 +116,7 @@ void TestCliEarlier::withNothingToGoOnFromItBeginsFromScratch() {
     const auto app = train({}, 1, 1);
     QCOMPARE(runs().size(), size_t(1));
     m_run = runs().front().id;
-    QTRY_VERIFY(told(m_run).endsWith("it begins from scratch"));
+    QTRY_VERIFY(reported(m_run).endsWith("it begins from scratch"));
     const Answer saved = m_own.run({"checkpoint", m_run, "--json"});
     QVERIFY2(saved.exitCode == 0, saved.whole());
     m_saved = saved.json().object()["step"].toInteger();
@@ -128,11 +128,12 @@ void TestCliEarlier::theSameSpecGoesOnAsTheNextAttemptOfARunThatHasEnded() {
     const auto app = train({}, 1, 2);
     QCOMPARE(runs().front().id, m_run);
     QCOMPARE(runs().front().attempt, 2);
-    QTRY_VERIFY2(told(m_run).contains(QString("the run %1 goes on with its next attempt from step "
-                                              "%2 on")
-                                          .arg(m_run)
-                                          .arg(m_saved)),
-                 qPrintable(told(m_run)));
+    QTRY_VERIFY2(
+        reported(m_run).contains(QString("the run %1 goes on with its next attempt from step "
+                                         "%2 on")
+                                     .arg(m_run)
+                                     .arg(m_saved)),
+        qPrintable(reported(m_run)));
     const QByteArray alive =
         QString("%1 is still running on this-computer; follow it (ringmaster attach %1), or pause "
                 "or stop it first")
@@ -153,8 +154,8 @@ void TestCliEarlier::otherSettingsGoOnInARunOfTheirOwn() {
     const RunSummary run = runs().front();
     QCOMPARE(run.parentRun, m_run);
     QCOMPARE(run.parentStep, m_saved);
-    QTRY_VERIFY2(told(run.id).endsWith("as its settings differ in optimizer.clip"),
-                 qPrintable(told(run.id)));
+    QTRY_VERIFY2(reported(run.id).endsWith("as its settings differ in optimizer.clip"),
+                 qPrintable(reported(run.id)));
     killAll();
     QVERIFY(app->waitForFinished(kDeadlineMs));
 }
@@ -191,8 +192,8 @@ void TestCliEarlier::whatARunSavedUnwatchedIsGoneOnFrom() {
     const RunSummary run = runs().front();
     QCOMPARE(run.parentRun, m_unwatched);
     QCOMPARE(run.parentStep, kShortSteps);
-    QVERIFY2(told(run.id).endsWith("as its settings differ in train.steps"),
-             qPrintable(told(run.id)));
+    QVERIFY2(reported(run.id).endsWith("as its settings differ in train.steps"),
+             qPrintable(reported(run.id)));
 }
 
 /// Of a run with two checkpoints.
@@ -215,7 +216,7 @@ void TestCliEarlier::aDamagedNewestIsPassedOverByName() {
     const RunSummary run = runs().front();
     QCOMPARE(run.parentRun, m_unwatched);
     QCOMPARE(run.parentStep, there.back().saved.step);
-    const QString words = told(run.id, kCheckpointDamagedEvent);
+    const QString words = reported(run.id, kCheckpointDamagedEvent);
     const QString passedOver =
         QString("checkpoint step %1 of %2 is damaged").arg(kShortSteps).arg(m_unwatched);
     QVERIFY2(words.startsWith(passedOver) &&

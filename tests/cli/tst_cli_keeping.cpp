@@ -266,9 +266,9 @@ void TestCliKeeping::whatWasDeployedIsCleanedOnceItIsAgreedTo() {
     QVERIFY2(refused.exitCode == 0 && refused.out.contains("used lately"), refused.whole());
     const timespec longAgo[2] = {};
     QCOMPARE(::utimensat(AT_FDCWD, QFileInfo(data).path().toLocal8Bit(), longAgo, 0), 0);
-    const Answer asked = m_own.run({"clean", "--node", "this-computer"});
-    QVERIFY2(asked.exitCode == codeOf(ExitCode::kUsage) && asked.err.contains("--yes"),
-             asked.whole());
+    const Answer requested = m_own.run({"clean", "--node", "this-computer"});
+    QVERIFY2(requested.exitCode == codeOf(ExitCode::kUsage) && requested.err.contains("--yes"),
+             requested.whole());
     QVERIFY(QFileInfo::exists(data));
     // One answer a node, and the one that cannot be reached is named.
     const Answer cleaned = m_own.run({"clean", "--yes"});

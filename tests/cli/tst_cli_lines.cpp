@@ -133,12 +133,12 @@ void TestCliLines::restoreSaysWhatItRetires() {
     const Answer restored =
         m_own.run({"restore", kRun, QString::number(m_early), "--yes", "--json"});
     QVERIFY2(restored.exitCode == 0, restored.whole());
-    const QRegularExpression told(
+    const QRegularExpression reported(
         QString("Going on from step %1 sets aside steps %2 to %3 and \\d checkpoints? of lines-")
             .arg(m_early)
             .arg(m_early + 1)
             .arg(m_first));
-    QVERIFY2(QString::fromUtf8(restored.err).contains(told), restored.whole());
+    QVERIFY2(QString::fromUtf8(restored.err).contains(reported), restored.whole());
     m_second = pauseNow();
     QVERIFY2(m_second > m_early && m_second < m_first, qPrintable(QString::number(m_second)));
 }
@@ -181,8 +181,8 @@ void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
 void TestCliLines::resumeTakesTheNewestOfTheLivingLine() {
     const Answer resumed = m_own.run({"resume", kRun});
     QVERIFY2(resumed.exitCode == 0, resumed.whole());
-    const QByteArray told = "Going on from step " + QByteArray::number(m_second) + "\n";
-    QVERIFY2(resumed.err.contains(told), resumed.whole());
+    const QByteArray reported = "Going on from step " + QByteArray::number(m_second) + "\n";
+    QVERIFY2(resumed.err.contains(reported), resumed.whole());
     QVERIFY(pauseNow() > m_second);
     QCOMPARE(lastAttempt()["start_step"].toInteger(), m_second);
     const auto reader = StoreReader::open(Paths::fromEnvironment().database());
@@ -225,9 +225,9 @@ void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFileInfo::exists(path));
     QVERIFY(checkpoint(nameOf(m_second, 2)).isEmpty());
-    const QJsonArray asked = m_own.run({"commands", kRun, "--json"}).json().array();
+    const QJsonArray requested = m_own.run({"commands", kRun, "--json"}).json().array();
     for (const int at : {0, 1, 2}) {
-        const QJsonObject each = asked.at(at).toObject();
+        const QJsonObject each = requested.at(at).toObject();
         QCOMPARE(each["command"].toString(),
                  QString(at == 1 ? "bring-back-checkpoint" : "remove-checkpoint"));
         QCOMPARE(each["from"].toString(), QString("terminal"));
@@ -285,16 +285,17 @@ void TestCliLines::resumePassesOverADamagedCheckpoint() {
     flipByte(newest["path"].toString() + "/model.safetensors");
     const Answer resumed = m_own.run({"resume", kRun});
     QVERIFY2(resumed.exitCode == 0, resumed.whole());
-    const QString told = QString("checkpoint step %1 is damaged (model.safetensors: its SHA-256 is "
-                                 "not the one in the manifest); resumed from step %2")
-                             .arg(step)
-                             .arg(from);
-    QVERIFY2(resumed.err.contains(told.toUtf8()), resumed.whole());
+    const QString reported =
+        QString("checkpoint step %1 is damaged (model.safetensors: its SHA-256 is "
+                "not the one in the manifest); resumed from step %2")
+            .arg(step)
+            .arg(from);
+    QVERIFY2(resumed.err.contains(reported.toUtf8()), resumed.whole());
     m_first = pauseNow();
     QVERIFY(m_first > from);
     QCOMPARE(lastAttempt()["start_step"].toInteger(), from);
     const Answer shown = m_own.run({"show", kRun});
-    QVERIFY2(shown.out.contains(told.toUtf8()), shown.whole());
+    QVERIFY2(shown.out.contains(reported.toUtf8()), shown.whole());
     for (const QJsonValue& each : m_own.run({"checkpoints", kRun, "--json"}).json().array())
         if (each["path"] == newest["path"])
             QVERIFY(each["damaged"].toBool() && !each["retired_by"].isNull() &&
@@ -326,10 +327,10 @@ void TestCliLines::branchTellsItsStory() {
     QCOMPARE(shown["name"].toString(), kRun + ", lr 5e-4");
     QCOMPARE(shown["parent_step"].toInteger(), m_first);
     const QString event = QString("branched from %1 at %2").arg(kRun).arg(m_first);
-    bool isTold = false;
+    bool isReported = false;
     for (const QJsonValue& each : shown["events"].toArray())
-        isTold = isTold || each["message"].toString() == event;
-    QVERIFY(isTold);
+        isReported = isReported || each["message"].toString() == event;
+    QVERIFY(isReported);
     const Answer runs = m_own.run({"runs"});
     QVERIFY2(runs.out.contains(QString("%1 at %2").arg(kRun).arg(m_first).toUtf8()), runs.whole());
 }

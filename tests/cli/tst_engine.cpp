@@ -85,8 +85,8 @@ private:
     bool anyRunOnTheNode() const;
     void addSilentNode();
     void storeCommand(const QString& run, const char* id, CommandKind kind, int64_t agoNs,
-                      AskedState state = AskedState::kWaiting);
-    AskedCommand asked(const QString& run, const std::string& id);
+                      RequestedState state = RequestedState::kWaiting);
+    RequestedCommand requested(const QString& run, const std::string& id);
 
     OwnFolders m_own;
     Paths m_paths = Paths::fromEnvironment();
@@ -338,17 +338,17 @@ void TestEngine::aTrialThatConnectsIsStoppedAtOnce() {
     addSilentNode();
     makeEngine();
     const NodeTrial trial{TrialKind::kSelfTest, {{"silent", 0}}, {}};
-    auto told = m_engine->ask(TrialRequest{trial});
+    auto measured = m_engine->ask(TrialRequest{trial});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QVERIFY(m_engine->ask(StopTrialRequest{{TrialKind::kStepProfile, trial.nodes, {}}}).result());
-    QVERIFY(!told.isFinished()); // that was another
+    QVERIFY(!measured.isFinished()); // that was another
     QElapsedTimer timer;
     timer.start();
     QVERIFY(m_engine->ask(StopTrialRequest{trial}).result());
-    QTRY_VERIFY_WITH_TIMEOUT(told.isFinished(), kDeadlineMs);
+    QTRY_VERIFY_WITH_TIMEOUT(measured.isFinished(), kDeadlineMs);
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
-    QVERIFY(!told.result());
-    QCOMPARE(told.result().error().code, ErrorCode::kUnavailable);
+    QVERIFY(!measured.result());
+    QCOMPARE(measured.result().error().code, ErrorCode::kUnavailable);
 }
 
 void TestEngine::aLaunchBesideATrialSaysWhatItWaitsFor() {
@@ -358,7 +358,7 @@ void TestEngine::aLaunchBesideATrialSaysWhatItWaitsFor() {
     connect(m_engine.get(), &Engine::progressed, this,
             [&](const QString& id, const Progress& now) { stages[id] << now.stage; });
     const NodeTrial trial{TrialKind::kSelfTest, {{"silent", 0}}, {}};
-    auto told = m_engine->ask(TrialRequest{trial});
+    auto measured = m_engine->ask(TrialRequest{trial});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QTRY_COMPARE_WITH_TIMEOUT(stages[trialId(trial)].value(0), QString("Check nodes"), kDeadlineMs);
     const QString run = "near-000001";
@@ -372,9 +372,9 @@ void TestEngine::aLaunchBesideATrialSaysWhatItWaitsFor() {
     QVERIFY(m_engine->ask(CommandRequest{run, CommandKind::kKill}).result());
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
-    QVERIFY(!told.isFinished()); // it goes on, until it is cancelled itself
+    QVERIFY(!measured.isFinished()); // it goes on, until it is cancelled itself
     QVERIFY(m_engine->ask(StopTrialRequest{trial}).result());
-    QTRY_VERIFY_WITH_TIMEOUT(told.isFinished(), kDeadlineMs);
+    QTRY_VERIFY_WITH_TIMEOUT(measured.isFinished(), kDeadlineMs);
 }
 
 void TestEngine::aNodeIsRidOfAllByOneAtATime() {
@@ -454,7 +454,7 @@ void TestEngine::aFailedResumeKeepsTheState() {
 /// Whoever asked for it knows it by its own id until it has the answer.
 void TestEngine::aLaunchThatGoesOnWithAnEarlierRunIsCancelled() {
     addSilentNode();
-    const QString earlier = "gpt-tiny-000001", asked = "gpt-tiny-000002";
+    const QString earlier = "gpt-tiny-000001", requested = "gpt-tiny-000002";
     const auto spec = loadSpecOrRecipe("gpt-tiny", {"checkpoint.on_existing=resume"});
     QVERIFY(spec);
     {
@@ -470,18 +470,18 @@ void TestEngine::aLaunchThatGoesOnWithAnEarlierRunIsCancelled() {
     QStringList progressed;
     connect(m_engine.get(), &Engine::progressed, this,
             [&progressed](const QString& run, const Progress&) { progressed << run; });
-    const auto launched = m_engine->ask(LaunchRequest{**spec, {{"silent", 1}}, asked});
+    const auto launched = m_engine->ask(LaunchRequest{**spec, {{"silent", 1}}, requested});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     QTRY_VERIFY_WITH_TIMEOUT(progressed.contains(earlier), kDeadlineMs);
-    QCOMPARE(progressed.back(), asked); // it hears what the earlier run's asker hears
-    QVERIFY(m_engine->live(asked).launching && m_engine->live(earlier).launching);
-    const auto killed = m_engine->ask(CommandRequest{asked, CommandKind::kKill});
+    QCOMPARE(progressed.back(), requested); // it hears what the earlier run's asker hears
+    QVERIFY(m_engine->live(requested).launching && m_engine->live(earlier).launching);
+    const auto killed = m_engine->ask(CommandRequest{requested, CommandKind::kKill});
     QVERIFY(killed.isFinished() && killed.result());
     QCOMPARE(killed.result()->progress, CommandProgress::kApplied);
-    QCOMPARE(m_engine->live(asked).pending, std::optional(CommandKind::kStop));
+    QCOMPARE(m_engine->live(requested).pending, std::optional(CommandKind::kStop));
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
     QVERIFY(!launched.result());
-    QVERIFY(!m_engine->live(asked).launching);
+    QVERIFY(!m_engine->live(requested).launching);
     QCOMPARE(stored(earlier).state, RunStateKind::kPaused);
 }
 
@@ -523,20 +523,20 @@ void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
 }
 
 void TestEngine::storeCommand(const QString& run, const char* id, CommandKind kind, int64_t agoNs,
-                              AskedState state) {
+                              RequestedState state) {
     const auto writer = StoreWriter::open(m_paths.database());
     QVERIFY(writer);
     QVERIFY((*writer)->addCommand(run, {.id = id,
                                         .kind = commandKindName(kind),
-                                        .by = {"kc", AskedFrom::kWindow},
-                                        .askedNs = wallNowNs() - agoNs,
+                                        .by = {"kc", RequestedFrom::kWindow},
+                                        .requestedNs = wallNowNs() - agoNs,
                                         .state = state}));
 }
 
-AskedCommand TestEngine::asked(const QString& run, const std::string& id) {
+RequestedCommand TestEngine::requested(const QString& run, const std::string& id) {
     const auto reader = StoreReader::open(m_paths.database());
-    for (const AskedCommand& each :
-         reader ? (*reader)->askedCommands(run) : std::vector<AskedCommand>())
+    for (const RequestedCommand& each :
+         reader ? (*reader)->requestedCommands(run) : std::vector<RequestedCommand>())
         if (each.id == id)
             return each;
     return {};
@@ -548,12 +548,12 @@ void TestEngine::aCommandThatWaitsForItsNodeOutlivesTheEngine() {
     storeRun(run, RunStateKind::kRunning, {"silent"});
     makeEngine();
     (void)m_engine->ask(
-        CommandRequest{run, CommandKind::kPause, {}, "id-1", {"kc", AskedFrom::kTerminal}});
+        CommandRequest{run, CommandKind::kPause, {}, "id-1", {"kc", RequestedFrom::kTerminal}});
     QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kPause),
                               kDeadlineMs);
-    QCOMPARE(asked(run, "id-1").by, (Asker{"kc", AskedFrom::kTerminal}));
+    QCOMPARE(requested(run, "id-1").by, (Requester{"kc", RequestedFrom::kTerminal}));
     m_engine.reset();
-    QCOMPARE(asked(run, "id-1").state, AskedState::kWaiting);
+    QCOMPARE(requested(run, "id-1").state, RequestedState::kWaiting);
     makeEngine();
     m_engine->attachAll();
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kPause));
@@ -561,7 +561,7 @@ void TestEngine::aCommandThatWaitsForItsNodeOutlivesTheEngine() {
     const auto again = m_engine->ask(CommandRequest{run, CommandKind::kPause, {}, "id-1", {}});
     QTest::qWait(0);
     QVERIFY(!again.isFinished());
-    QCOMPARE(asked(run, "id-1").by.who, std::string("kc"));
+    QCOMPARE(requested(run, "id-1").by.who, std::string("kc"));
 }
 
 void TestEngine::aCommandOfYesterdayIsNotSent() {
@@ -572,8 +572,8 @@ void TestEngine::aCommandOfYesterdayIsNotSent() {
     storeCommand(run, "young", CommandKind::kCheckpoint, kCommandKeptNs / 2);
     makeEngine();
     m_engine->attachAll();
-    QTRY_COMPARE_WITH_TIMEOUT(asked(run, "old").state, AskedState::kLapsed, kDeadlineMs);
-    QCOMPARE(asked(run, "young").state, AskedState::kWaiting);
+    QTRY_COMPARE_WITH_TIMEOUT(requested(run, "old").state, RequestedState::kLapsed, kDeadlineMs);
+    QCOMPARE(requested(run, "young").state, RequestedState::kWaiting);
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kCheckpoint));
     const auto reader = StoreReader::open(m_paths.database());
     QVERIFY(reader);
@@ -590,11 +590,11 @@ void TestEngine::aKillThatWasBegunIsFinishedHoweverOldItIs() {
     const QString run = "half-000001";
     addSilentNode();
     storeRun(run, RunStateKind::kRunning, {"silent"});
-    storeCommand(run, "begun", CommandKind::kKill, 24 * kCommandKeptNs, AskedState::kAccepted);
+    storeCommand(run, "begun", CommandKind::kKill, 24 * kCommandKeptNs, RequestedState::kAccepted);
     makeEngine();
     m_engine->attachAll();
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kKill));
-    QCOMPARE(asked(run, "begun").state, AskedState::kAccepted);
+    QCOMPARE(requested(run, "begun").state, RequestedState::kAccepted);
 }
 
 void TestEngine::theOthersAreKilledAfterADeclarationByTheNextEngine() {
@@ -603,16 +603,16 @@ void TestEngine::theOthersAreKilledAfterADeclarationByTheNextEngine() {
     storeRun(run, RunStateKind::kRunning, {"silent", "removed-from-the-fleet"});
     makeEngine();
     const auto declared = m_engine->ask(
-        DeclareLostRequest{run, "removed-from-the-fleet", {"kc", AskedFrom::kTerminal}});
+        DeclareLostRequest{run, "removed-from-the-fleet", {"kc", RequestedFrom::kTerminal}});
     QTRY_VERIFY_WITH_TIMEOUT(declared.isFinished(), kDeadlineMs);
     QVERIFY(declared.result());
     m_engine.reset();
     makeEngine();
     m_engine->attachAll();
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kKill));
-    const auto kill = asked(run, "lost-1-1");
-    QCOMPARE(kill.state, AskedState::kAccepted);
-    QCOMPARE(kill.by, (Asker{"kc", AskedFrom::kTerminal}));
+    const auto kill = requested(run, "lost-1-1");
+    QCOMPARE(kill.state, RequestedState::kAccepted);
+    QCOMPARE(kill.by, (Requester{"kc", RequestedFrom::kTerminal}));
 }
 
 void TestEngine::aWaitingCommandIsWithdrawn() {
@@ -625,7 +625,7 @@ void TestEngine::aWaitingCommandIsWithdrawn() {
     const auto first = m_engine->ask(WithdrawRequest{run, "before"});
     QTRY_VERIFY_WITH_TIMEOUT(first.isFinished(), kDeadlineMs);
     QVERIFY(first.result());
-    QCOMPARE(asked(run, "before").state, AskedState::kWithdrawn);
+    QCOMPARE(requested(run, "before").state, RequestedState::kWithdrawn);
     const auto stop = m_engine->ask(CommandRequest{run, CommandKind::kStop, {}, "id-1", {}});
     QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kStop),
                               kDeadlineMs);
@@ -635,7 +635,8 @@ void TestEngine::aWaitingCommandIsWithdrawn() {
     QTRY_VERIFY_WITH_TIMEOUT(stop.isFinished(), kDeadlineMs);
     QCOMPARE(stop.result().error().code, ErrorCode::kUnavailable);
     QVERIFY(!m_engine->live(run).pending);
-    QTRY_COMPARE_WITH_TIMEOUT(asked(run, "id-1").state, AskedState::kWithdrawn, kDeadlineMs);
+    QTRY_COMPARE_WITH_TIMEOUT(requested(run, "id-1").state, RequestedState::kWithdrawn,
+                              kDeadlineMs);
     const auto again = m_engine->ask(WithdrawRequest{run, "id-1"});
     QVERIFY(again.isFinished() && !again.result());
 }

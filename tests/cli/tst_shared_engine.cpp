@@ -289,12 +289,12 @@ void TestSharedEngine::theWindowThatIsThereIsShown() {
     const auto window = opened(face::Kind::kWindow);
     const auto second = opened(face::Kind::kWindow);
     QVERIFY(holder && window && second);
-    QSignalSpy asked(&window->engine, &SharedEngine::windowAsked);
+    QSignalSpy requested(&window->engine, &SharedEngine::windowRequested);
     const auto shown = second->engine.showOtherWindow("token");
     QTRY_VERIFY_WITH_TIMEOUT(shown.isFinished(), kDeadlineMs);
     QVERIFY(shown.result());
-    QTRY_COMPARE_WITH_TIMEOUT(asked.size(), 1, kDeadlineMs);
-    QCOMPARE(asked.front().front().toByteArray(), QByteArray("token"));
+    QTRY_COMPARE_WITH_TIMEOUT(requested.size(), 1, kDeadlineMs);
+    QCOMPARE(requested.front().front().toByteArray(), QByteArray("token"));
 }
 
 void TestSharedEngine::withoutAWindowNoneIsShown() {

@@ -12,9 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     RM_HOLDS(folder || folder.error().code == ErrorCode::kCorrupt);
     const auto fingerprint = parseDataFingerprint(text);
     RM_HOLDS(fingerprint || fingerprint.error().code == ErrorCode::kCorrupt);
-    for (const size_t asked : {0, 2}) {
-        const auto answers = parseAnswers(text, asked);
-        RM_HOLDS(answers ? answers->size() == asked : answers.error().code == ErrorCode::kCorrupt);
+    for (const size_t questions : {0, 2}) {
+        const auto answers = parseAnswers(text, questions);
+        RM_HOLDS(answers ? answers->size() == questions
+                         : answers.error().code == ErrorCode::kCorrupt);
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/run_figures.h"
@@ -200,18 +200,22 @@ void TestModels::commandsAreToldWithWhoAskedForThem() {
     RunHistory history;
     history.commands = {{CommandApplied{"id-1", "hold", 9, 100, true, ""}, 1},
                         {CommandApplied{"id-2", "stop", 12, 300, true, ""}, 1}};
-    const Asker kc{"kc", AskedFrom::kWindow};
-    history.asked = {
-        {.id = "id-4", .kind = "pause", .by = kc, .askedNs = 500},
+    const Requester kc{"kc", RequestedFrom::kWindow};
+    history.requested = {
+        {.id = "id-4", .kind = "pause", .by = kc, .requestedNs = 500},
         {.id = "id-3",
          .kind = "kill",
-         .by = {"eva", AskedFrom::kTerminal},
-         .askedNs = 350,
-         .state = AskedState::kApplied,
+         .by = {"eva", RequestedFrom::kTerminal},
+         .requestedNs = 350,
+         .state = RequestedState::kApplied,
          .answeredNs = 400,
          .answer = "killed"},
-        {.id = "id-2", .kind = "stop", .by = {{}, AskedFrom::kElsewhere}, .askedNs = 300},
-        {.id = "id-1", .kind = "hold", .by = kc, .askedNs = 90, .state = AskedState::kApplied}};
+        {.id = "id-2", .kind = "stop", .by = {{}, RequestedFrom::kElsewhere}, .requestedNs = 300},
+        {.id = "id-1",
+         .kind = "hold",
+         .by = kc,
+         .requestedNs = 90,
+         .state = RequestedState::kApplied}};
     const auto moments = timelineOf(runCalled("a", 60, {}), history);
     QCOMPARE(moments.size(), size_t(4));
     QCOMPARE(moments[0].text,
@@ -226,11 +230,11 @@ void TestModels::stepsOfAHeldRunAreCounted() {
     history.commands = {{CommandApplied{"id-1", "step", 467, 100, true, ""}, 1},
                         {CommandApplied{"id-2", "step", 470, 200, true, ""}, 1},
                         {CommandApplied{"id-3", "validate", 471, 300, true, ""}, 1}};
-    const Asker kc{"kc", AskedFrom::kWindow};
-    history.asked = {
-        {.id = "id-1", .kind = "step", .args = {{"steps", "3"}}, .by = kc, .askedNs = 90},
-        {.id = "id-2", .kind = "step", .by = {{}, AskedFrom::kElsewhere}, .askedNs = 200},
-        {.id = "id-3", .kind = "validate", .by = kc, .askedNs = 290}};
+    const Requester kc{"kc", RequestedFrom::kWindow};
+    history.requested = {
+        {.id = "id-1", .kind = "step", .args = {{"steps", "3"}}, .by = kc, .requestedNs = 90},
+        {.id = "id-2", .kind = "step", .by = {{}, RequestedFrom::kElsewhere}, .requestedNs = 200},
+        {.id = "id-3", .kind = "validate", .by = kc, .requestedNs = 290}};
     const auto moments = timelineOf(runCalled("a", 471, {}), history);
     QCOMPARE(moments.size(), size_t(3));
     QCOMPARE(moments[0].text, "validated at step 471, kc in the window");

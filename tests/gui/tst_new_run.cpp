@@ -465,19 +465,19 @@ void TestNewRun::stepsThatTheRanksCannotCutAreRedBeforeTheLaunch() {
                              "\n[launch]\ndevice = \"cpu\"\n");
     };
     show("7");
-    const auto isTold = [this] {
+    const auto isReported = [this] {
         return !checkLines()
                     .filter("cut steps of 7 samples of train.global_batch: 1 rank takes 2")
                     .isEmpty();
     };
-    QTRY_VERIFY2_WITH_TIMEOUT(isTold(), qPrintable(checkLines().join('\n')), 20'000);
+    QTRY_VERIFY2_WITH_TIMEOUT(isReported(), qPrintable(checkLines().join('\n')), 20'000);
     QVERIFY(!canLaunch());
     // Nor does what the nodes said of those stay.
     show("8");
     const auto isWhole = [this] {
         return !checkLines().filter("all ranks train on CPUs").isEmpty();
     };
-    QTRY_VERIFY2_WITH_TIMEOUT(isWhole() && !isTold() && canLaunch(),
+    QTRY_VERIFY2_WITH_TIMEOUT(isWhole() && !isReported() && canLaunch(),
                               qPrintable(checkLines().join('\n')), 20'000);
     // What is unsound in itself is told once.
     text()->setPlainText(kText + "[train]\nbatch_size = 0\nglobal_batch = 8\n");
@@ -502,10 +502,10 @@ void TestNewRun::stepsAreForecastForSeveralNodes() {
     QCOMPARE(forecast->toolTip(), QString("For two nodes or more"));
     plan->close();
     auto* several = new PlanDialog("2 ranks on a, b", kText, true, &m_window->window());
-    const QSignalSpy asked(several, &PlanDialog::forecastAsked);
+    const QSignalSpy requested(several, &PlanDialog::forecastRequested);
     several->open();
     several->findChild<QPushButton*>("forecastSteps")->click();
-    QCOMPARE(asked.size(), 1);
+    QCOMPARE(requested.size(), 1);
     several->close();
     QTRY_VERIFY(!m_window->window().findChild<PlanDialog*>());
 }
@@ -528,7 +528,7 @@ void TestNewRun::aNameThatARunHasAlreadyIsTold() {
     demo.window().showNewRun();
     NewRunPage& page = demo.window().newRunPage();
     auto* name = page.findChild<QLineEdit*>("field.name");
-    const auto isTold = [&] {
+    const auto isReported = [&] {
         return std::ranges::any_of(linesOf(page), [](const QString& line) {
             return line.startsWith("A run is called gpt-tiny already, " + kFinishedRun);
         });
@@ -538,18 +538,18 @@ void TestNewRun::aNameThatARunHasAlreadyIsTold() {
         QTest::keyClicks(name, text);
     };
     type("gpt-tiny");
-    QTRY_VERIFY2(isTold(), qPrintable(linesOf(page).join('\n')));
+    QTRY_VERIFY2(isReported(), qPrintable(linesOf(page).join('\n')));
     const QString resumed =
         QString(kText).replace("mine", "gpt-tiny") + "[checkpoint]\non_existing = \"resume\"\n";
     page.prepareAgain({}, resumed, {}); // goes on as that run
-    QTRY_VERIFY2(!isTold(), qPrintable(linesOf(page).join('\n')));
+    QTRY_VERIFY2(!isReported(), qPrintable(linesOf(page).join('\n')));
     QCOMPARE(name->text(), QString("gpt-tiny"));
     page.prepareBranch({.run = kFinishedRun, .checkpoint = "step-000000100", .step = 100}, resumed,
                        {}); // is a run of its own all the same
     type("gpt-tiny");
-    QTRY_VERIFY2(isTold(), qPrintable(linesOf(page).join('\n')));
+    QTRY_VERIFY2(isReported(), qPrintable(linesOf(page).join('\n')));
     type("a name of its own");
-    QTRY_VERIFY2(!isTold(), qPrintable(linesOf(page).join('\n')));
+    QTRY_VERIFY2(!isReported(), qPrintable(linesOf(page).join('\n')));
 }
 
 void TestNewRun::aCloseThatWouldCancelALaunchIsAskedAbout() {

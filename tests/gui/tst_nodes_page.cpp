@@ -576,24 +576,24 @@ void TestNodesPage::anAgentOfAnotherReleaseIsRemovedByOnePress() {
 void TestNodesPage::aNodeThatIsEditedDuringItsCheckIsCheckedAnew() {
     QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
     check(checkWithGpus("box", 1));
-    std::vector<std::shared_ptr<QPromise<NodeCheck>>> asked;
-    m_demo->fleet().setChecker([&asked](const QString&, const Credentials&) {
-        asked.push_back(std::make_shared<QPromise<NodeCheck>>());
-        asked.back()->start();
-        return asked.back()->future();
+    std::vector<std::shared_ptr<QPromise<NodeCheck>>> requested;
+    m_demo->fleet().setChecker([&requested](const QString&, const Credentials&) {
+        requested.push_back(std::make_shared<QPromise<NodeCheck>>());
+        requested.back()->start();
+        return requested.back()->future();
     });
-    const auto answer = [&asked](size_t which, int64_t checkedNs) {
-        asked[which]->addResult(checkWithGpus("box", checkedNs));
-        asked[which]->finish();
+    const auto answer = [&requested](size_t which, int64_t checkedNs) {
+        requested[which]->addResult(checkWithGpus("box", checkedNs));
+        requested[which]->finish();
     };
     m_demo->window().nodesPage().select("box");
     click("checkNode");
-    QCOMPARE(asked.size(), size_t{1});
+    QCOMPARE(requested.size(), size_t{1});
     click("editNode");
     click("nodeMore.head");
     find<QCheckBox>("gpu.1")->click();
     click("editNodeConfirm");
-    QTRY_COMPARE(asked.size(), size_t{2});
+    QTRY_COMPARE(requested.size(), size_t{2});
     QVERIFY(find<QPushButton>("cancelCheck")->isVisible());
     answer(0, 2);
     QTest::qWait(0);
@@ -750,7 +750,7 @@ void TestNodesPage::twoKeysAreAskedAboutOneAfterAnother() {
             refusedCheck(name.toStdString(), refusal(ConnectFailure::Need::kTrustHostKey,
                                                      ConnectFailure::Cause::kHostKey, key)));
     });
-    const auto asked = [this] {
+    const auto requested = [this] {
         QStringList open;
         for (const auto* dialog : m_demo->window().findChildren<QDialog*>("hostKeyDialog"))
             if (dialog->isVisible())
@@ -767,10 +767,10 @@ void TestNodesPage::twoKeysAreAskedAboutOneAfterAnother() {
         click("checkNode");
     }
     QTRY_COMPARE(m_demo->window().findChildren<QDialog*>("hostKeyDialog").size(), 2);
-    QCOMPARE(asked(), QStringList("SHA256:box"));
+    QCOMPARE(requested(), QStringList("SHA256:box"));
     answer("trustKey");
-    QCOMPARE(asked(), QStringList());
-    QTRY_COMPARE(asked(), QStringList("SHA256:twin"));
+    QCOMPARE(requested(), QStringList());
+    QTRY_COMPARE(requested(), QStringList("SHA256:twin"));
     answer("cancel");
     QTRY_VERIFY(!find<QDialog>("hostKeyDialog"));
     QCOMPARE(trusted, std::vector<std::string>{"SHA256:box"});
@@ -799,12 +799,12 @@ namespace {
 /// Answers what is asked about deployed files when a test wants it.
 struct CleaningEngine : FakeEngine {
     void post(EngineRequest request, Done done) override {
-        asked = std::get<CleanNodeRequest>(request).cleaning;
+        requested = std::get<CleanNodeRequest>(request).cleaning;
         give = std::move(done);
     }
     void answer(const Result<DeployedReport>& report) { give(report); }
 
-    NodeCleaning asked;
+    NodeCleaning requested;
     Done give;
 };
 
@@ -833,7 +833,7 @@ void TestNodesPage::aRemovalIsNotLeftHalfDone() {
     QVERIFY(!find<QLabel>("removeNodeText")->text().contains("twin"));
     auto* runs = find<QCheckBox>("removeNodeRuns");
     runs->click();
-    QVERIFY(engine.asked.isPreview && engine.asked.withRuns);
+    QVERIFY(engine.requested.isPreview && engine.requested.withRuns);
     engine.answer(deployedTrainer());
     QTRY_VERIFY2(find<QLabel>("removeNodeText")->text().contains("gone for twin"),
                  qPrintable(find<QLabel>("removeNodeText")->text()));
@@ -848,7 +848,7 @@ void TestNodesPage::aRemovalIsNotLeftHalfDone() {
                                "by you@laptop."),
                  qPrintable(find<QLabel>("removeNodeText")->text()));
     click("removeFromNode");
-    QVERIFY(!engine.asked.isPreview);
+    QVERIFY(!engine.requested.isPreview);
     QVERIFY(!runs->isEnabled() && !find<QPushButton>("removeFromList")->isEnabled());
     QTest::keyClick(dialog, Qt::Key_Escape);
     dialog->close();
@@ -1063,11 +1063,11 @@ void TestNodesPage::buttonsThatDoNotFitBesideTheTitleStandBelow() {
 void TestNodesPage::buttonsKeepTheirPlacesDuringChecks() {
     QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
     m_demo->window().resize(1280, 800);
-    std::vector<std::pair<QString, std::shared_ptr<QPromise<NodeCheck>>>> asked;
-    m_demo->fleet().setChecker([&asked](const QString& name, const Credentials&) {
-        asked.emplace_back(name, std::make_shared<QPromise<NodeCheck>>());
-        asked.back().second->start();
-        return asked.back().second->future();
+    std::vector<std::pair<QString, std::shared_ptr<QPromise<NodeCheck>>>> requested;
+    m_demo->fleet().setChecker([&requested](const QString& name, const Credentials&) {
+        requested.emplace_back(name, std::make_shared<QPromise<NodeCheck>>());
+        requested.back().second->start();
+        return requested.back().second->future();
     });
     const auto places = [this] {
         QCoreApplication::processEvents(); // they are placed
@@ -1083,7 +1083,7 @@ void TestNodesPage::buttonsKeepTheirPlacesDuringChecks() {
     QTRY_VERIFY(find<QPushButton>("cancelChecks")->isVisible());
     QVERIFY(find<QPushButton>("cancelCheck")->isVisible());
     QCOMPARE(places(), before);
-    for (const auto& [name, answer] : asked) {
+    for (const auto& [name, answer] : requested) {
         answer->addResult(checkWithGpus(name.toStdString(), 1));
         answer->finish();
     }

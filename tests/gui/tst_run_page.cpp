@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/checkpoints/checkpoint_words.h"
-#include "app/core/runs/asked_words.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/store/export.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
@@ -440,7 +440,8 @@ void TestRunPage::aRankThatHangsIsNamedAtOnce() {
     storeOf(1, {hangs});
     QTRY_VERIFY2(banner->accessibleName().contains("stands still: rank 6 did not come"),
                  qPrintable(banner->accessibleName()));
-    storeOf(1, {Event{-1, 9'412, wallNowNs(), Severity::kInfo, kRankGoesOnEvent, "get on again"}});
+    storeOf(1,
+            {Event{-1, 9'412, wallNowNs(), Severity::kInfo, kRankContinuesEvent, "get on again"}});
     QTRY_VERIFY(!banner->isVisible());
 }
 
@@ -536,7 +537,7 @@ void TestRunPage::figuresOfRanksAreNotCutButLeftOutByName() {
     open(kRunningRun, RunPage::kRanks);
     auto* table = find<QTableView>("ranksTable");
     const QAbstractItemView* view = table; // whose hints are public
-    const auto* told = find<QLabel>("ranksLeftOut");
+    const auto* shown = find<QLabel>("ranksLeftOut");
     for (const QSize& window : {QSize(1000, 700), QSize(1280, 800)}) {
         m_demo->window().resize(window);
         QTRY_VERIFY(table->isVisible() && table->model()->rowCount() > 0);
@@ -547,14 +548,14 @@ void TestRunPage::figuresOfRanksAreNotCutButLeftOutByName() {
             const int wanted = std::max(table->horizontalHeader()->sectionSizeHint(column),
                                         view->sizeHintForColumn(column));
             if (table->isColumnHidden(column))
-                QVERIFY2(told->isVisible() && told->text().contains(title), qPrintable(title));
+                QVERIFY2(shown->isVisible() && shown->text().contains(title), qPrintable(title));
             else
                 QVERIFY2(room >= wanted,
                          qPrintable(QString("%1: %2 of %3").arg(title).arg(room).arg(wanted)));
         }
     }
     m_demo->window().resize(1600, 1000);
-    QTRY_VERIFY(!told->isVisible() && !table->isColumnHidden(table->model()->columnCount() - 1));
+    QTRY_VERIFY(!shown->isVisible() && !table->isColumnHidden(table->model()->columnCount() - 1));
 }
 
 void TestRunPage::theSpecSaysWhatIsSetOtherwise() {
@@ -762,14 +763,14 @@ void TestRunPage::aRemovedCheckpointCanBeBroughtBack() {
     {
         const auto writer = StoreWriter::open(m_demo->engine().databasePath());
         QVERIFY(writer);
-        AskedCommand asked;
-        asked.id = "removal";
-        asked.kind = kRemoveCheckpoint;
-        asked.args = {{"checkpoint", checkpointNameOf(abandoned)}};
-        asked.by = {"kc", AskedFrom::kTerminal};
-        asked.askedNs = wallNowNs();
-        asked.state = AskedState::kApplied;
-        QVERIFY((*writer)->addCommand(kPausedRun, asked));
+        RequestedCommand requested;
+        requested.id = "removal";
+        requested.kind = kRemoveCheckpoint;
+        requested.args = {{"checkpoint", checkpointNameOf(abandoned)}};
+        requested.by = {"kc", RequestedFrom::kTerminal};
+        requested.requestedNs = wallNowNs();
+        requested.state = RequestedState::kApplied;
+        QVERIFY((*writer)->addCommand(kPausedRun, requested));
         QVERIFY((*writer)->setCheckpointRemoved(kPausedRun, abandoned.saved.path, true));
     }
     Q_EMIT m_demo->engine().runsChanged();
@@ -857,8 +858,8 @@ void TestRunPage::whatWaitsForANodeIsNamedAndWithdrawn() {
     const auto* banner = find<QWidget>("delayBanner");
     QVERIFY(!banner->isVisible());
     // Its nodes are not in the list of nodes.
-    const auto kill = m_demo->engine().ask(
-        CommandRequest{kRunningRun, CommandKind::kKill, {}, "id-1", {"kc", AskedFrom::kTerminal}});
+    const auto kill = m_demo->engine().ask(CommandRequest{
+        kRunningRun, CommandKind::kKill, {}, "id-1", {"kc", RequestedFrom::kTerminal}});
     QTRY_VERIFY(kill.isFinished());
     QTRY_VERIFY(banner->isVisible());
     QVERIFY2(banner->accessibleName().startsWith("Kill was asked for by kc in a terminal"),
@@ -964,10 +965,11 @@ void TestRunPage::resumeSaysFromWhereAndWhatItRetires() {
     QVERIFY2(resume->toolTip().contains(retires), qPrintable(resume->toolTip()));
     find<QPushButton>("resumeRunOn")->click();
     QTRY_VERIFY(find<QDialog>("resumeDialog"));
-    QString asked;
+    QString requested;
     for (const QLabel* label : find<QDialog>("resumeDialog")->findChildren<QLabel*>())
-        asked += label->text() + '\n';
-    QVERIFY2(asked.contains("from step " + step) && asked.contains(retires), qPrintable(asked));
+        requested += label->text() + '\n';
+    QVERIFY2(requested.contains("from step " + step) && requested.contains(retires),
+             qPrintable(requested));
 }
 
 void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
@@ -1032,8 +1034,8 @@ void TestRunPage::commandsAreListedAndWithdrawn() {
         return table->model()->index(0, column).data().toString();
     };
     // Its nodes are not in the list of nodes.
-    const auto kill = m_demo->engine().ask(
-        CommandRequest{kRunningRun, CommandKind::kKill, {}, "id-1", {"kc", AskedFrom::kTerminal}});
+    const auto kill = m_demo->engine().ask(CommandRequest{
+        kRunningRun, CommandKind::kKill, {}, "id-1", {"kc", RequestedFrom::kTerminal}});
     QTRY_COMPARE(cell(0), QString("Kill"));
     QCOMPARE(cell(2), QString("kc in a terminal"));
     QTRY_COMPARE(cell(3), QString("Waits for a node to accept it"));

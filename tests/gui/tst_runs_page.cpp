@@ -287,8 +287,8 @@ void TestRunsPage::columnsGiveWayInANarrowWindow() {
          {RunsModel::kName, RunsModel::kState, RunsModel::kStep, RunsModel::kLoss, RunsModel::kBest,
           RunsModel::kTags, RunsModel::kNotes})
         QVERIFY(shown(column));
-    const QString told = rows().index(0, RunsModel::kName).data(Qt::ToolTipRole).toString();
-    QVERIFY2(told.contains("rank"), qPrintable(told));
+    const QString reported = rows().index(0, RunsModel::kName).data(Qt::ToolTipRole).toString();
+    QVERIFY2(reported.contains("rank"), qPrintable(reported));
     m_demo->window().resize(1600, 1000);
     QTRY_VERIFY(fits() && shown(RunsModel::kCreated));
     QCOMPARE(shown(RunsModel::kParent), hadParents);

@@ -377,9 +377,9 @@ void TestScreenshots::runWaiting() {
         return writer
             .addCommand(kRunningRun, {.id = "id-1",
                                       .kind = "pause",
-                                      .by = {"kc", AskedFrom::kTerminal},
-                                      .askedNs = wallNowNs() - 125'000'000'000})
-            .map([](const AskedCommand&) {});
+                                      .by = {"kc", RequestedFrom::kTerminal},
+                                      .requestedNs = wallNowNs() - 125'000'000'000})
+            .map([](const RequestedCommand&) {});
     });
     openRun(kRunningRun, RunPage::kCharts);
     LiveState live;
@@ -509,12 +509,12 @@ void TestScreenshots::fleets() {
                                 "  IdentityFile ~/.ssh/id_lab\n"));
     WindowFixture own(WindowFixture::Content::kEmpty);
     QVERIFY(addDemoNodes(own.fleet(), count));
-    std::vector<NetworkNode> asked;
+    std::vector<NetworkNode> requested;
     for (int number = 1; number <= count; ++number)
-        asked.push_back(example::networkNode(
+        requested.push_back(example::networkNode(
             demoNodeName(number), {example::at("ens5", "10.0.0." + std::to_string(number))}));
     if (count > 0) {
-        NetworkMatrix network = example::wholeNetwork(std::move(asked));
+        NetworkMatrix network = example::wholeNetwork(std::move(requested));
         network.measuredNs = wallNowNs();
         example::setAnswer(network, 0, "10.0.0.2", example::answered(Reach::kDropped, "ens5"));
         QVERIFY(keepNetwork(own.paths().state.toStdString(), network));

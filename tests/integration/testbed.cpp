@@ -224,7 +224,7 @@ QString Testbed::strayProcesses() const {
     return strays.join('\n');
 }
 
-QByteArray Testbed::tellAndClean(QProcess* app) {
+QByteArray Testbed::reportAndClean(QProcess* app) {
     QByteArray said;
     if (app) {
         const bool isOver = app->state() == QProcess::NotRunning;

@@ -93,7 +93,7 @@ public:
     /// For the log of a failed test: what the app that it started said last, what is known of the
     /// newest run and what lives on the nodes. Then the links are whole and the nodes are clean
     /// again, so that the next test tells of itself alone.
-    QByteArray tellAndClean(QProcess* app);
+    QByteArray reportAndClean(QProcess* app);
 
 private:
     explicit Testbed(NetworkLab lab);

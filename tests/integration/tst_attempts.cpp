@@ -88,7 +88,7 @@ void tst_attempts::initTestCase() {
 
 void tst_attempts::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }

@@ -79,7 +79,7 @@ bool tst_checkpoint_moves::hideHome(int ofNode, int fromNode) const {
 
 void tst_checkpoint_moves::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }

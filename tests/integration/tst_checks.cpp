@@ -67,16 +67,16 @@ void tst_checks::initTestCase() {
 
 void tst_checks::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }
 
 QJsonArray tst_checks::check(const Cli& by, const QStringList& nodes) const {
-    const CliResult told = by.run(QStringList{"nodes", "check", "--json"} + nodes, kLimitMs);
-    if (!told.json().isArray())
-        qWarning("%s", told.whole().constData());
-    return told.json().array();
+    const CliResult result = by.run(QStringList{"nodes", "check", "--json"} + nodes, kLimitMs);
+    if (!result.json().isArray())
+        qWarning("%s", result.whole().constData());
+    return result.json().array();
 }
 
 void tst_checks::everyRowHasItsWords() {
@@ -151,11 +151,11 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
     QCOMPARE(foreign["action"].toObject()["kind"].toString(), QString("end-leftovers"));
 
     // Somebody else's run is not ended without a question, which a script cannot be asked.
-    const CliResult asked = other.run({"nodes", "end-leftovers", "node-a", runs[0]}, kLimitMs);
-    QVERIFY2(asked.exitCode == static_cast<int>(ExitCode::kUsage), asked.whole());
+    const CliResult denied = other.run({"nodes", "end-leftovers", "node-a", runs[0]}, kLimitMs);
+    QVERIFY2(denied.exitCode == static_cast<int>(ExitCode::kUsage), denied.whole());
     for (const QByteArray& word : {runs[0].toUtf8(), QByteArray("started by root@"),
                                    QByteArray("train"), QByteArray("ago"), QByteArray("--yes")})
-        QVERIFY2(asked.err.contains(word), asked.whole());
+        QVERIFY2(denied.err.contains(word), denied.whole());
     QVERIFY(
         rowOf(check(other, {"node-a"})[0].toObject(), "leftovers")["evidence"].toString().contains(
             runs[0]));
@@ -230,14 +230,14 @@ void tst_checks::anAgentOfAnotherReleaseIsToldAndRemovedAlone() {
 
 void tst_checks::aLaunchIsCheckedBeforeItIsMade() {
     const QString spec = m_bed->writeSpec("checked", {});
-    const CliResult told =
+    const CliResult result =
         cli().run(QStringList{"run", spec, "--check", "--json"} + kBothNodes, kLimitMs);
-    QVERIFY2(told.exitCode == 0, told.whole());
+    QVERIFY2(result.exitCode == 0, result.whole());
     QStringList ids;
-    for (const QJsonValue& row : told.json()["rows"].toArray())
+    for (const QJsonValue& row : result.json()["rows"].toArray())
         ids << row["id"].toString();
     for (const char* id : {"launch-room", "launch-data", "launch-address"})
-        QVERIFY2(ids.contains(id), told.whole());
+        QVERIFY2(ids.contains(id), result.whole());
     QVERIFY(!findRun(cli().database(), "checked"));
     const CliResult both =
         cli().run({"nodes", "check", "node-a", "node-b", "--for", spec, "--json"}, kLimitMs);
@@ -307,11 +307,11 @@ void tst_checks::aLaunchIsRefusedWhereItCannotSave() {
 void tst_checks::aFolderThatNodesHaveInCommonIsFound() {
     const QString spec = m_bed->writeSpec("common", {});
     const auto wordsFor = [&](const QStringList& settings) {
-        const CliResult told = cli().run(
+        const CliResult result = cli().run(
             QStringList{"run", spec, "--check", "--json"} + kBothNodes + settings, kLimitMs);
-        if (told.exitCode != 0)
-            qWarning("%s", told.whole().constData());
-        return rowOf(told.json().object(), "launch-checkpoints")["evidence"].toString();
+        if (result.exitCode != 0)
+            qWarning("%s", result.whole().constData());
+        return rowOf(result.json().object(), "launch-checkpoints")["evidence"].toString();
     };
     const QString folder = m_bed->drive() + "/checkpoints";
     QCOMPARE(wordsFor({"--set", "checkpoint.directory=" + folder}),

@@ -83,7 +83,7 @@ private:
     CliResult runToEnd(const Cli& cli, const QStringList& words) const;
     void verifyWhole(const QString& run, int64_t first, int64_t last) const;
     QStringList wholeCheckpoints(const QString& run) const;
-    QByteArray toldOfEarlier(const QString& database, const QString& run) const;
+    QByteArray earlierReport(const QString& database, const QString& run) const;
 
     std::unique_ptr<Testbed> m_bed;
     QString m_run; ///< the translation
@@ -132,7 +132,7 @@ QStringList tst_jobs::wholeCheckpoints(const QString& run) const {
     return names;
 }
 
-QByteArray tst_jobs::toldOfEarlier(const QString& database, const QString& run) const {
+QByteArray tst_jobs::earlierReport(const QString& database, const QString& run) const {
     const auto reader = StoreReader::open(database);
     if (!reader)
         return {};
@@ -162,7 +162,7 @@ void tst_jobs::initTestCase() {
 
 void tst_jobs::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 20000);
 }
@@ -175,7 +175,7 @@ void tst_jobs::aTranslationValidatesAtEachEpochsEnd() {
     QVERIFY(run);
     m_run = run->id;
     verifyWhole(m_run, 1, run->totalSteps);
-    QVERIFY(toldOfEarlier(database(), m_run).endsWith("it begins from scratch"));
+    QVERIFY(earlierReport(database(), m_run).endsWith("it begins from scratch"));
     for (const char* figure : {"loss", "bleu", "cer", "wer"}) {
         const auto steps = stepsOf(database(), m_run, std::string("validation/") + figure);
         QVERIFY2(steps.size() == 2 && *steps.rbegin() == run->totalSteps, figure);
@@ -252,7 +252,7 @@ void tst_jobs::aRunThatEndedEarlyIsResumedByOneKey() {
     QCOMPARE(newestRun(database())->id, run); // no other run was made
     QCOMPARE(after->attempt, 2);
     verifyWhole(run, 1, after->totalSteps);
-    QVERIFY2(toldOfEarlier(database(), run).contains(told), toldOfEarlier(database(), run));
+    QVERIFY2(earlierReport(database(), run).contains(told), earlierReport(database(), run));
     QCOMPARE(stepsOf(database(), run, "validation/loss").size(), size_t{8});
 }
 
@@ -265,7 +265,7 @@ void tst_jobs::otherSettingsMakeARunThatGoesOnFromThere() {
     QVERIFY(run->id != m_run);
     QCOMPARE(run->parentRun, m_run);
     verifyWhole(run->id, behind + 1, run->totalSteps);
-    QVERIFY(toldOfEarlier(database(), run->id).contains("as its settings differ in train.epochs"));
+    QVERIFY(earlierReport(database(), run->id).contains("as its settings differ in train.epochs"));
 }
 
 void tst_jobs::aRunThatIsNotKnownHereIsGoneOnFrom() {
@@ -281,8 +281,8 @@ void tst_jobs::aRunThatIsNotKnownHereIsGoneOnFrom() {
     QCOMPARE(flawIn(stepsInStore(other.database(), run->id, "train/loss"), kRanks, behind + 1,
                     run->totalSteps),
              QByteArray());
-    QVERIFY2(toldOfEarlier(other.database(), run->id).contains("which is not known here"),
-             toldOfEarlier(other.database(), run->id));
+    QVERIFY2(earlierReport(other.database(), run->id).contains("which is not known here"),
+             earlierReport(other.database(), run->id));
 }
 
 /// In place of as many as make a number of tokens.

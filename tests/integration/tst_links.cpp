@@ -128,7 +128,7 @@ void tst_links::initTestCase() {
 
 void tst_links::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }
@@ -176,21 +176,21 @@ double tst_links::stepMs(const QString& name, int steps) const {
 void tst_links::allReduceFigureIsTheRateOfTheLink() {
     constexpr double kRate = 200e6;
     QVERIFY(m_bed->lab().setDataRate("200mbit"));
-    const CliResult told =
+    const CliResult result =
         cli().run({"nodes", "all-reduce", "node-a", "node-b", "--json"}, kLimitMs);
-    QVERIFY2(told.exitCode == 0, told.whole());
+    QVERIFY2(result.exitCode == 0, result.whole());
     // The first trial there sends the trainer, as a launch does and with the same words.
-    QVERIFY2(told.err.contains("Check nodes") && told.err.contains("Sent trainer to 2 nodes: "),
-             told.whole());
-    const QJsonObject test = told.json().object();
+    QVERIFY2(result.err.contains("Check nodes") && result.err.contains("Sent trainer to 2 nodes: "),
+             result.whole());
+    const QJsonObject test = result.json().object();
     QCOMPARE(test["nodes"].toArray().last().toObject()["ranks"].toInt(), 1);
     const QJsonObject group = test["report"]["groups"].toArray().last().toObject();
     const double bits = group["bits_per_second"].toDouble();
-    QVERIFY2(std::abs(bits - kRate) < 0.2 * kRate, told.whole());
+    QVERIFY2(std::abs(bits - kRate) < 0.2 * kRate, result.whole());
     QVERIFY2(group["latency_ms"].toDouble() > 0 && group["times"].toArray().size() > 3,
-             told.whole());
+             result.whole());
     for (const QJsonValue time : group["times"].toArray())
-        QVERIFY2(time.toObject()["bits_per_second"].toDouble() > 0, told.whole());
+        QVERIFY2(time.toObject()["bits_per_second"].toDouble() > 0, result.whole());
     // A veth says that it is one of 10 Gbit/s.
     const QString words = group["words"].toString();
     QVERIFY2(words.contains("of 10 Gbit/s") && words.contains("far below"), qPrintable(words));
@@ -209,11 +209,11 @@ void tst_links::allReduceFigureIsTheRateOfTheLink() {
 }
 
 void tst_links::selfTestOfANodeShowsItsProofs() {
-    const CliResult told = cli().run({"nodes", "self-test", "node-a"}, kLimitMs);
-    QVERIFY2(told.exitCode == 0, told.whole());
+    const CliResult result = cli().run({"nodes", "self-test", "node-a"}, kLimitMs);
+    QVERIFY2(result.exitCode == 0, result.whole());
     for (const char* proof : {"memory", "float32 products", "bfloat16 products", "sums"})
-        QVERIFY2(told.out.contains(proof), told.whole());
-    QVERIFY2(!told.out.contains("BAD"), told.whole());
+        QVERIFY2(result.out.contains(proof), result.whole());
+    QVERIFY2(!result.out.contains("BAD"), result.whole());
     const CliResult checked = cli().run({"nodes", "check", "node-a"}, kLimitMs);
     QVERIFY2(checked.out.contains("all proofs held"), checked.whole());
 }
@@ -231,9 +231,9 @@ void tst_links::aNodeThatFailsEndsTheTestOfAllAtOnce() {
     for (const pid_t rank : ranks)
         QCOMPARE(::kill(rank, SIGKILL), 0);
     QVERIFY(app->waitForFinished(kMuchLessThanTheOthersWouldWait));
-    const QByteArray told = app->readAllStandardError();
+    const QByteArray result = app->readAllStandardError();
     QVERIFY2(app->exitCode() != 0, app->readAllStandardOutput());
-    QVERIFY2(told.contains("node-b"), told);
+    QVERIFY2(result.contains("node-b"), result);
 }
 
 void tst_links::aForecastNeedsNeitherDataNorAFreeFolder() {
@@ -250,8 +250,8 @@ void tst_links::aForecastNeedsNeitherDataNorAFreeFolder() {
     const CliResult refused = cli().run(QStringList{"run"} + other, kLimitMs);
     QVERIFY2(refused.exitCode != 0 && refused.err.contains("has checkpoints of the run"),
              refused.whole());
-    const CliResult told = cli().run(QStringList{"forecast"} + other, kLimitMs);
-    QVERIFY2(told.exitCode == 0, told.whole());
+    const CliResult result = cli().run(QStringList{"forecast"} + other, kLimitMs);
+    QVERIFY2(result.exitCode == 0, result.whole());
 }
 
 void tst_links::forecastIsWhatThenHappens_data() {
@@ -275,13 +275,13 @@ void tst_links::forecastIsWhatThenHappens() {
     const auto isNear = [&] { return std::abs(forecastMs / happenedMs - 1) < 0.2; };
     for (int round = 1; round <= kMostRounds && nearRounds < kInARow; ++round) {
         const QString name = QString("forecast-%1-%2").arg(rate).arg(round);
-        const CliResult told = cli().run(
+        const CliResult result = cli().run(
             QStringList{"forecast", writeSpec(name, steps), "--json"} + kBothNodes, kLimitMs);
-        QVERIFY2(told.exitCode == 0, told.whole());
-        const QJsonObject forecast = told.json()["forecasts"].toArray().last().toObject();
+        QVERIFY2(result.exitCode == 0, result.whole());
+        const QJsonObject forecast = result.json()["forecasts"].toArray().last().toObject();
         QCOMPARE(forecast["nodes"].toInt(), 2);
         QCOMPARE(forecast["speed_up"].toDouble() > 1, helps);
-        const QString words = told.json()["words"].toArray().first().toString();
+        const QString words = result.json()["words"].toArray().first().toString();
         QVERIFY2(words.contains("makes training slower") != helps, qPrintable(words));
         const double happened = stepMs(name, steps);
         QVERIFY(happened > 0);

@@ -68,10 +68,10 @@ void ManyNodesTest::allAreImportedByTheirNames() {
 }
 
 QJsonArray ManyNodesTest::check() const {
-    const CliResult told = cli().run({"nodes", "check", "@lab", "--json"}, kLimitMs);
-    if (!told.json().isArray())
-        qWarning("%s", told.whole().constData());
-    return told.json().array();
+    const CliResult result = cli().run({"nodes", "check", "@lab", "--json"}, kLimitMs);
+    if (!result.json().isArray())
+        qWarning("%s", result.whole().constData());
+    return result.json().array();
 }
 
 QString ManyNodesTest::problemOf(const QJsonValue& check) {
@@ -95,9 +95,9 @@ void ManyNodesTest::allAreCheckedAtOnce() {
 }
 
 void ManyNodesTest::theirNetworkIsFound() {
-    const CliResult told = cli().run({"nodes", "network", "@lab", "--json"}, kLimitMs);
-    QVERIFY2(told.exitCode == 0, told.whole());
-    const QJsonObject found = told.json().object();
+    const CliResult result = cli().run({"nodes", "network", "@lab", "--json"}, kLimitMs);
+    QVERIFY2(result.exitCode == 0, result.whole());
+    const QJsonObject found = result.json().object();
     QCOMPARE(found["blocked"].toInt(-1), 0);
     const QJsonObject chosen = found["chosen"].toObject();
     QCOMPARE(chosen.size(), kCount);

@@ -95,16 +95,16 @@ void tst_mixed_nodes::initTestCase() {
 
 void tst_mixed_nodes::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }
 
 QJsonArray tst_mixed_nodes::check(const QStringList& nodes) const {
-    const CliResult told = cli().run(QStringList{"nodes", "check", "--json"} + nodes, kLimitMs);
-    if (!told.json().isArray())
-        qWarning("%s", told.whole().constData());
-    return told.json().array();
+    const CliResult result = cli().run(QStringList{"nodes", "check", "--json"} + nodes, kLimitMs);
+    if (!result.json().isArray())
+        qWarning("%s", result.whole().constData());
+    return result.json().array();
 }
 
 void tst_mixed_nodes::theCheckSaysWhatEachDiffersIn() {
@@ -192,10 +192,10 @@ void tst_mixed_nodes::aLaunchSaysWhichGpusStayIdle() {
     const CliResult waited =
         cli().run(command + QStringList{"--wait", "--set", "name=waited"}, kLimitMs);
     QVERIFY2(waited.exitCode == 0 && waited.err.contains(words), waited.whole());
-    const CliResult asked = cli().run(
+    const CliResult launch = cli().run(
         command + QStringList{"--check", "--json", "--set", "launch.device=cpu"}, kLimitMs);
-    const QJsonObject onCpus = rowOf(asked.json().object(), "launch-runtime");
-    QVERIFY2(onCpus["state"].toString() == "good", asked.whole());
+    const QJsonObject onCpus = rowOf(launch.json().object(), "launch-runtime");
+    QVERIFY2(onCpus["state"].toString() == "good", launch.whole());
 }
 
 void tst_mixed_nodes::aResumeSaysItOfItsAttempt() {
@@ -226,11 +226,11 @@ void tst_mixed_nodes::theCheckOfALaunchSaysWhoUsesItsGpus() {
     const QJsonObject ofNode = rowOf(check({"node-b"})[0].toObject(), "gpu-memory");
     QCOMPARE(ofNode["evidence"].toString(), words);
     QCOMPARE(ofNode["state"].toString(), QString("warning"));
-    const CliResult told = cli().run({"run", m_bed->writeSpec("beside", {}), "--check", "--json",
-                                      "--node", "node-a:1", "--node", "node-b:1"},
-                                     kLimitMs);
-    const QJsonObject row = rowOf(told.json().object(), "launch-gpu-memory");
-    QVERIFY2(row["evidence"].toString() == "node-b: " + words, told.whole());
+    const CliResult result = cli().run({"run", m_bed->writeSpec("beside", {}), "--check", "--json",
+                                        "--node", "node-a:1", "--node", "node-b:1"},
+                                       kLimitMs);
+    const QJsonObject row = rowOf(result.json().object(), "launch-gpu-memory");
+    QVERIFY2(row["evidence"].toString() == "node-b: " + words, result.whole());
     QCOMPARE(row["state"].toString(), QString("good")); // it would train on CPUs
 }
 

@@ -135,7 +135,7 @@ void tst_network::init() {
 
 void tst_network::cleanup() {
     if (QTest::currentTestFailed() && m_bed)
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
 }
 
 void tst_network::theOneAddressThatRoutesIsChosen() {

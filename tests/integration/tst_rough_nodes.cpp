@@ -120,7 +120,7 @@ void tst_rough_nodes::initTestCase() {
 
 void tst_rough_nodes::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+        qInfo("%s", m_bed->reportAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }
@@ -164,9 +164,9 @@ void tst_rough_nodes::sshdThatIsAwayForAMomentIsAwaited() {
     const QString spec = m_bed->writeSpec("awaited", {.steps = 10});
     const auto launch = cli().start(QStringList{"run", spec, "--wait"} + kBothNodes);
     QByteArray said;
-    const bool told = says(*launch, "tried again", said, 30000);
+    const bool reported = says(*launch, "tried again", said, 30000);
     QVERIFY(m_bed->server(1).restart());
-    QVERIFY2(told, said);
+    QVERIFY2(reported, said);
     QVERIFY2(said.contains("refused"), said);
     QVERIFY(launch->waitForFinished(90000));
     QVERIFY2(launch->exitCode() == 0, said + launch->readAllStandardError());
@@ -229,12 +229,12 @@ void tst_rough_nodes::lostNodeIsWrittenDownUntilItIsBack() {
     const CliResult runs = cli().run({"runs"});
     const CliResult shown = cli().run({"show", run});
     const CliResult json = cli().run({"show", run, "--json"});
-    QByteArray told;
-    const bool isTold = says(*app, "(node-b unreachable: ", told, 20000);
+    QByteArray reported;
+    const bool isReported = says(*app, "(node-b unreachable: ", reported, 20000);
     QVERIFY(m_bed->lab().setManagementLink(1, true));
     QVERIFY(isWritten);
     // The ranks reach each other as before, so nothing stands still.
-    QVERIFY2(isTold && !told.contains("stands still"), told);
+    QVERIFY2(isReported && !reported.contains("stands still"), reported);
     QVERIFY2(!shown.out.contains("  waiting "), shown.whole());
     QVERIFY2(runs.out.contains("node-b unreachable"), runs.whole());
     QVERIFY2(shown.out.contains("unreachable node-b"), shown.whole());
@@ -295,21 +295,21 @@ void tst_rough_nodes::aPauseIsRefusedWhileTheDiskOfANodeIsFull() {
         const QString run = newestRun(cli().database())->id;
         disk.fill();
         CliResult shown;
-        const bool wasTold =
+        const bool wasReported =
             waitForShown(run, "the disk of the run's folder on node-b is full", true, shown);
         const CliResult full = cli().run({"pause", run});
         const int64_t step = summary(run).step;
-        const bool goesOn = waitForStep(run, step + 50);
+        const bool continues = waitForStep(run, step + 50);
         disk.empty();
         const bool hadRoom = waitForShown(run, "is full", false, shown);
         const CliResult paused = cli().run({"pause", run});
         const bool isOver = app->waitForFinished(60000);
         server.stop();
-        QVERIFY2(wasTold && hadRoom, shown.whole());
+        QVERIFY2(wasReported && hadRoom, shown.whole());
         QVERIFY2(full.exitCode == static_cast<int>(ExitCode::kExhausted), full.whole());
         for (const char* words : {"on node-b is full (", "/node-00001 has ", "make room"})
             QVERIFY2(full.err.contains(words), full.whole());
-        QVERIFY(goesOn && isOver);
+        QVERIFY(continues && isOver);
         QVERIFY2(paused.exitCode == 0, paused.whole());
         const int64_t last = summary(run).step;
         QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, last),
@@ -326,13 +326,13 @@ void tst_rough_nodes::aFullDiskOfThisComputerBlamesNoNode() {
     const QString run = newestRun(cli().database())->id;
     disk.fill();
     CliResult shown;
-    const bool wasTold =
+    const bool wasReported =
         waitForShown(run, "this computer's disk is full: make room at ", true, shown);
     const CliResult pause = cli().run({"pause", run}, 60000);
     const CliResult kill = cli().run({"kill", run}, 120000);
     disk.empty();
     const bool isOver = app->waitForFinished(60000);
-    QVERIFY2(wasTold && !shown.whole().contains("cannot be reached"), shown.whole());
+    QVERIFY2(wasReported && !shown.whole().contains("cannot be reached"), shown.whole());
     QVERIFY2(pause.whole().contains("this computer's disk is full"), pause.whole());
     QVERIFY2(!kill.whole().contains("declare"), kill.whole());
     QVERIFY(isOver);

@@ -93,7 +93,7 @@ private:
     QString jobOf(const QString& name) const;
     QByteArray whatIs(const QString& name) const;
     void trainBeyond(const QString& name, int attempt);
-    void verifySavedWhenTold(const QString& name) const;
+    void verifySavedWhenNotified(const QString& name) const;
     void killAndForget(const QString& name);
 
     OwnFolders m_own;
@@ -185,10 +185,10 @@ void TestSlurm::trainBeyond(const QString& name, int attempt) {
 }
 
 /// The first attempt saved nothing but when it was told of its end, and the second began there.
-void TestSlurm::verifySavedWhenTold(const QString& name) const {
+void TestSlurm::verifySavedWhenNotified(const QString& name) const {
     const auto all = attempts(name);
     QVERIFY2(all.size() >= 2, whatIs(name));
-    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->goesOn);
+    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->resumes);
     const auto reader = StoreReader::open(Paths::fromEnvironment().database());
     QVERIFY(reader);
     auto saved = (*reader)->checkpoints(find(name)->id);
@@ -397,13 +397,13 @@ void TestSlurm::aQueuedRunSaysItsPlaceAndIsStopped() {
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(*other, "JobState"), QString("RUNNING"),
                               kDeadlineMs);
     const auto waiting = launch("waits");
-    const auto isToldOf = [this] {
+    const auto isReportedNow = [this] {
         const auto run = find("waits");
         return run && isQueued(*run) && run->message.contains("waits in the queue of Slurm, 1st") &&
                run->message.contains("in main (") &&
                run->message.contains("; expected to start at 20");
     };
-    QTRY_VERIFY2_WITH_TIMEOUT(isToldOf(), whatIs("waits"), kDeadlineMs);
+    QTRY_VERIFY2_WITH_TIMEOUT(isReportedNow(), whatIs("waits"), kDeadlineMs);
     const Answer list = m_own.run({"runs"});
     QVERIFY2(list.out.contains("  queued  "), list.whole());
     const Answer shown = m_own.run({"show", "waits"});
@@ -484,11 +484,11 @@ void TestSlurm::aJobThatIsCancelledUnwatchedIsToldByALook() {
         QVERIFY(m_cluster->ask({"scancel", other}));
     QTRY_VERIFY_WITH_TIMEOUT(m_cluster->jobs().isEmpty(), kDeadlineMs);
     // Each look ends after some seconds, whatever it has heard.
-    const auto isToldByALook = [&] {
+    const auto isReportedByALook = [&] {
         const Answer shown = m_own.run({"show", name, "--json"});
         return shown.json().object()["state"].toString() == "stopped";
     };
-    QTRY_VERIFY2_WITH_TIMEOUT(isToldByALook(), whatIs(name), kDeadlineMs);
+    QTRY_VERIFY2_WITH_TIMEOUT(isReportedByALook(), whatIs(name), kDeadlineMs);
     QVERIFY2(find(name)->message.contains("of Slurm was cancelled"), whatIs(name));
 }
 
@@ -516,7 +516,7 @@ void TestSlurm::theTimeLimitMakesACheckpointAndTheNextStartGoesOn() {
                            kNoneInPassing});
     trainBeyond("limited", 1);
     trainBeyond("limited", 2);
-    verifySavedWhenTold("limited");
+    verifySavedWhenNotified("limited");
     QVERIFY2(m_cluster->jobField(jobOf("limited"), "Restarts").toInt() >= 1, whatIs("limited"));
     killAndForget("limited");
     QVERIFY(hasEnded(*process));
@@ -528,7 +528,7 @@ void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
     const auto urgent = submitForBothNodes("sleep 2", {"-p", "urgent"});
     QVERIFY2(urgent, urgent ? "" : urgent.error().message.c_str());
     trainBeyond("preempted", 2);
-    verifySavedWhenTold("preempted");
+    verifySavedWhenNotified("preempted");
     QCOMPARE(m_cluster->jobField(*urgent, "JobState"), QString("COMPLETED"));
     killAndForget("preempted");
     QVERIFY(hasEnded(*process));

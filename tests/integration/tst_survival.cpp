@@ -112,7 +112,7 @@ void tst_survival::initTestCase() {
 
 void tst_survival::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qInfo("%s", m_bed->tellAndClean(m_app.get()).constData());
+        qInfo("%s", m_bed->reportAndClean(m_app.get()).constData());
     m_app.reset();
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
@@ -275,9 +275,9 @@ void tst_survival::anEndThatWasConcludedIsCorrectedByWhatIsReadLater() {
     QVERIFY(m_app->waitForFinished(180000)); // a minute after the other node has told its end
     const QByteArray said = m_app->readAllStandardError();
     const RunSummary concluded = summary(run);
-    const bool isTold = hasEvent(run, "end-presumed", 0);
+    const bool isReported = hasEvent(run, "end-presumed", 0);
     QVERIFY(setFolderThere(1, run, true));
-    QVERIFY2(concluded.isPresumed && isTold, said);
+    QVERIFY2(concluded.isPresumed && isReported, said);
     QCOMPARE(concluded.state, RunStateKind::kFinished);
     const CliResult attached = cli().run({"attach", run}, 60000);
     QVERIFY2(attached.exitCode == 0, attached.whole());
@@ -293,9 +293,9 @@ void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {
     QVERIFY(m_app->waitForFinished(20000));
     QVERIFY(m_bed->lab().setManagementLink(0, false)); // the ranks train on
     for (const char* command : {"hold", "pause"}) {
-        const CliResult asked = cli().run({command, run}, 120000);
-        QVERIFY2(asked.exitCode == static_cast<int>(ExitCode::kUnavailable), asked.whole());
-        QVERIFY2(asked.whole().contains("the command is kept for 1 h"), asked.whole());
+        const CliResult requested = cli().run({command, run}, 120000);
+        QVERIFY2(requested.exitCode == static_cast<int>(ExitCode::kUnavailable), requested.whole());
+        QVERIFY2(requested.whole().contains("the command is kept for 1 h"), requested.whole());
         if (command != std::string_view("hold"))
             continue;
         const CliResult withdrawn = cli().run({"withdraw", run});

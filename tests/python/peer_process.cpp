@@ -44,9 +44,9 @@ QString peerScript(const QString& name) {
 }
 
 QJsonObject runScript(const QString& name, const QStringList& arguments) {
-    constexpr qsizetype kMostToldOf = 2000;
+    constexpr qsizetype kMostShown = 2000;
     const QByteArray out = runPeer(peerPython(), QStringList(peerScript(name)) + arguments);
-    qInfo("%s", out.trimmed().left(kMostToldOf).constData());
+    qInfo("%s", out.trimmed().left(kMostShown).constData());
     return QJsonDocument::fromJson(out).object();
 }
 

@@ -69,12 +69,12 @@ QByteArray Scene::wordsOf(const QString& run, const std::string& code) const {
     return words;
 }
 
-int64_t Scene::toldStep(const QString& run) const {
-    return lastTold(m_oracle.path(), run);
+int64_t Scene::oracleStep(const QString& run) const {
+    return lastOracleStep(m_oracle.path(), run);
 }
 
-bool Scene::waitForToldStep(const QString& run, int64_t step, int limitMs) const {
-    return QTest::qWaitFor([&] { return toldStep(run) >= step; }, limitMs);
+bool Scene::waitForOracleStep(const QString& run, int64_t step, int limitMs) const {
+    return QTest::qWaitFor([&] { return oracleStep(run) >= step; }, limitMs);
 }
 
 void Scene::signal(int node, const QString& program, int signal) const {
@@ -101,24 +101,25 @@ QByteArray Scene::awaitFinish(const QString& run) {
 }
 
 QByteArray Scene::flawOfPart(const QString& run, const QString& checkpoints) {
-    const auto told = readTold(m_oracle.path(), run);
-    if (const QByteArray flaw = flawIn(told); !flaw.isEmpty())
+    const auto recorded = readOracle(m_oracle.path(), run);
+    if (const QByteArray flaw = flawIn(recorded); !flaw.isEmpty())
         return flaw;
-    if (const QByteArray flaw = flawInStore(cli().database(), run, told, kRanks); !flaw.isEmpty())
+    if (const QByteArray flaw = flawInStore(cli().database(), run, recorded, kRanks);
+        !flaw.isEmpty())
         return flaw;
     if (const std::string flaw = integrityOf(cli().database()); flaw != "ok")
         return QByteArray::fromStdString(flaw);
     return flawInCheckpoints(checkpoints.isEmpty() ? part(0, run) + "/checkpoints" : checkpoints,
-                             told);
+                             recorded);
 }
 
 QByteArray Scene::flawOf(const QString& run, const QString& checkpoints) {
     if (const QByteArray flaw = flawOfPart(run, checkpoints); !flaw.isEmpty())
         return flaw;
-    const auto told = readTold(m_oracle.path(), run);
-    if (livingOf(told.at(0)).rbegin()->first != kSteps)
+    const auto recorded = readOracle(m_oracle.path(), run);
+    if (livingOf(recorded.at(0)).rbegin()->first != kSteps)
         return "the last step was not done";
-    return difference(told, undisturbed());
+    return difference(recorded, undisturbed());
 }
 
 QByteArray Scene::flawInSpool(const QString& run, int node, int attempt, int64_t wallNs) const {
@@ -130,7 +131,7 @@ QByteArray Scene::flawInSpool(const QString& run, int node, int attempt, int64_t
         if (line.attempt == attempt)
             for (const Point& point : (*reader)->points(run, line, {"train/loss", node}))
                 stored.insert(point.step);
-    for (const ToldStep& step : readTold(m_oracle.path(), run)[node])
+    for (const OracleStep& step : readOracle(m_oracle.path(), run)[node])
         if (step.attempt == attempt && step.wallNs < wallNs - kMomentNs &&
             !stored.contains(step.step))
             return "step " + QByteArray::number(qlonglong(step.step)) + " was done " +
@@ -139,11 +140,11 @@ QByteArray Scene::flawInSpool(const QString& run, int node, int attempt, int64_t
     return {};
 }
 
-const std::map<int, Told>& Scene::undisturbed() {
+const std::map<int, OracleSteps>& Scene::undisturbed() {
     if (m_undisturbed.empty()) {
         const QString run = launch();
         if (m_app->waitForFinished(kEndMs) && summary(run).state == RunStateKind::kFinished)
-            m_undisturbed = readTold(m_oracle.path(), run);
+            m_undisturbed = readOracle(m_oracle.path(), run);
     }
     return m_undisturbed;
 }

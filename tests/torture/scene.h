@@ -4,7 +4,7 @@
 #include "app/core/store/run_summary.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
-#include "tests/torture/told.h"
+#include "tests/torture/oracle_steps.h"
 
 #include <functional>
 #include <memory>
@@ -38,17 +38,19 @@ public:
     void resume(const QString& run) { m_app = cli().start({"resume", run, "--wait"}); }
     void dropApp() { m_app.reset(); }
     /// What a failed test is to log of them; the nodes are clean again then.
-    QByteArray tellAndClean() { return m_bed->tellAndClean(m_app.get()); }
+    QByteArray reportAndClean() { return m_bed->reportAndClean(m_app.get()); }
 
     RunSummary summary(const QString& run) const;
     bool hasEvent(const QString& run, const std::string& code, int rank) const;
     /// What such events say, one a line.
     QByteArray wordsOf(const QString& run, const std::string& code) const;
     /// The last step that rank 0 told, 0 before there is one.
-    int64_t toldStep(const QString& run) const;
+    int64_t oracleStep(const QString& run) const;
     /// All that the ranks told so far.
-    std::map<int, Told> told(const QString& run) const { return readTold(m_oracle.path(), run); }
-    bool waitForToldStep(const QString& run, int64_t step, int limitMs = 60000) const;
+    std::map<int, OracleSteps> recorded(const QString& run) const {
+        return readOracle(m_oracle.path(), run);
+    }
+    bool waitForOracleStep(const QString& run, int64_t step, int limitMs = 60000) const;
 
     /// To all of ours on a node that are called so.
     void signal(int node, const QString& program, int signal) const;
@@ -70,14 +72,14 @@ public:
 private:
     Scene() = default;
 
-    const std::map<int, Told>& undisturbed();
+    const std::map<int, OracleSteps>& undisturbed();
     QByteArray say(const char* what, const CliResult& result) const;
 
     QTemporaryDir m_oracle;
     std::unique_ptr<Testbed> m_bed;
     const Cli* m_cli = nullptr;
     std::unique_ptr<QProcess> m_app;
-    std::map<int, Told> m_undisturbed;
+    std::map<int, OracleSteps> m_undisturbed;
     int m_runs = 0;
 };
 

@@ -77,7 +77,7 @@ private:
     /// Waits for a step of the first 300 behind the first two checkpoints; the second is begun when
     /// the first is there.
     bool waitForRandomStep(const QString& run) {
-        return m_scene->waitForToldStep(run, random(101, 300));
+        return m_scene->waitForOracleStep(run, random(101, 300));
     }
     const Cli& cli() const { return m_scene->cli(); }
     Testbed& bed() const { return m_scene->bed(); }
@@ -98,7 +98,7 @@ void tst_torture::cleanup() {
     if (!m_scene)
         return;
     if (QTest::currentTestFailed())
-        qInfo("%s", m_scene->tellAndClean().constData());
+        qInfo("%s", m_scene->reportAndClean().constData());
     m_scene->dropApp();
     QTRY_COMPARE_WITH_TIMEOUT(bed().strayProcesses(), QString(), 10000);
 }
@@ -128,7 +128,7 @@ void tst_torture::f3KilledAgentsLoseNothing() {
     seed();
     const QString run = m_scene->launch();
     for (const int64_t step : {20, 120, 220}) {
-        QVERIFY(m_scene->waitForToldStep(run, step + random(0, 90)));
+        QVERIFY(m_scene->waitForOracleStep(run, step + random(0, 90)));
         m_scene->signal(randomNode(), "ringmaster-agent", SIGKILL);
     }
     QCOMPARE(m_scene->awaitFinish(run), QByteArray());
@@ -138,15 +138,15 @@ void tst_torture::f3KilledAgentsLoseNothing() {
 void tst_torture::f4KilledAppLosesAndDoublesNothing() {
     seed();
     const QString run = m_scene->launch(1000000);
-    QVERIFY(m_scene->waitForToldStep(run, 1));
+    QVERIFY(m_scene->waitForOracleStep(run, 1));
     for (int kill = 0; kill < 50; ++kill) {
-        const int64_t before = m_scene->toldStep(run);
+        const int64_t before = m_scene->oracleStep(run);
         // It follows until it is killed.
         QVERIFY(!m_scene->app().waitForFinished(static_cast<int>(random(1, 1500))));
         m_scene->app().kill();
         QVERIFY(m_scene->app().waitForFinished(5000));
         QCOMPARE(integrityOf(cli().database()), std::string("ok"));
-        QVERIFY(m_scene->waitForToldStep(run, before + 1)); // training goes on
+        QVERIFY(m_scene->waitForOracleStep(run, before + 1)); // training goes on
         m_scene->attach(run);
     }
     const CliResult stopped = cli().run({"stop", run});
@@ -178,12 +178,12 @@ void tst_torture::f6CutLinkToTheAppLosesNothing() {
         if (cut >> node & 1)
             QVERIFY(bed().lab().setManagementLink(node, false));
     const auto lost = static_cast<size_t>(std::popcount(cut));
-    const bool isTold =
+    const bool isReported =
         QTest::qWaitFor([&] { return m_scene->summary(run).lostNodes.size() == lost; }, 40000);
-    const bool isDone = m_scene->waitForToldStep(run, Scene::kSteps);
+    const bool isDone = m_scene->waitForOracleStep(run, Scene::kSteps);
     for (int node = 0; node < NetworkLab::kNodes; ++node)
         QVERIFY(bed().lab().setManagementLink(node, true));
-    QVERIFY(isTold && isDone);
+    QVERIFY(isReported && isDone);
     QCOMPARE(m_scene->awaitFinish(run), QByteArray());
     QCOMPARE(m_scene->flawOf(run), QByteArray());
 }
@@ -205,12 +205,12 @@ void tst_torture::f7CutThatStaysIsTold() {
     const QString run = m_scene->launch();
     QVERIFY(waitForRandomStep(run));
     QVERIFY(bed().lab().setDataLink(false));
-    const bool isTold =
+    const bool isReported =
         QTest::qWaitFor([&] { return m_scene->hasEvent(run, "rank-hangs", -1); }, 40000);
     const bool isWaiting =
         QTest::qWaitFor([&] { return m_scene->hasEvent(run, "waits-for-nodes", -1); }, 90000);
     QVERIFY(bed().lab().setDataLink(true));
-    QVERIFY(isTold && isWaiting);
+    QVERIFY(isReported && isWaiting);
     QCOMPARE(m_scene->awaitFinish(run), QByteArray());
     QCOMPARE(m_scene->flawOf(run), QByteArray());
 }
@@ -225,7 +225,7 @@ void tst_torture::f10FullDiskOfAJournalLosesNothing() {
         const QString run = m_scene->launch();
         QVERIFY(waitForRandomStep(run));
         disk.fill();
-        QVERIFY(m_scene->waitForToldStep(run, m_scene->toldStep(run) + 50)); // it does not wait
+        QVERIFY(m_scene->waitForOracleStep(run, m_scene->oracleStep(run) + 50)); // it does not wait
         disk.empty();
         QCOMPARE(m_scene->awaitFinish(run), QByteArray());
         QVERIFY(m_scene->hasEvent(run, "disk-full", 1));
@@ -273,7 +273,7 @@ void tst_torture::f10FullDiskOfTheAppLosesNothing() {
     const QString run = m_scene->launch();
     QVERIFY(waitForRandomStep(run));
     disk.fill();
-    QVERIFY(m_scene->waitForToldStep(run, m_scene->toldStep(run) + 50));
+    QVERIFY(m_scene->waitForOracleStep(run, m_scene->oracleStep(run) + 50));
     disk.empty();
     if (m_scene->app().waitForFinished(2000))
         m_scene->attach(run);
@@ -421,7 +421,7 @@ QByteArray tst_torture::pause(const QString& run) {
 void tst_torture::f23OneFaultAfterAnotherLosesNothing() {
     seed();
     const QString run = m_scene->launch(1000000);
-    QVERIFY(m_scene->waitForToldStep(run, 101)); // a first checkpoint is there
+    QVERIFY(m_scene->waitForOracleStep(run, 101)); // a first checkpoint is there
     QByteArray story;
     const int faults = test::isLong() ? 60 : 4;
     for (int fault = 0; fault < faults; ++fault) {
@@ -439,7 +439,7 @@ void tst_torture::f23OneFaultAfterAnotherLosesNothing() {
         story += QByteArray(", ") + name;
         const QByteArray flaw = (this->*act)(run);
         QVERIFY2(flaw.isEmpty(), story + ": " + flaw);
-        QVERIFY2(m_scene->waitForToldStep(run, m_scene->toldStep(run) + random(1, 80)), story);
+        QVERIFY2(m_scene->waitForOracleStep(run, m_scene->oracleStep(run) + random(1, 80)), story);
     }
     const CliResult stopped = cli().run({"stop", run});
     QVERIFY2(stopped.exitCode == 0, story + stopped.whole());

@@ -3,7 +3,7 @@
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
-#include "tests/torture/told.h"
+#include "tests/torture/oracle_steps.h"
 
 #include <QElapsedTimer>
 #include <QFile>
@@ -51,7 +51,7 @@ private Q_SLOTS:
 private:
     const Cli& cli() const { return m_bed->laptop(); }
     RunSummary newest() const { return newestRun(cli().database()).value_or(RunSummary{}); }
-    int ranksThatTold(const QString& run, int64_t step) const;
+    int ranksThatRecorded(const QString& run, int64_t step) const;
 
     QTemporaryDir m_oracle;
     std::unique_ptr<Testbed> m_bed;
@@ -72,14 +72,14 @@ void tst_torture_fleet::initTestCase() {
 
 void tst_torture_fleet::cleanup() {
     if (m_bed && QTest::currentTestFailed())
-        qWarning("%s", m_bed->tellAndClean(m_app.get()).constData());
+        qWarning("%s", m_bed->reportAndClean(m_app.get()).constData());
     m_app.reset();
 }
 
-int tst_torture_fleet::ranksThatTold(const QString& run, int64_t step) const {
+int tst_torture_fleet::ranksThatRecorded(const QString& run, int64_t step) const {
     int ranks = 0;
-    for (const auto& [rank, told] : readTold(m_oracle.path(), run))
-        ranks += !told.empty() && told.back().step >= step;
+    for (const auto& [rank, recorded] : readOracle(m_oracle.path(), run))
+        ranks += !recorded.empty() && recorded.back().step >= step;
     return ranks;
 }
 
@@ -91,7 +91,7 @@ void tst_torture_fleet::f21SixtyFourNodesStartAtOnceAndLoseNothing() {
     QElapsedTimer since;
     since.start();
     m_app = cli().start(command);
-    QTRY_VERIFY_WITH_TIMEOUT(ranksThatTold(newest().id, 2) == kNodes, kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(ranksThatRecorded(newest().id, 2) == kNodes, kPatienceMs);
     const QString run = newest().id;
     const qint64 startedMs = since.restart();
     const int64_t ofLaunch = peakKiB(m_app->processId());
@@ -109,26 +109,26 @@ void tst_torture_fleet::f21SixtyFourNodesStartAtOnceAndLoseNothing() {
     const qint64 attachedMs = since.restart();
 
     // One rank is killed: all begin again from the last checkpoint.
-    QTRY_VERIFY_WITH_TIMEOUT(ranksThatTold(run, kStrikeAt) == kNodes, kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(ranksThatRecorded(run, kStrikeAt) == kNodes, kPatienceMs);
     const std::vector<pid_t> struck = m_bed->processes(kNodes / 2, "ringmaster-trainer");
     QCOMPARE(struck.size(), size_t{1});
     QCOMPARE(::kill(struck.front(), SIGKILL), 0);
     since.restart();
-    const auto goesOn = [&] {
-        const auto told = readTold(m_oracle.path(), run);
-        return std::ranges::all_of(told,
+    const auto continues = [&] {
+        const auto recorded = readOracle(m_oracle.path(), run);
+        return std::ranges::all_of(recorded,
                                    [](const auto& of) { return of.second.back().attempt == 2; });
     };
-    QTRY_VERIFY_WITH_TIMEOUT(goesOn(), kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(continues(), kPatienceMs);
     const qint64 restartedMs = since.restart();
-    QTRY_VERIFY_WITH_TIMEOUT(ranksThatTold(run, kSteps) == kNodes, kPatienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(ranksThatRecorded(run, kSteps) == kNodes, kPatienceMs);
     const int64_t ofAttach = peakKiB(m_app->processId());
     QVERIFY2(m_app->waitForFinished(kPatienceMs), m_app->readAllStandardError());
     QCOMPARE(newest().state, RunStateKind::kFinished);
     QCOMPARE(newest().attempt, 2);
-    const auto told = readTold(m_oracle.path(), run);
-    QCOMPARE(flawIn(told), QByteArray());
-    QCOMPARE(flawInStore(cli().database(), run, told, kNodes), QByteArray());
+    const auto recorded = readOracle(m_oracle.path(), run);
+    QCOMPARE(flawIn(recorded), QByteArray());
+    QCOMPARE(flawInStore(cli().database(), run, recorded, kNodes), QByteArray());
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 60000);
     QVERIFY2(isWithin(ofLaunch, kMostKiB), qPrintable(QString::number(ofLaunch)));
     QVERIFY2(isWithin(ofAttach, kMostKiB), qPrintable(QString::number(ofAttach)));

@@ -20,10 +20,10 @@ namespace {
 constexpr int kProxyPort = 2300;
 constexpr double kSlower = 3; ///< a machine that others use, too, may be so for a while
 
-double medianStepNs(const Told& told, size_t from) {
+double medianStepNs(const OracleSteps& recorded, size_t from) {
     std::vector<int64_t> steps;
-    for (size_t i = from + 1; i < told.size(); ++i)
-        steps.push_back(told[i].wallNs - told[i - 1].wallNs);
+    for (size_t i = from + 1; i < recorded.size(); ++i)
+        steps.push_back(recorded[i].wallNs - recorded[i - 1].wallNs);
     std::ranges::sort(steps);
     return steps.empty() ? 0 : static_cast<double>(steps[steps.size() / 2]);
 }
@@ -67,7 +67,7 @@ void tst_torture_links::cleanup() {
     if (!m_scene)
         return;
     if (QTest::currentTestFailed())
-        qInfo("%s", m_scene->tellAndClean().constData());
+        qInfo("%s", m_scene->reportAndClean().constData());
     m_scene->dropApp();
     QVERIFY(setRate(QString()));
     m_scene->use(bed().laptop());
@@ -78,10 +78,10 @@ void tst_torture_links::f8SlowLinkHoldsUpNoRank() {
     m_random = test::randomOfRow();
     const QString rate = QString("%1kbit").arg(std::lround(64 * std::exp2(random(0, 400) / 100.0)));
     const QString run = m_scene->launch();
-    QVERIFY(m_scene->waitForToldStep(run, 100));
+    QVERIFY(m_scene->waitForOracleStep(run, 100));
     QVERIFY(setRate(rate));
-    const auto slowFrom = static_cast<size_t>(m_scene->toldStep(run));
-    QVERIFY(m_scene->waitForToldStep(run, int64_t(slowFrom) + random(50, 100)));
+    const auto slowFrom = static_cast<size_t>(m_scene->oracleStep(run));
+    QVERIFY(m_scene->waitForOracleStep(run, int64_t(slowFrom) + random(50, 100)));
     QElapsedTimer waited;
     waited.start();
     const auto pause = cli().start({"pause", run});
@@ -100,9 +100,9 @@ void tst_torture_links::f8SlowLinkHoldsUpNoRank() {
     m_scene->resume(run);
     QCOMPARE(m_scene->awaitFinish(run), QByteArray());
     QCOMPARE(m_scene->flawOf(run), QByteArray());
-    const Told told = m_scene->told(run).at(0);
-    const double before = medianStepNs({told.begin(), told.begin() + long(slowFrom)}, 0);
-    const double slow = medianStepNs(told, slowFrom);
+    const OracleSteps recorded = m_scene->recorded(run).at(0);
+    const double before = medianStepNs({recorded.begin(), recorded.begin() + long(slowFrom)}, 0);
+    const double slow = medianStepNs(recorded, slowFrom);
     QVERIFY2(slow < kSlower * before, qPrintable(QString("%1 after %2").arg(slow).arg(before)));
     qInfo("%s: steps of %.1f ms after %.1f, a pause obeyed in %lld ms, answered in %lld",
           qPrintable(rate), slow / 1e6, before / 1e6, obeyedMs, answeredMs);
@@ -127,7 +127,7 @@ void tst_torture_links::f9MistreatedConnectionsLoseAndDoubleNothing() {
     }
     m_scene->use(other);
     const QString run = m_scene->launch(1000000);
-    QVERIFY(m_scene->waitForToldStep(run, 20));
+    QVERIFY(m_scene->waitForOracleStep(run, 20));
     for (const auto& proxy : proxies)
         proxy->setHostile(true);
     using End = ChaosProxy::End;
@@ -138,8 +138,8 @@ void tst_torture_links::f9MistreatedConnectionsLoseAndDoubleNothing() {
         });
     };
     QVERIFY(QTest::qWaitFor(hasSeenAll, 120000));
-    const int64_t step = m_scene->toldStep(run);
-    QVERIFY(m_scene->waitForToldStep(run, step + 20));
+    const int64_t step = m_scene->oracleStep(run);
+    QVERIFY(m_scene->waitForOracleStep(run, step + 20));
     for (const auto& proxy : proxies)
         proxy->setHostile(false);
     // What was silenced is found out, and connected to again.

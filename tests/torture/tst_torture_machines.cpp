@@ -138,7 +138,7 @@ void tst_torture_machines::cleanup() {
         return;
     heal();
     if (QTest::currentTestFailed())
-        qInfo("%s", m_scene->tellAndClean().constData());
+        qInfo("%s", m_scene->reportAndClean().constData());
     m_scene->dropApp();
     QTRY_COMPARE_WITH_TIMEOUT(m_scene->bed().strayProcesses(), QString(), 10000);
 }
@@ -182,11 +182,11 @@ void tst_torture_machines::f11FailedSaveIsNeverPublished() {
     // So that one that was published by mistake is still there in the end.
     const QString run = m_scene->launch(Scene::kSteps, {"--set", "checkpoint.keep_last=100"});
     // Its last call: all is in place, but nobody knows for how long.
-    QVERIFY(m_scene->waitForToldStep(run, random(51, 150)));
+    QVERIFY(m_scene->waitForOracleStep(run, random(51, 150)));
     failDisk(0, "/checkpoints", 1000, true);
     QTRY_VERIFY_WITH_TIMEOUT(faults(0).diskErrors > 0, 60000);
     heal();
-    QVERIFY(m_scene->waitForToldStep(run, random(201, 280)));
+    QVERIFY(m_scene->waitForOracleStep(run, random(201, 280)));
     failDisk(0, "/checkpoints", random(50, 300));
     QTRY_VERIFY_WITH_TIMEOUT(faults(0).diskErrors > 0, 60000);
     heal();
@@ -200,15 +200,15 @@ void tst_torture_machines::f11FailedSaveIsNeverPublished() {
 void tst_torture_machines::f11FailingDiskOfARunLosesNothing() {
     m_random = test::randomOfRow();
     const QString run = m_scene->launch();
-    QVERIFY(m_scene->waitForToldStep(run, random(51, 200)));
+    QVERIFY(m_scene->waitForOracleStep(run, random(51, 200)));
     const int node = randomNode();
     failDisk(node, "/ringmaster/runs/", random(300, 700));
     const CliResult saved = cli().run({"checkpoint", run});
     QVERIFY(saved.exitCode >= 0); // whatever came of it, it is answered
     QTRY_VERIFY_WITH_TIMEOUT(faults(node).diskErrors > 5, 20000);
     // Training does not wait.
-    const int64_t later = std::min(m_scene->toldStep(run) + 30, Scene::kSteps);
-    QVERIFY(m_scene->waitForToldStep(run, later));
+    const int64_t later = std::min(m_scene->oracleStep(run) + 30, Scene::kSteps);
+    QVERIFY(m_scene->waitForOracleStep(run, later));
     heal();
     QCOMPARE(m_scene->awaitFinish(run), QByteArray());
     QCOMPARE(m_scene->flawOf(run), QByteArray());
@@ -224,14 +224,14 @@ void tst_torture_machines::f18JumpingClocksChangeNothing() {
     faults(skewed).clockAheadNs = random(0, 1) ? kDayNs : -kDayNs;
     const QString run = m_scene->launch();
     for (const int64_t step : {30, 120, 210, 300}) {
-        QVERIFY(m_scene->waitForToldStep(run, step + random(0, 60)));
+        QVERIFY(m_scene->waitForOracleStep(run, step + random(0, 60)));
         faults(randomNode()).clockAheadNs = random(-1, 1) * kDayNs;
     }
     QCOMPARE(m_scene->awaitFinish(run), QByteArray());
     QCOMPARE(m_scene->flawOf(run), QByteArray());
     QCOMPARE(m_scene->summary(run).attempt, 1);
-    const Told told = m_scene->told(run).at(skewed);
-    const int64_t skewNs = told.front().wallNs - wallNowNs();
+    const OracleSteps recorded = m_scene->recorded(run).at(skewed);
+    const int64_t skewNs = recorded.front().wallNs - wallNowNs();
     QVERIFY(std::abs(skewNs) > kDayNs / 2); // as a rank sees it
     for (int rank = -1; rank < Scene::kRanks; ++rank)
         for (const char* code : {"rank-hangs", kNodeLostEvent})
@@ -246,7 +246,7 @@ void tst_torture_machines::f19RankThatMemoryRanOutForIsToldSo() {
     QVERIFY(memory.isMounted());
     const QString run = m_scene->launch();
     const int victim = randomNode();
-    QVERIFY(m_scene->waitForToldStep(run, random(101, 250)));
+    QVERIFY(m_scene->waitForOracleStep(run, random(101, 250)));
     const auto ranks = m_scene->bed().processes(victim, "ringmaster-trainer");
     QVERIFY(ranks.size() == 1 && group.add(ranks.front()));
     group.exhaust(m_folder.filePath("memory"));
@@ -259,7 +259,7 @@ void tst_torture_machines::f19RankThatMemoryRanOutForIsToldSo() {
 void tst_torture_machines::f19AgentWithoutDescriptorsLivesOn() {
     m_random = test::randomOfRow();
     const QString run = m_scene->launch(1000000);
-    QVERIFY(m_scene->waitForToldStep(run, 60));
+    QVERIFY(m_scene->waitForOracleStep(run, 60));
     const auto agents = m_scene->bed().processes(0, "ringmaster-agent", "start");
     QVERIFY(agents.size() == 1);
     const pid_t agent = agents.front();
@@ -271,7 +271,7 @@ void tst_torture_machines::f19AgentWithoutDescriptorsLivesOn() {
     const Descriptor folder(::open(qPrintable(socket.path()), O_PATH | O_CLOEXEC));
     caller.connectToServer(QString("/proc/self/fd/%1/agent.sock").arg(folder.get()));
     QVERIFY(caller.waitForConnected(5000));
-    QVERIFY(m_scene->waitForToldStep(run, m_scene->toldStep(run) + 60)); // training goes on
+    QVERIFY(m_scene->waitForOracleStep(run, m_scene->oracleStep(run) + 60)); // training goes on
     QCOMPARE(m_scene->bed().processes(0, "ringmaster-agent", "start"), agents);
     QVERIFY(limitDescriptors(agent, 1024));
     caller.abort();

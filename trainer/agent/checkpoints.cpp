@@ -83,8 +83,8 @@ Result<std::string> checkpointAt(const std::string& path) {
 }
 
 Result<std::string> savedRunsAt(const std::string& order) {
-    RM_ASSIGN_OR_RETURN(const json asked, parseJson(order, "what to look for"));
-    const auto folder = textAt(asked, "folder"), name = textAt(asked, "name");
+    RM_ASSIGN_OR_RETURN(const json request, parseJson(order, "what to look for"));
+    const auto folder = textAt(request, "folder"), name = textAt(request, "name");
     if (!folder || !name)
         return fail(ErrorCode::kInvalid, "saved-runs: it needs a folder and a name");
     return savedRunsIn(*folder).map(
@@ -144,9 +144,9 @@ Result<SafetensorsFile> weightsOf(const json& order, const char* key) {
 } // namespace
 
 Result<std::string> compareCheckpoints(const std::string& order) {
-    RM_ASSIGN_OR_RETURN(const json asked, parseJson(order, "the checkpoints to compare"));
-    RM_ASSIGN_OR_RETURN(const auto a, weightsOf(asked, "a"));
-    RM_ASSIGN_OR_RETURN(const auto b, weightsOf(asked, "b"));
+    RM_ASSIGN_OR_RETURN(const json request, parseJson(order, "the checkpoints to compare"));
+    RM_ASSIGN_OR_RETURN(const auto a, weightsOf(request, "a"));
+    RM_ASSIGN_OR_RETURN(const auto b, weightsOf(request, "b"));
     return toJson(compareTensors(a, b)) + "\n";
 }
 

@@ -89,11 +89,11 @@ const std::map<std::string, Question>& questions() {
 Json answerTo(const Json& item) {
     const bool isPair =
         item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string();
-    const auto asked = isPair ? questions().find(item[0].get<std::string>()) : questions().end();
+    const auto found = isPair ? questions().find(item[0].get<std::string>()) : questions().end();
     const Result<std::string> answer =
-        asked == questions().end()
+        found == questions().end()
             ? fail(ErrorCode::kInvalid, "ask: an item must be a question and its input")
-            : asked->second.answer(item[1].get<std::string>());
+            : found->second.answer(item[1].get<std::string>());
     if (answer)
         return {{"answer", *answer}};
     const auto exit = static_cast<int>(exitCodeFor(answer.error().code));

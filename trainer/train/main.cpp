@@ -26,7 +26,7 @@ Result<Ending> train(Session& session) {
     };
     RM_ASSIGN_OR_RETURN(
         session.world, World::join(session.environment, session.device, warn, session.board.get()));
-    tellOfCollectives(session);
+    reportCollectives(session);
     RM_ASSIGN_OR_RETURN(const auto loop, TrainLoop::create(session));
     return loop->run();
 }

@@ -123,9 +123,9 @@ Result<std::string> parseAnswerOfOne(const Json& item) {
 
 } // namespace
 
-Result<std::vector<Result<std::string>>> parseAnswers(const std::string& text, size_t asked) {
+Result<std::vector<Result<std::string>>> parseAnswers(const std::string& text, size_t questions) {
     RM_ASSIGN_OR_RETURN(const auto list, parseAnswer(text, "ask"));
-    if (!list.is_array() || list.size() != asked)
+    if (!list.is_array() || list.size() != questions)
         return fail(ErrorCode::kCorrupt, say("agent.no-answers"));
     std::vector<Result<std::string>> answers;
     for (const Json& item : list)

@@ -109,7 +109,7 @@ private:
 
 /// Parses the JSON of `ringmaster-agent ask`: as many answers as were asked for, each with its own
 /// error. kCorrupt: it is something else.
-Result<std::vector<Result<std::string>>> parseAnswers(const std::string& json, size_t asked);
+Result<std::vector<Result<std::string>>> parseAnswers(const std::string& json, size_t questions);
 
 /// Starts the node's ranks, detached; returns once they are forked.
 Result<void> startOnNode(HostSession& session, const std::string& agent,

@@ -22,26 +22,26 @@ std::map<std::string, std::vector<CleanedNode*>> groupedBy(std::string DeployedR
 
 } // namespace
 
-void tellSharedOnce(std::vector<CleanedNode>& nodes) {
+void reportSharedOnce(std::vector<CleanedNode>& nodes) {
     for (auto& [id, sharers] : groupedBy(&DeployedReport::homeId, nodes)) {
-        const CleanedNode* teller = *std::ranges::max_element(
+        const CleanedNode* reporter = *std::ranges::max_element(
             sharers, {}, [](const CleanedNode* node) { return neededBytes(*node->report); });
         for (CleanedNode* node : sharers) {
             for (const CleanedNode* other : sharers)
                 if (other != node)
                     node->sharers.push_back(other->node);
-            if (node == teller)
+            if (node == reporter)
                 continue;
-            node->toldBy = teller->node;
+            node->reportedBy = reporter->node;
             std::erase_if(node->report->items, std::not_fn(isOfRun));
         }
     }
     for (auto& [id, sharers] : groupedBy(&DeployedReport::stateId, nodes)) {
-        const auto told = std::ranges::find_if(
-            sharers, [](const CleanedNode* node) { return node->toldBy.empty(); });
-        const CleanedNode* teller = told == sharers.end() ? sharers.front() : *told;
+        const auto first = std::ranges::find_if(
+            sharers, [](const CleanedNode* node) { return node->reportedBy.empty(); });
+        const CleanedNode* reporter = first == sharers.end() ? sharers.front() : *first;
         for (CleanedNode* node : sharers)
-            if (node != teller)
+            if (node != reporter)
                 std::erase_if(node->report->items, isOfRun);
     }
 }

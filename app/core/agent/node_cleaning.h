@@ -26,12 +26,12 @@ struct CleanedNode {
     Result<DeployedReport> report;
     std::vector<std::string> sharers = {}; ///< other nodes with the same folder of that
     /// The one of these that tells of the folder and is to clean it; empty: this node does.
-    std::string toldBy = {};
+    std::string reportedBy = {};
 };
 
 /// Lets one of several nodes that share a folder tell of it: the one that keeps most, as it may see
 /// runs and processes that the others do not. Of runs the first one tells, by the same rule.
-void tellSharedOnce(std::vector<CleanedNode>& nodes);
+void reportSharedOnce(std::vector<CleanedNode>& nodes);
 
 /// Whether the item is of a run, whose folder lies with the state and not with deployed files.
 inline bool isOfRun(const DeployedItem& item) {

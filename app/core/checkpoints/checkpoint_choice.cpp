@@ -3,8 +3,8 @@
 
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/node/node.h"
-#include "app/core/runs/asked_words.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/runs/requested_words.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "shared/checkpoint/manifest.h"
 
@@ -23,14 +23,14 @@ bool isSomewhere(const StoredCheckpoint& checkpoint) {
 }
 
 std::map<std::string, int64_t> broughtBackUntil(const std::vector<StoredCheckpoint>& checkpoints,
-                                                const std::vector<AskedCommand>& newestFirst,
+                                                const std::vector<RequestedCommand>& newestFirst,
                                                 int64_t nowNs) {
     constexpr int64_t kAsideNs = int64_t{kAsideDays} * 24 * 3600 * 1'000'000'000;
     std::map<std::string, int64_t> until;
     for (const StoredCheckpoint& each : checkpoints) {
         if (!each.removed || each.retiredBy == 0)
             continue;
-        const auto concerns = [&each](const AskedCommand& command) {
+        const auto concerns = [&each](const RequestedCommand& command) {
             if (command.kind == kClean)
                 return true; // what was aside went with the folder
             if (command.kind != kRemoveCheckpoint && command.kind != kBringBackCheckpoint)
@@ -42,8 +42,8 @@ std::map<std::string, int64_t> broughtBackUntil(const std::vector<StoredCheckpoi
         };
         const auto last = std::ranges::find_if(newestFirst, concerns);
         if (last != newestFirst.end() && last->kind == kRemoveCheckpoint &&
-            last->askedNs + kAsideNs > nowNs)
-            until[each.saved.path] = last->askedNs + kAsideNs;
+            last->requestedNs + kAsideNs > nowNs)
+            until[each.saved.path] = last->requestedNs + kAsideNs;
     }
     return until;
 }

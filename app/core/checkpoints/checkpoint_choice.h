@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/stored_checkpoint.h"
 
 #include <cstdint>
@@ -16,9 +16,10 @@ namespace rm {
 bool isSomewhere(const StoredCheckpoint& checkpoint);
 
 /// Until when each checkpoint that a person removed can be brought back (see kAsideDays; wall
-/// clock), by path. `newestFirst`: all that was asked of the run (StoreReader::askedCommands()).
+/// clock), by path. `newestFirst`: all that was asked of the run
+/// (StoreReader::requestedCommands()).
 std::map<std::string, int64_t> broughtBackUntil(const std::vector<StoredCheckpoint>& checkpoints,
-                                                const std::vector<AskedCommand>& newestFirst,
+                                                const std::vector<RequestedCommand>& newestFirst,
                                                 int64_t nowNs);
 
 /// The checkpoint that a run goes on from by itself: the newest of the living line that lies where

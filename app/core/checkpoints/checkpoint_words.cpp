@@ -2,9 +2,9 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 
 #include "app/core/findings/text.h"
-#include "app/core/runs/asked_words.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "shared/checkpoint/reasons.h"
@@ -101,14 +101,14 @@ std::string whereWords(const StoredCheckpoint& checkpoint) {
 }
 
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
-                            const std::vector<AskedCommand>& newestFirst) {
+                            const std::vector<RequestedCommand>& newestFirst) {
     int64_t savedNs = 0, cleanedNs = 0;
     for (const StoredCheckpoint& each : all)
         savedNs = std::max(savedNs, each.saved.wallNs);
     // The first one after it, as a later one found nothing.
-    for (const AskedCommand& each : newestFirst)
-        if (each.kind == kClean && each.askedNs > savedNs)
-            cleanedNs = each.askedNs;
+    for (const RequestedCommand& each : newestFirst)
+        if (each.kind == kClean && each.requestedNs > savedNs)
+            cleanedNs = each.requestedNs;
     if (cleanedNs != 0 && !all.empty())
         return say("checkpoint.cleaned",
                    {{"when", QDateTime::fromMSecsSinceEpoch(cleanedNs / 1'000'000)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 
@@ -48,7 +48,7 @@ std::string whereWords(const StoredCheckpoint& checkpoint);
 /// checkpoint", "its checkpoints were cleaned from the nodes on 2026-11-24 22:10". `all`: also
 /// those that were removed; `newestFirst` as of broughtBackUntil().
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
-                            const std::vector<AskedCommand>& newestFirst);
+                            const std::vector<RequestedCommand>& newestFirst);
 
 /// "steps 251 to 405 and 3 checkpoints"
 std::string retirementText(const Retirement& retired);

@@ -83,11 +83,11 @@ private:
     Result<void> fetchFrom(const TransferChain::Source& source, ChainPlace& place) {
         const Transferred before = m_transferred;
         m_transferred.from = source.name;
-        const auto goesOn = [&](int64_t bytes, int64_t packed) {
+        const auto continues = [&](int64_t bytes, int64_t packed) {
             report(before.done + bytes, before.sent + packed, &place);
             return !place.chain().isSourceSlow(place.node());
         };
-        RM_ASSIGN_OR_RETURN(const std::string why, m_sender.fetch(source.fetch, goesOn));
+        RM_ASSIGN_OR_RETURN(const std::string why, m_sender.fetch(source.fetch, continues));
         const int64_t gained = m_transferred.done - before.done;
         if (!why.empty())
             place.chain().leaveSource(place.node(), gained);
@@ -122,13 +122,13 @@ void serveOthers(TreeSender& sender, ChainPlace& place, int64_t bytes,
 Result<std::string> deliver(TreeSender& sender, const HashedTree& hashed,
                             const TransferProgress& progress, const std::stop_token& stop,
                             ChainPlace* place) {
-    RM_ASSIGN_OR_RETURN(const auto asked, sender.publish(hashed.tree));
-    if (!asked.path.empty()) {
+    RM_ASSIGN_OR_RETURN(const auto placed, sender.publish(hashed.tree));
+    if (!placed.path.empty()) {
         if (place)
             place->chain().join(place->node(), 0, bytesOf(hashed), true);
-        return asked.path;
+        return placed.path;
     }
-    RM_RETURN_IF_ERROR(Delivery(sender, hashed, asked.damage, progress, stop).run(place));
+    RM_RETURN_IF_ERROR(Delivery(sender, hashed, placed.damage, progress, stop).run(place));
     RM_ASSIGN_OR_RETURN(const auto published, sender.publish(hashed.tree));
     if (!published.path.empty())
         return published.path;

@@ -102,7 +102,7 @@ std::optional<TransferChain::Source> TransferChain::sourceFor(size_t node,
     while (const auto ahead = nearestAhead(node)) {
         Member& source = m_members[*ahead];
         if (source.port == 0) {
-            source.isAsked = true;
+            source.isRequested = true;
             m_changed.notify_all();
             m_changed.wait_for(lock, stop, kServeSoon,
                                [&] { return source.port != 0 || !canServe(source); });
@@ -182,15 +182,15 @@ bool TransferChain::isSourceSlow(size_t node) const {
 bool TransferChain::isToServe(size_t node, const std::stop_token& stop) {
     std::unique_lock lock(m_mutex);
     const Member& member = m_members[node];
-    const auto isAsked = [&] { return member.isAsked && member.port == 0; };
+    const auto isRequested = [&] { return member.isRequested && member.port == 0; };
     const auto isDone = [&](bool waitsForAll) {
-        return isAsked() || std::ranges::all_of(m_members, [&](const Member& each) {
+        return isRequested() || std::ranges::all_of(m_members, [&](const Member& each) {
                    return each.isOver || (!waitsForAll && !each.hasJoined);
                });
     };
     m_changed.wait_for(lock, stop, kGather, [&] { return isDone(true); });
     m_changed.wait(lock, stop, [&] { return isDone(false); });
-    return isAsked() && !stop.stop_requested();
+    return isRequested() && !stop.stop_requested();
 }
 
 void TransferChain::leave(size_t node) {

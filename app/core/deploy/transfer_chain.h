@@ -71,9 +71,9 @@ private:
     struct Member {
         Party party;
         bool hasJoined = false;
-        bool isOver = false;  ///< nothing will change about it any more
-        bool isWhole = false; ///< it has all of the tree
-        bool isAsked = false; ///< to serve
+        bool isOver = false;      ///< nothing will change about it any more
+        bool isWhole = false;     ///< it has all of the tree
+        bool isRequested = false; ///< to serve
         bool hasLeft = false;
         int port = 0;
         int unreached = 0; ///< sources from which nothing came

@@ -221,7 +221,7 @@ Result<int> TreeSender::serve(const Serve& order) {
     return serving ? Result<int>(serving->port) : unexpected();
 }
 
-Result<std::string> TreeSender::fetch(const Fetch& order, const GoesOn& goesOn) {
+Result<std::string> TreeSender::fetch(const Fetch& order, const Continues& continues) {
     RM_RETURN_IF_ERROR(send(order));
     bool isStopped = false;
     for (;;) {
@@ -232,7 +232,7 @@ Result<std::string> TreeSender::fetch(const Fetch& order, const GoesOn& goesOn) 
         const auto* fetching = std::get_if<Fetching>(&answer);
         if (fetching == nullptr)
             return unexpected();
-        if (goesOn(fetching->bytes, fetching->packed) || isStopped)
+        if (continues(fetching->bytes, fetching->packed) || isStopped)
             continue;
         isStopped = true;
         RM_RETURN_IF_ERROR(send(StopFetch{}));

@@ -51,9 +51,9 @@ public:
     /// Has the node serve its blobs to others: the port.
     Result<int> serve(const Serve& order);
     /// Has the node get what it lacks, of the last offer, from another one: why that ended before
-    /// all was there, empty: all is. `goesOn` is told the bytes so far, and ends it by false.
-    using GoesOn = std::function<bool(int64_t bytes, int64_t packed)>;
-    Result<std::string> fetch(const Fetch& order, const GoesOn& goesOn);
+    /// all was there, empty: all is. `continues` is told the bytes so far, and ends it by false.
+    using Continues = std::function<bool(int64_t bytes, int64_t packed)>;
+    Result<std::string> fetch(const Fetch& order, const Continues& continues);
 
 private:
     TreeSender(std::unique_ptr<HostProcess> process, std::string attempt, std::stop_token stop);

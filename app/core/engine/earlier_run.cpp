@@ -29,9 +29,9 @@ struct SavedThere {
 
 Result<std::optional<SavedThere>> newestSaved(const ProcedureContext& context, const RunSpec& spec,
                                               const std::vector<PlacedParty>& nodes) {
-    std::vector<std::future<Result<std::vector<SavedRun>>>> asked;
+    std::vector<std::future<Result<std::vector<SavedRun>>>> pending;
     for (const PlacedParty& party : nodes)
-        asked.push_back(
+        pending.push_back(
             context.hosts->worker(party.node)
                 ->post<std::vector<SavedRun>>(
                     [folder = spec.checkpoint.directory, name = spec.name](
@@ -41,8 +41,8 @@ Result<std::optional<SavedThere>> newestSaved(const ProcedureContext& context, c
                     context.token->stop()));
     std::optional<SavedThere> newest;
     std::optional<Error> error;
-    for (size_t node = 0; node < asked.size(); ++node) {
-        const auto answer = asked[node].get();
+    for (size_t node = 0; node < pending.size(); ++node) {
+        const auto answer = pending[node].get();
         if (!answer && !error)
             error = answer.error();
         // Where nodes share the folder, the first of them counts.
@@ -180,9 +180,9 @@ std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& liv
     return std::nullopt;
 }
 
-std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& spec,
-                                          const std::vector<Placement>& nodes,
-                                          const RunSummary& before) {
+std::optional<std::string> resumesByItself(StoreReader& reader, const RunSpec& spec,
+                                           const std::vector<Placement>& nodes,
+                                           const RunSummary& before) {
     const auto now = reader.run(before.id);
     if (!now || hasEnded(now->state) || now->attempt <= before.attempt)
         return std::nullopt;

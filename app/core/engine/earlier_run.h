@@ -34,7 +34,7 @@ std::vector<RunSummary> openEarlierRuns(StoreReader& reader, const RunSpec& spec
 
 /// Whether one of these runs is read to its end, after it was followed for `waitedNs`. nullopt: not
 /// all that it saved is known here yet. kInvalid: it is alive, and a launch that goes on from it
-/// would train beside it; see goesOnByItself().
+/// would train beside it; see resumesByItself().
 /// kUnavailable, kDenied: a node of it cannot be read.
 std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& live, int64_t nowNs,
                                      int64_t waitedNs);
@@ -42,9 +42,9 @@ std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& liv
 /// What to tell of a run whose agents have begun a next attempt, which was not known `before`, if
 /// the launch asks for no more than that: the same settings on the same nodes. nullopt: it
 /// asks for more, or they have not begun one. After caughtUp().
-std::optional<std::string> goesOnByItself(StoreReader& reader, const RunSpec& spec,
-                                          const std::vector<Placement>& nodes,
-                                          const RunSummary& before);
+std::optional<std::string> resumesByItself(StoreReader& reader, const RunSpec& spec,
+                                           const std::vector<Placement>& nodes,
+                                           const RunSummary& before);
 
 /// Looks in checkpoint.directory on all of `nodes`; where the spec names none, among the runs that
 /// are known here. nullopt: there is nothing to go on from. kInvalid: it has not ended, or a run

@@ -42,10 +42,10 @@ Result<void> Following::follow(const QString& run) {
     wire(run, *followed);
     followed->start();
     const auto unanswered =
-        parts.writer ? parts.reader->openCommands(run) : std::vector<AskedCommand>();
+        parts.writer ? parts.reader->openCommands(run) : std::vector<RequestedCommand>();
     FollowedRun& now = *m_followed.emplace(run, std::move(followed)).first->second;
-    for (const AskedCommand& asked : unanswered)
-        now.restore(asked);
+    for (const RequestedCommand& requested : unanswered)
+        now.restore(requested);
     Q_EMIT m_engine.liveChanged(run);
     return {};
 }
@@ -102,7 +102,7 @@ void Following::wire(const QString& run, FollowedRun& followed) {
         m_engine.postEdit(run, [=](StoreWriter& writer) { return writer.setQueued(run, why); });
     });
     connect(&followed, &FollowedRun::commandChanged, this,
-            [this, run](CommandKind kind, const CommandState& state, AskedState as) {
+            [this, run](CommandKind kind, const CommandState& state, RequestedState as) {
                 m_engine.noteCommandState(run, kind, state, as);
             });
     connect(&followed, &FollowedRun::ended, this,

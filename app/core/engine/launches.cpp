@@ -93,27 +93,27 @@ void Launches::cancelAll() {
         launch.token->cancel();
 }
 
-void Launches::resumeAs(const QString& asked, const QString& run) {
-    m_resumed[asked] = run;
-    Q_EMIT m_engine.liveChanged(asked);
+void Launches::resumeAs(const QString& requested, const QString& run) {
+    m_resumed[requested] = run;
+    Q_EMIT m_engine.liveChanged(requested);
 }
 
-void Launches::forgetResumed(const QString& asked) {
-    if (m_resumed.erase(asked) > 0)
-        Q_EMIT m_engine.liveChanged(asked);
+void Launches::forgetResumed(const QString& requested) {
+    if (m_resumed.erase(requested) > 0)
+        Q_EMIT m_engine.liveChanged(requested);
 }
 
-QString Launches::runOf(const QString& asked) const {
-    const auto earlier = m_resumed.find(asked);
-    return earlier == m_resumed.end() ? asked : earlier->second;
+QString Launches::runOf(const QString& requested) const {
+    const auto earlier = m_resumed.find(requested);
+    return earlier == m_resumed.end() ? requested : earlier->second;
 }
 
 /// The id of the run, and the ids that launches were asked for under which resume it.
 std::vector<QString> Launches::idsOf(const QString& run) const {
     std::vector<QString> ids{run};
-    for (const auto& [asked, earlier] : m_resumed)
+    for (const auto& [requested, earlier] : m_resumed)
         if (earlier == run)
-            ids.push_back(asked);
+            ids.push_back(requested);
     return ids;
 }
 

@@ -50,11 +50,11 @@ public:
     std::optional<Result<CommandState>> command(const QString& run, CommandKind kind);
     void cancelAll();
 
-    /// The launch resumes an earlier run: until its answer its asker knows that run as `asked`.
-    void resumeAs(const QString& asked, const QString& run);
-    void forgetResumed(const QString& asked);
-    /// The run that `asked` stands for.
-    QString runOf(const QString& asked) const;
+    /// The launch resumes an earlier run: until its answer its asker knows that run as `requested`.
+    void resumeAs(const QString& requested, const QString& run);
+    void forgetResumed(const QString& requested);
+    /// The run that `requested` stands for.
+    QString runOf(const QString& requested) const;
 
 private:
     struct Launch {

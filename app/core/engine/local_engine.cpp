@@ -42,7 +42,7 @@ LocalEngine::Parts::Parts(LocalEngine& engine, const Paths& paths, Fleet& nodes,
     , reader(readerOf(database))
     , launches(engine)
     , following(engine)
-    , givenUp(engine) {
+    , declaredLost(engine) {
     pool.setMaxThreadCount(kProcedureThreads);
 }
 
@@ -51,18 +51,18 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
     : Engine(parent)
     , m_parts(std::make_unique<Parts>(*this, paths, fleet, std::move(writer))) {
     connect(&fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
-        m_parts->givenUp.forgetUnreached(node.toStdString());
+        m_parts->declaredLost.forgetUnreached(node.toStdString());
         m_parts->following.retry(node.toStdString());
     });
     connect(&fleet, &Fleet::nodeEdited, this, [this](const QString& node) {
-        m_parts->givenUp.forgetUnreached(node.toStdString());
+        m_parts->declaredLost.forgetUnreached(node.toStdString());
         m_parts->following.followAnew(node);
     });
     if (!m_parts->writer)
         return;
     m_parts->writer->post([](StoreWriter& store) { return store.closeCommandsOfEndedRuns(); });
     m_parts->copier = std::make_unique<CheckpointCopier>(copyingMeans());
-    m_parts->givenUp.begin();
+    m_parts->declaredLost.begin();
     forgetOldTrash();
 }
 
@@ -220,8 +220,8 @@ void LocalEngine::attachAll() {
             attach(run.id);
 }
 
-LiveState LocalEngine::live(const QString& asked) const {
-    const QString run = m_parts->launches.runOf(asked);
+LiveState LocalEngine::live(const QString& requested) const {
+    const QString run = m_parts->launches.runOf(requested);
     const FollowedRun* followed = m_parts->following.find(run);
     return followed ? followed->live() : m_parts->launches.live(run);
 }
@@ -264,20 +264,20 @@ void LocalEngine::postEdit(const QString& run, std::function<Result<void>(StoreW
     });
 }
 
-void LocalEngine::noteCommand(const QString& run, const AskedCommand& asked) {
+void LocalEngine::noteCommand(const QString& run, const RequestedCommand& requested) {
     if (m_parts->writer)
-        m_parts->writer->post([this, run, asked](StoreWriter& writer) {
-            return writer.addCommand(run, asked).map([this](const AskedCommand&) {
+        m_parts->writer->post([this, run, requested](StoreWriter& writer) {
+            return writer.addCommand(run, requested).map([this](const RequestedCommand&) {
                 QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
             });
         });
 }
 
 void LocalEngine::noteCommandState(const QString& run, CommandKind kind, const CommandState& state,
-                                   AskedState as) {
+                                   RequestedState as) {
     postEdit(run, [=](StoreWriter& writer) -> Result<void> {
         RM_RETURN_IF_ERROR(writer.setCommandState(run, state.id, as, state.step, state.message));
-        if (as != AskedState::kLapsed)
+        if (as != RequestedState::kLapsed)
             return {};
         IngestBatch batch;
         batch.run = run;

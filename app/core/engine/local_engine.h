@@ -64,9 +64,9 @@ public:
     /// edit() that nobody waits for: a problem is reported by failed().
     void postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
     /// Stores a command that has its answer, or is about to be sent.
-    void noteCommand(const QString& run, const AskedCommand& asked);
+    void noteCommand(const QString& run, const RequestedCommand& requested);
     void noteCommandState(const QString& run, CommandKind kind, const CommandState& state,
-                          AskedState as);
+                          RequestedState as);
 
 private:
     CheckpointCopier::Means copyingMeans();

@@ -3,8 +3,8 @@
 
 #include "app/core/answer.h"
 #include "app/core/checkpoints/checkpoint_copier.h"
+#include "app/core/engine/declared_lost_nodes.h"
 #include "app/core/engine/following.h"
-#include "app/core/engine/given_up_nodes.h"
 #include "app/core/engine/launches.h"
 #include "app/core/engine/local_engine.h"
 #include "app/core/follow/followed_run.h"
@@ -63,16 +63,17 @@ struct LocalEngine::Parts {
 
     Launches launches;
     Following following;
-    GivenUpNodes givenUp;
+    DeclaredLostNodes declaredLost;
 };
 
 // What nodes, and not ranks, are asked to do is stored as a command once it is done.
 
 /// Such a command, as of now. Where `by` has no name, it is the user of this process.
-AskedCommand askedNow(std::string kind, const Asker& by,
-                      std::vector<std::pair<std::string, std::string>> args = {});
+RequestedCommand requestedNow(std::string kind, const Requester& by,
+                              std::vector<std::pair<std::string, std::string>> args = {});
 /// Stores that it was done. In a thread of the pool.
-Result<void> noteDone(const ProcedureContext& context, const QString& run, AskedCommand asked);
+Result<void> noteDone(const ProcedureContext& context, const QString& run,
+                      RequestedCommand requested);
 
 /// An answer that is there already.
 template <class Answer>

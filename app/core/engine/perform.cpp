@@ -28,8 +28,9 @@ void answer(const QFuture<Answer>& future, LocalEngine& engine, const EngineRequ
 } // namespace
 
 void LocalEngine::post(EngineRequest request, Done done) {
-    std::visit([&](const auto& asked) { answer(asked.perform(*this), *this, request, done); },
-               request);
+    std::visit(
+        [&](const auto& requested) { answer(requested.perform(*this), *this, request, done); },
+        request);
 }
 
 } // namespace rm

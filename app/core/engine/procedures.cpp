@@ -266,8 +266,8 @@ Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& read
     }
 }
 
-void tellPassedOver(const ProcedureContext& context, const QString& run, const QString& parent,
-                    const WholeStart& start) {
+void reportPassedOver(const ProcedureContext& context, const QString& run, const QString& parent,
+                      const WholeStart& start) {
     IngestBatch batch;
     batch.run = run;
     for (const auto& [checkpoint, why] : start.passedOver) {
@@ -314,14 +314,14 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
     const Origin origin{from.parent, start.checkpoint.saved.step, start.folder, true, start.steps};
     auto launched = launchRun(context, id, *checked, nodes, origin, ifTooLarge);
     if (launched)
-        tellPassedOver(context, id, from.parent, start);
+        reportPassedOver(context, id, from.parent, start);
     return launched;
 }
 
 namespace {
 
 constexpr int kMostAhead = 10'000; ///< attempts that agents began while nobody looked
-constexpr int kGivenUpGap = 1000;
+constexpr int kDeclaredLostGap = 1000;
 
 struct AttemptNumber {
     int attempt = 1;
@@ -334,9 +334,9 @@ struct AttemptNumber {
 Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& reader,
                                   const QString& run, const std::vector<PlacedParty>& nodes) {
     context.progress(run, {QString::fromStdString(say("launch.check-nodes"))});
-    std::vector<std::future<Result<RunOnNode>>> asked;
+    std::vector<std::future<Result<RunOnNode>>> pending;
     for (const PlacedParty& party : nodes)
-        asked.push_back(
+        pending.push_back(
             context.hosts->worker(party.node)
                 ->post<RunOnNode>(
                     [id = run.toStdString()](HostSession& session, const std::string& agent,
@@ -344,16 +344,16 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
                         return runOnNode(session, agent, id, stop);
                     },
                     context.token->stop()));
-    const auto givenUp = reader.givenUp(run);
-    const int skipped = reader.mustSkipAttempts(run) ? kGivenUpGap : 0;
+    const auto declaredLost = reader.declaredLost(run);
+    const int skipped = reader.mustSkipAttempts(run) ? kDeclaredLostGap : 0;
     const int known = reader.newestAttempt(run);
     int newest = known;
     for (size_t i = 0; i < nodes.size(); ++i) {
         const std::string& name = nodes[i].node.name;
-        RM_ASSIGN_OR_RETURN(const RunOnNode there, asked[i].get());
+        RM_ASSIGN_OR_RETURN(const RunOnNode there, pending[i].get());
         const Value node{"node", name}, attempt{"attempt", std::to_string(there.attempt)};
         if (there.isAlive && there.attempt > known &&
-            std::ranges::find(givenUp, GivenUpNode{run, name}) == givenUp.end())
+            std::ranges::find(declaredLost, DeclaredLostNode{run, name}) == declaredLost.end())
             return fail(ErrorCode::kUnavailable, say("engine.lives-unknown", {attempt, node}));
         if (there.attempt < 0 || there.attempt > known + kMostAhead)
             return fail(ErrorCode::kCorrupt, say("engine.odd-attempt", {node, attempt}));
@@ -364,7 +364,7 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
 }
 
 /// Stores events about newer checkpoints that are gone, from which the attempt would have gone on.
-void tellGone(const ProcedureContext& context, const QString& run, const ResumePoint& point) {
+void reportGone(const ProcedureContext& context, const QString& run, const ResumePoint& point) {
     IngestBatch batch;
     batch.run = run;
     for (const ResumePoint::Gone& gone : point.gone)
@@ -429,7 +429,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
             (void)setState(context, run.id, run.state, run.message);
         return failAs(what, started.error());
     }
-    tellGone(context, run.id, *point);
+    reportGone(context, run.id, *point);
     context.changed(run.id);
     return run.id;
 }

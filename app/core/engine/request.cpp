@@ -8,9 +8,9 @@ namespace rm {
 
 std::optional<QString> runStartedBy(const EngineRequest& request) {
     return std::visit(
-        [](const auto& asked) -> std::optional<QString> {
-            if constexpr (requires { asked.kStartsRanks; })
-                return asked.run;
+        [](const auto& requested) -> std::optional<QString> {
+            if constexpr (requires { requested.kStartsRanks; })
+                return requested.run;
             else
                 return std::nullopt;
         },
@@ -18,15 +18,15 @@ std::optional<QString> runStartedBy(const EngineRequest& request) {
 }
 
 std::string attemptOf(const EngineRequest& request) {
-    return std::visit([](const auto& asked) { return asked.attempt(); }, request);
+    return std::visit([](const auto& requested) { return requested.attempt(); }, request);
 }
 
 EngineReply failureOf(const EngineRequest& request, const Error& error) {
     return std::visit(
-        [&](const auto& asked) -> EngineReply {
-            using Answer = typename std::decay_t<decltype(asked)>::Answer;
-            if constexpr (requires { asked.failed(error); })
-                return asked.failed(error);
+        [&](const auto& requested) -> EngineReply {
+            using Answer = typename std::decay_t<decltype(requested)>::Answer;
+            if constexpr (requires { requested.failed(error); })
+                return requested.failed(error);
             else
                 return Answer(tl::unexpected(error));
         },

@@ -18,9 +18,9 @@ namespace {
 std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QString& run,
                                      const std::vector<PlacedParty>& nodes, FolderOrder what,
                                      const std::stop_token& unwanted) {
-    std::vector<std::future<Result<RunFolder>>> asked;
+    std::vector<std::future<Result<RunFolder>>> pending;
     for (const PlacedParty& party : nodes)
-        asked.push_back(
+        pending.push_back(
             context.hosts->worker(party.node)
                 ->ask<RunFolder>(
                     [id = run.toStdString(), what](HostSession& session, const std::string& agent,
@@ -30,7 +30,7 @@ std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QStr
                     unwanted));
     std::vector<Result<RunFolder>> answers;
     for (size_t at = 0; at < nodes.size(); ++at) {
-        answers.push_back(asked[at].get());
+        answers.push_back(pending[at].get());
         if (answers.back())
             answers.back()->node = nodes[at].node.name;
     }
@@ -66,11 +66,12 @@ std::vector<PlacedParty> allRead(const ProcedureContext& context, const QString&
                                  std::vector<PlacedParty> nodes, const std::stop_token& unwanted,
                                  Result<void>& done) {
     const auto reader = StoreReader::open(context.database);
-    for (const GivenUpNode& each : reader ? (*reader)->givenUp(run) : std::vector<GivenUpNode>())
+    for (const DeclaredLostNode& each :
+         reader ? (*reader)->declaredLost(run) : std::vector<DeclaredLostNode>())
         std::erase_if(nodes, [&](const PlacedParty& party) {
             if (party.node.name != each.node)
                 return false;
-            const auto ended = endGivenUp(context, party.node, each, unwanted);
+            const auto ended = endDeclaredLost(context, party.node, each, unwanted);
             if (!ended)
                 note(done,
                      failAs(say("engine.clean-lost-node", {{"node", each.node}}), ended.error())

@@ -5,8 +5,8 @@ target_sources(rm_core PRIVATE
     engine/engine.h
     engine/following.cpp
     engine/following.h
-    engine/given_up_nodes.cpp
-    engine/given_up_nodes.h
+    engine/declared_lost_nodes.cpp
+    engine/declared_lost_nodes.h
     engine/holder/face_channel.cpp
     engine/holder/face_channel.h
     engine/holder/face_server.cpp

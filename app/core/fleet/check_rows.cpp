@@ -330,10 +330,10 @@ std::optional<HomeRoom> roomOfHome(const NodeReport& report) {
     const DiskReport* disk = diskOf(report, report.home);
     // The agent asks for the folder itself, which may be a link or a bind mount. Those of earlier
     // releases told of disks alone.
-    const bool isAsked = report.homeTotalBytes >= 0;
-    if (disk != nullptr && (!isAsked || disk->totalBytes == report.homeTotalBytes))
+    const bool isReported = report.homeTotalBytes >= 0;
+    if (disk != nullptr && (!isReported || disk->totalBytes == report.homeTotalBytes))
         return HomeRoom{disk->freeBytes, disk->totalBytes, disk->path, disk->fileSystem};
-    if (isAsked)
+    if (isReported)
         return HomeRoom{report.homeFreeBytes, report.homeTotalBytes, report.home, {}};
     return std::nullopt;
 }
@@ -387,7 +387,7 @@ std::optional<CheckAction> answerTo(const ConnectFailure& failure) {
 }
 
 /// Whether fixOf() says what the error advises after its "; ".
-bool isToldByFix(ConnectFailure::Cause cause) {
+bool isReportedByFix(ConnectFailure::Cause cause) {
     using Cause = ConnectFailure::Cause;
     return cause == Cause::kName || cause == Cause::kRoute || cause == Cause::kJumpHost ||
            cause == Cause::kRefused || cause == Cause::kNoAnswer;
@@ -442,8 +442,9 @@ std::string otherAgentWords(const AgentReport& agent, const std::string& ours) {
 CheckRow refusedRow(const ConnectFailure& failure, const std::string& node) {
     using Need = ConnectFailure::Need;
     const Value title{"title", causeTitle(failure.cause)};
-    const Value evidence{"evidence", isToldByFix(failure.cause) ? firstPart(failure.error.message)
-                                                                : failure.error.message};
+    const Value evidence{"evidence", isReportedByFix(failure.cause)
+                                         ? firstPart(failure.error.message)
+                                         : failure.error.message};
     switch (failure.need) {
     case Need::kTrustHostKey:
         return finding("connection.unknown-key", {title, evidence}, answerTo(failure));

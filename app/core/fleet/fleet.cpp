@@ -42,7 +42,7 @@ struct Fleet::Impl {
     QString stateFolder;               ///< empty: checks are not kept
     std::vector<Node> nodes;           ///< the local one first, then by name
     std::vector<std::string> warnings; ///< not told yet
-    std::set<std::string> told;        ///< all that were met
+    std::set<std::string> reported;    ///< all that were met
     std::optional<Error> problem;      ///< of the file
     Checker checker;
     std::map<QString, NodeCheck> checks;
@@ -115,7 +115,7 @@ void Fleet::Impl::takeOver(NodesFile file) {
     localIn(nodes);
     order(nodes);
     for (std::string& warning : file.warnings)
-        if (told.insert(warning).second)
+        if (reported.insert(warning).second)
             warnings.push_back(std::move(warning));
 }
 
@@ -436,12 +436,12 @@ QFuture<NodeCheck> Fleet::Impl::startCheck(Fleet* fleet, const std::shared_ptr<U
     if (!checker) {
         check->stage = CheckStage::kConnect;
         const auto progress = [this, fleet, check, name](CheckStage stage) {
-            const auto tell = [this, fleet, check, name, stage] {
+            const auto notify = [this, fleet, check, name, stage] {
                 check->stage = stage;
                 if (isUnderWay(check))
                     Q_EMIT fleet->checkProgressed(name);
             };
-            QMetaObject::invokeMethod(fleet, tell, Qt::QueuedConnection);
+            QMetaObject::invokeMethod(fleet, notify, Qt::QueuedConnection);
         };
         CheckOrder order{std::move(credentials), runsNow(fleet), progress, networkReader()};
         return QtConcurrent::run(workerOf(name), [check, order = std::move(order),
@@ -498,14 +498,14 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     return check->answer.future();
 }
 
-void Fleet::keepAnswer(const QString& name, const Node& asked, const NodeCheck& check) {
+void Fleet::keepAnswer(const QString& name, const Node& checked, const NodeCheck& check) {
     // A node that was removed meanwhile must not come back, nor is it known of one that was edited
     // what another address answered.
     const auto now = find(name);
-    if (!now || !areReachedAlike(*now, asked) || now->gpus != asked.gpus)
+    if (!now || !areReachedAlike(*now, checked) || now->gpus != checked.gpus)
         return;
     m_impl->checks[name] = check;
-    m_impl->keep(asked, check);
+    m_impl->keep(checked, check);
     Q_EMIT checkChanged(name);
     if (!check.failure)
         Q_EMIT nodeOpened(name);

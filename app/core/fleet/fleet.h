@@ -136,7 +136,7 @@ Q_SIGNALS:
     void checkProgressed(const QString& name); ///< stageOf() is another
 
 private:
-    void keepAnswer(const QString& name, const Node& asked, const NodeCheck& check);
+    void keepAnswer(const QString& name, const Node& checked, const NodeCheck& check);
 
     struct Impl;
     std::unique_ptr<Impl> m_impl;

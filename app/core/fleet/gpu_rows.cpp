@@ -145,17 +145,17 @@ void addErrors(CheckRow& row, size_t place, const GpuReport& gpu) {
 
 CheckRow errorsRow(const UsedGpus& used) {
     CheckRow row;
-    bool isTold = false;
+    bool isReported = false;
     for (const size_t i : used.places) {
-        isTold = isTold || used.report.gpus[i].eccUncorrected >= 0;
+        isReported = isReported || used.report.gpus[i].eccUncorrected >= 0;
         addErrors(row, i, used.report.gpus[i]);
     }
     for (const XidReport& xid : used.report.xids)
         addXid(row, used, xid);
     const bool hasNone = row.id.empty();
     if (hasNone && used.report.isKernelLogRead)
-        return finding(isTold ? "gpu-errors.none" : "gpu-errors.none-in-log");
-    if (hasNone && isTold)
+        return finding(isReported ? "gpu-errors.none" : "gpu-errors.none-in-log");
+    if (hasNone && isReported)
         addFinding(row, "gpu-errors.none-by-ecc");
     if (!used.report.isKernelLogRead)
         addFinding(row, "gpu-errors.log-closed");

@@ -123,7 +123,7 @@ NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_toke
     check.node = node.name;
     check.checkedNs = wallNowNs();
     report(CheckStage::kConnect);
-    auto session = openSessionPatiently(node, order.credentials, stop, {}, kAskedPatience);
+    auto session = openSessionPatiently(node, order.credentials, stop, {}, kRequestPatience);
     if (!session) {
         check.failure = session.error();
         check.rows.push_back(refusedRow(session.error(), node.name));

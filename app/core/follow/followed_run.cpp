@@ -156,36 +156,36 @@ std::string FollowedRun::whyNotSent(CommandKind kind) const {
                                : say("run.lead-unreachable", {node, {"why", lead.whyUnknown}});
 }
 
-QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t askedNs) {
+QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t requestedNs) {
     const std::string why = whyNotSent(command.kind);
     if (!why.empty()) {
         Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, why},
-                              AskedState::kLapsed);
+                              RequestedState::kLapsed);
         return QtFuture::makeReadyFuture(unanswered(m_run, command.kind, why));
     }
     if (!m_inFlight.contains(command.id)) {
         if (const std::string full = whyNoCheckpoint(m_live, command.kind); !full.empty()) {
             Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, full},
-                                  AskedState::kRefused);
+                                  RequestedState::kRefused);
             return QtFuture::makeReadyFuture(Result<CommandState>(
                 failAs(attemptAt(command.kind, m_run), {ErrorCode::kExhausted, full})));
         }
-        begin({command, askedNs});
+        begin({command, requestedNs});
     }
-    auto& asker = m_inFlight.at(command.id).askers.emplace_back();
-    asker.start();
-    auto answer = asker.future();
+    auto& requester = m_inFlight.at(command.id).requesters.emplace_back();
+    requester.start();
+    auto answer = requester.future();
     settleKills();
     Q_EMIT liveChanged();
     return answer;
 }
 
-void FollowedRun::restore(const AskedCommand& asked) {
-    const auto kind = commandKindNamed(asked.kind);
-    if (!kind || m_inFlight.contains(asked.id))
+void FollowedRun::restore(const RequestedCommand& requested) {
+    const auto kind = commandKindNamed(requested.kind);
+    if (!kind || m_inFlight.contains(requested.id))
         return;
-    InFlight inFlight{{asked.id, *kind, asked.args}, asked.askedNs};
-    inFlight.isAccepted = asked.state == AskedState::kAccepted;
+    InFlight inFlight{{requested.id, *kind, requested.args}, requested.requestedNs};
+    inFlight.isAccepted = requested.state == RequestedState::kAccepted;
     inFlight.isDone = inFlight.isAccepted && *kind == CommandKind::kKill;
     begin(std::move(inFlight));
     dropOld();
@@ -201,10 +201,10 @@ std::vector<FollowedRun::InFlight> FollowedRun::takeInFlight() {
 void FollowedRun::goOnWith(std::vector<InFlight> commands) {
     for (InFlight& inFlight : commands) {
         const std::string id = inFlight.command.id;
-        auto askers = std::exchange(inFlight.askers, {});
+        auto requesters = std::exchange(inFlight.requesters, {});
         if (!m_inFlight.contains(id))
             begin(std::move(inFlight));
-        std::ranges::move(askers, std::back_inserter(m_inFlight.at(id).askers));
+        std::ranges::move(requesters, std::back_inserter(m_inFlight.at(id).requesters));
     }
     settleKills();
 }
@@ -218,7 +218,8 @@ void FollowedRun::begin(InFlight inFlight) {
         sendTo(i, inFlight);
     }
     m_live.pending = inFlight.command.kind;
-    m_live.pendingSinceNs = monotonicNowNs() - std::max<int64_t>(0, wallNowNs() - inFlight.askedNs);
+    m_live.pendingSinceNs =
+        monotonicNowNs() - std::max<int64_t>(0, wallNowNs() - inFlight.requestedNs);
     m_inFlight.insert_or_assign(inFlight.command.id, std::move(inFlight));
     m_clock.start();
 }
@@ -227,17 +228,17 @@ void FollowedRun::sendTo(size_t node, const InFlight& inFlight) {
     constexpr int64_t kForGood = std::numeric_limits<int64_t>::max();
     if (m_followers[node])
         m_followers[node]->send(inFlight.command,
-                                inFlight.isDone ? kForGood : inFlight.askedNs + kCommandKeptNs);
+                                inFlight.isDone ? kForGood : inFlight.requestedNs + kCommandKeptNs);
 }
 
 /// Drops commands that no node has accepted in time.
 void FollowedRun::dropOld() {
     std::vector<std::string> old;
     for (const auto& [id, inFlight] : m_inFlight)
-        if (!inFlight.isAccepted && inFlight.askedNs + kCommandKeptNs < wallNowNs())
+        if (!inFlight.isAccepted && inFlight.requestedNs + kCommandKeptNs < wallNowNs())
             old.push_back(id);
     for (const std::string& id : old)
-        takeBack(id, AskedState::kLapsed, say("run.waited-too-long"));
+        takeBack(id, RequestedState::kLapsed, say("run.waited-too-long"));
     if (m_inFlight.empty())
         m_clock.stop();
 }
@@ -256,11 +257,11 @@ Result<QString> FollowedRun::withdraw(const std::string& id) {
         if (!m_nodeEnded[node] && m_live.nodes[node].link == LiveState::Link::kLive)
             return fail(ErrorCode::kInvalid,
                         say("run.sent-already", {{"node", m_parts[node].name}}));
-    return takeBack(id, AskedState::kWithdrawn, say("run.withdrawn-in-time"));
+    return takeBack(id, RequestedState::kWithdrawn, say("run.withdrawn-in-time"));
 }
 
 /// Takes a command back, and returns what is left to know of it.
-QString FollowedRun::takeBack(const std::string& id, AskedState as, const std::string& why) {
+QString FollowedRun::takeBack(const std::string& id, RequestedState as, const std::string& why) {
     auto inFlight = std::move(m_inFlight.extract(id).mapped());
     std::string nodes, rest, words = why;
     for (const size_t node : inFlight.awaited)
@@ -304,7 +305,7 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
         return onKillState(node, found->second, state);
     if (state.progress == CommandProgress::kAccepted) {
         if (!std::exchange(found->second.isAccepted, true))
-            Q_EMIT commandChanged(kind, state, AskedState::kAccepted);
+            Q_EMIT commandChanged(kind, state, RequestedState::kAccepted);
         return;
     }
     InFlight inFlight = std::move(found->second);
@@ -312,12 +313,14 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
     const bool isRefused = state.progress == CommandProgress::kRefused;
     if ((isRefused || !rowOf(kind).endsAttempt) && m_live.pending == kind)
         m_live.pending.reset();
-    CommandState told = state;
+    CommandState reported = state;
     if (isRefused) // by what is on that node, such as its disk
-        told.message = say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
-    Q_EMIT commandChanged(kind, told, isRefused ? AskedState::kRefused : AskedState::kApplied);
+        reported.message =
+            say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
+    Q_EMIT commandChanged(kind, reported,
+                          isRefused ? RequestedState::kRefused : RequestedState::kApplied);
     Q_EMIT liveChanged();
-    answer(inFlight, told);
+    answer(inFlight, reported);
 }
 
 void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandState& state) {
@@ -329,7 +332,7 @@ void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandStat
             say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
     } else if (!std::exchange(inFlight.isDone, true)) {
         inFlight.isAccepted = true;
-        Q_EMIT commandChanged(CommandKind::kKill, state, AskedState::kAccepted);
+        Q_EMIT commandChanged(CommandKind::kKill, state, RequestedState::kAccepted);
         for (const size_t other : inFlight.awaited)
             sendTo(other, inFlight); // however long it cannot be reached
     }
@@ -364,11 +367,11 @@ void FollowedRun::settleKills() {
         InFlight& inFlight = at->second;
         const bool isOver =
             std::ranges::all_of(inFlight.awaited, [this](size_t i) { return m_nodeEnded[i]; });
-        const bool isTold = isOver || std::ranges::all_of(inFlight.awaited, [this](size_t i) {
-                                return m_nodeEnded[i] || isDown(m_live.nodes[i].link);
-                            });
-        if (inFlight.command.kind != CommandKind::kKill || !isTold ||
-            (!isOver && inFlight.askers.empty())) {
+        const bool isReported = isOver || std::ranges::all_of(inFlight.awaited, [this](size_t i) {
+                                    return m_nodeEnded[i] || isDown(m_live.nodes[i].link);
+                                });
+        if (inFlight.command.kind != CommandKind::kKill || !isReported ||
+            (!isOver && inFlight.requesters.empty())) {
             ++at;
             continue;
         }
@@ -380,9 +383,9 @@ void FollowedRun::settleKills() {
             answered.emplace_back(std::move(inFlight), result);
             at = m_inFlight.erase(at);
         } else {
-            InFlight told{inFlight.command, inFlight.askedNs};
-            told.askers = std::exchange(inFlight.askers, {});
-            answered.emplace_back(std::move(told), result);
+            InFlight reported{inFlight.command, inFlight.requestedNs};
+            reported.requesters = std::exchange(inFlight.requesters, {});
+            answered.emplace_back(std::move(reported), result);
             ++at;
         }
     }
@@ -395,13 +398,14 @@ void FollowedRun::noteEnd(const InFlight& inFlight, const Result<CommandState>& 
     const CommandKind kind = inFlight.command.kind;
     if (how)
         Q_EMIT commandChanged(kind, *how,
-                              how->progress == CommandProgress::kApplied ? AskedState::kApplied
-                                                                         : AskedState::kRefused);
+                              how->progress == CommandProgress::kApplied
+                                  ? RequestedState::kApplied
+                                  : RequestedState::kRefused);
     else
         Q_EMIT commandChanged(
             kind,
             {inFlight.command.id, CommandProgress::kRefused, -1, say("run.ranks-ended-before")},
-            AskedState::kLapsed);
+            RequestedState::kLapsed);
 }
 
 std::string FollowedRun::unreachableNodes() const {
@@ -412,7 +416,7 @@ std::string FollowedRun::unreachableNodes() const {
     return names;
 }
 
-QFuture<Result<void>> FollowedRun::declareLost(const std::string& node, const Asker& by) {
+QFuture<Result<void>> FollowedRun::declareLost(const std::string& node, const Requester& by) {
     const auto part = std::ranges::find(m_parts, node, &Part::name);
     if (part == m_parts.end())
         return QtFuture::makeReadyFuture(
@@ -442,7 +446,7 @@ void FollowedRun::settleDeclarations() {
                 say("run.node-not-lost",
                     {{"seconds", std::to_string((wallNowNs() - link.heardNs) / 1'000'000'000)}}))));
         else
-            promise.addResult(giveUp(node, by));
+            promise.addResult(declareNodeLost(node, by));
         promise.finish();
     }
 }
@@ -468,7 +472,7 @@ int FollowedRun::newestAttempt() const {
 /// Gives the node up. Its ranks may live on, cut off, until somebody can reach it and ends them.
 /// The others are killed as by a person's command that was begun, so that the next engine knows
 /// what to kill on nodes that cannot be reached now.
-Result<void> FollowedRun::giveUp(size_t index, const Asker& by) {
+Result<void> FollowedRun::declareNodeLost(size_t index, const Requester& by) {
     const LiveState::NodeLink& link = m_live.nodes[index];
     const std::string& node = m_parts[index].name;
     const int64_t nowNs = wallNowNs();
@@ -485,15 +489,15 @@ Result<void> FollowedRun::giveUp(size_t index, const Asker& by) {
         {"lost-" + std::to_string(index) + "-" + std::to_string(attempt), CommandKind::kKill, {}},
         nowNs};
     kill.isAccepted = kill.isDone = true;
-    const AskedCommand asked{.id = kill.command.id,
-                             .kind = commandKindName(CommandKind::kKill),
-                             .by = by,
-                             .askedNs = nowNs,
-                             .state = AskedState::kAccepted};
+    const RequestedCommand requested{.id = kill.command.id,
+                                     .kind = commandKindName(CommandKind::kKill),
+                                     .by = by,
+                                     .requestedNs = nowNs,
+                                     .state = RequestedState::kAccepted};
     RM_RETURN_IF_ERROR(m_writer->call([&](StoreWriter& store) {
-        return store.setGivenUp({m_run, node})
-            .and_then([&] { return store.addCommand(m_run, asked); })
-            .and_then([&](const AskedCommand&) { return store.ingest(batch); });
+        return store.setDeclaredLost({m_run, node})
+            .and_then([&] { return store.addCommand(m_run, requested); })
+            .and_then([&](const RequestedCommand&) { return store.ingest(batch); });
     }));
     if (m_followers[index])
         m_followers[index]->hangUp();
@@ -581,9 +585,9 @@ std::map<std::string, CommandState> FollowedRun::storedAnswers() const {
 }
 
 void FollowedRun::answer(InFlight& inFlight, const Result<CommandState>& with) {
-    for (auto& asker : inFlight.askers) {
-        asker.addResult(with);
-        asker.finish();
+    for (auto& requester : inFlight.requesters) {
+        requester.addResult(with);
+        requester.finish();
     }
 }
 

@@ -4,7 +4,7 @@
 #include "app/core/follow/node_follower.h"
 #include "app/core/launch/host_worker.h"
 #include "app/core/runs/live_state.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/writer_thread.h"
 
@@ -31,12 +31,12 @@ public:
     /// A command that some of its nodes still have to do.
     struct InFlight {
         Command command;
-        int64_t askedNs = 0;
-        std::set<size_t> awaited = {};                           ///< nodes that have not answered
-        bool isAccepted = false;                                 ///< by at least one node
-        bool isDone = false;                                     ///< by at least one node
-        std::string refusal = {};                                ///< a node's words, if one refused
-        std::vector<QPromise<Result<CommandState>>> askers = {}; ///< those that still wait
+        int64_t requestedNs = 0;
+        std::set<size_t> awaited = {}; ///< nodes that have not answered
+        bool isAccepted = false;       ///< by at least one node
+        bool isDone = false;           ///< by at least one node
+        std::string refusal = {};      ///< a node's words, if one refused
+        std::vector<QPromise<Result<CommandState>>> requesters = {}; ///< those that still wait
     };
 
     /// One of the run's nodes.
@@ -63,10 +63,10 @@ public:
     /// the run ended before. That of a
     /// kill comes when all nodes that can be reached have done it, and names the others. A command
     /// whose id is known is not sent again, but answered to all who asked.
-    QFuture<Result<CommandState>> send(const Command& command, int64_t askedNs);
+    QFuture<Result<CommandState>> send(const Command& command, int64_t requestedNs);
 
     /// Goes on with a command that an earlier engine sent or had to send. Nobody waits for it here.
-    void restore(const AskedCommand& asked);
+    void restore(const RequestedCommand& requested);
     /// Takes out all commands with their askers, for another FollowedRun of this run.
     std::vector<InFlight> takeInFlight();
     void goOnWith(std::vector<InFlight> commands);
@@ -75,7 +75,7 @@ public:
     Result<QString> withdraw(const std::string& id);
 
     /// See DeclareLostRequest. The answer waits until it is known whether the node can be reached.
-    QFuture<Result<void>> declareLost(const std::string& node, const Asker& by);
+    QFuture<Result<void>> declareLost(const std::string& node, const Requester& by);
 
 Q_SIGNALS:
     void committed(); ///< new samples or events are in the database
@@ -87,7 +87,7 @@ Q_SIGNALS:
     /// What the scheduler says of the run while it has not started its ranks, to be stored.
     void queued(const QString& why);
     /// What became of a command, to be stored.
-    void commandChanged(rm::CommandKind kind, const rm::CommandState& state, rm::AskedState as);
+    void commandChanged(rm::CommandKind kind, const rm::CommandState& state, rm::RequestedState as);
 
 private:
     NodeFollower::Sink sinkFor(size_t node);
@@ -98,13 +98,13 @@ private:
     void sendTo(size_t node, const InFlight& inFlight);
     void onKillState(size_t node, InFlight& inFlight, const CommandState& state);
     void dropOld();
-    QString takeBack(const std::string& id, AskedState as, const std::string& why);
+    QString takeBack(const std::string& id, RequestedState as, const std::string& why);
     void settleKills();
     Result<CommandState> answerOfKill(const InFlight& inFlight) const;
     void noteEnd(const InFlight& inFlight, const Result<CommandState>& how);
     void settleDeclarations();
     void settleMissing();
-    Result<void> giveUp(size_t node, const Asker& by);
+    Result<void> declareNodeLost(size_t node, const Requester& by);
     int newestAttempt() const;
     std::string unreachableNodes() const;
     void onNodeEnded(size_t node, const Result<void>& how);
@@ -129,7 +129,7 @@ private:
     std::vector<bool> m_nodeEnded;
     struct Declaration {
         size_t node = 0;
-        Asker by;
+        Requester by;
         QPromise<Result<void>> answer;
     };
     std::vector<Declaration> m_declarations; ///< that a node is lost

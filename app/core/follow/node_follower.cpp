@@ -369,7 +369,7 @@ void NodeFollower::noteBack() {
 
 void NodeFollower::storeEvent(Severity severity, const char* code, int64_t wallNs,
                               const std::string& message) {
-    if (!m_sink.commit || !m_target.tellsOfLink)
+    if (!m_sink.commit || !m_target.reportsLink)
         return;
     IngestBatch batch;
     batch.run = m_target.run;

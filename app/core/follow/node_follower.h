@@ -29,7 +29,7 @@ struct FollowTarget {
     int nodeIndex = 0;
     int attempt = 1;         ///< following ends once this or a later one has ended there
     bool wasLost = false;    ///< the database has it as unreachable
-    bool tellsOfLink = true; ///< whether events say that the link is down and back
+    bool reportsLink = true; ///< whether events say that the link is down and back
     /// After the end the agents may stay to copy the last checkpoint: what this one journals of
     /// that is awaited for a few seconds.
     bool mayCopy = false;

@@ -52,21 +52,21 @@ Result<void> followToEnd(const ProcedureContext& context, const FollowTarget& ta
 }
 
 Result<bool> endOnNode(const ProcedureContext& context, const Node& node,
-                       const GivenUpNode& givenUp, std::stop_token unwanted) {
+                       const DeclaredLostNode& declaredLost, std::stop_token unwanted) {
     const auto ended =
         context.hosts->ownWorker(node)
-            ->post<bool>([id = givenUp.run.toStdString()](
+            ->post<bool>([id = declaredLost.run.toStdString()](
                              HostSession& session, const std::string& agent,
                              std::stop_token stop) { return stopOnNode(session, agent, id, stop); },
                          std::move(unwanted))
             .get();
     if (ended && *ended) {
         IngestBatch batch;
-        batch.run = givenUp.run;
+        batch.run = declaredLost.run;
         batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, "given-up-node-ended",
-                               say("run.lost-node-ended", {{"node", givenUp.node}})}};
+                               say("run.lost-node-ended", {{"node", declaredLost.node}})}};
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
-        context.changed(givenUp.run);
+        context.changed(declaredLost.run);
     }
     return ended;
 }
@@ -94,7 +94,7 @@ Result<void> fetchRest(const ProcedureContext& context, const Node& node, const 
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     for (const int index : reader->indicesOf(run, node.name)) {
         FollowTarget target{node, run, index};
-        target.tellsOfLink = false;
+        target.reportsLink = false;
         // What is not there holds nothing.
         const auto done = followToEnd(context, target, unwanted);
         if (!done && done.error().code != ErrorCode::kNotFound)
@@ -108,32 +108,33 @@ void fetchLate(const ProcedureContext& context, StoreReader& reader, const QStri
     const auto summary = reader.run(run);
     if (!summary || !hasEnded(summary->state))
         return; // whoever follows it reads that
-    const auto givenUp = reader.givenUp(run);
+    const auto declaredLost = reader.declaredLost(run);
     std::vector<std::string> names;
     for (const RunNode& node : summary->nodes)
-        if (std::ranges::find(givenUp, GivenUpNode{run, node.nodeName}) == givenUp.end())
+        if (std::ranges::find(declaredLost, DeclaredLostNode{run, node.nodeName}) ==
+            declaredLost.end())
             names.push_back(node.nodeName);
     onReachable(context, names, [&](const Node& node, std::stop_token stop) {
         static_cast<void>(fetchRest(context, node, run, std::move(stop)));
     });
 }
 
-Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
-                        const GivenUpNode& givenUp, std::stop_token unwanted) {
-    const auto ended = endOnNode(context, node, givenUp, unwanted);
+Result<bool> endDeclaredLost(const ProcedureContext& context, const Node& node,
+                             const DeclaredLostNode& declaredLost, std::stop_token unwanted) {
+    const auto ended = endOnNode(context, node, declaredLost, unwanted);
     if (!ended)
         return ended;
     // The steps before the checkpoint from which the run went on count, whichever node has them.
-    RM_RETURN_IF_ERROR(fetchRest(context, node, givenUp.run, std::move(unwanted)));
-    RM_RETURN_IF_ERROR(
-        context.writer->call([&](StoreWriter& writer) { return writer.setGivenUpEnded(givenUp); }));
-    context.changed(givenUp.run);
+    RM_RETURN_IF_ERROR(fetchRest(context, node, declaredLost.run, std::move(unwanted)));
+    RM_RETURN_IF_ERROR(context.writer->call(
+        [&](StoreWriter& writer) { return writer.setDeclaredLostEnded(declaredLost); }));
+    context.changed(declaredLost.run);
     return ended;
 }
 
 void endReachable(const ProcedureContext& context, StoreReader& reader, const QString& run) {
     std::vector<std::string> names;
-    for (const GivenUpNode& each : reader.givenUp(run))
+    for (const DeclaredLostNode& each : reader.declaredLost(run))
         names.push_back(each.node);
     onReachable(context, names, [&](const Node& node, std::stop_token stop) {
         static_cast<void>(endOnNode(context, node, {run, node.name}, std::move(stop)));

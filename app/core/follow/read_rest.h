@@ -23,13 +23,13 @@ void fetchLate(const ProcedureContext& context, StoreReader& reader, const QStri
 
 /// Ends what lives of a run on a node that was declared lost, copies what the node has of the run
 /// (fetchRest()), and stores that this is done. True: something lived.
-Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
-                        const GivenUpNode& givenUp, std::stop_token unwanted);
+Result<bool> endDeclaredLost(const ProcedureContext& context, const Node& node,
+                             const DeclaredLostNode& declaredLost, std::stop_token unwanted);
 
 /// Ends what lives of the run on nodes that were declared lost, where they answer at once: a run
 /// alone there would remove, by its own rules, what an attempt elsewhere resumes from. On others it
-/// is ended later, see GivenUpNodes. What they have of the run is read later, too: before the run
-/// goes on elsewhere, what a node did alone would count. Blocks for a few seconds at most.
+/// is ended later, see DeclaredLostNodes. What they have of the run is read later, too: before the
+/// run goes on elsewhere, what a node did alone would count. Blocks for a few seconds at most.
 void endReachable(const ProcedureContext& context, StoreReader& reader, const QString& run);
 
 } // namespace rm

@@ -131,7 +131,7 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
     const auto stored = m_committed.try_emplace(name, 0).first;
     file->received = stored->second;
     if (leftOut) {
-        tellLeftOut(segment->attempt);
+        reportLeftOut(segment->attempt);
     } else if (logRank) {
         file->log.emplace(stored->second);
         file->logRank = *logRank;
@@ -143,7 +143,7 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
     return m_files.emplace(name, std::move(file)).first->second.get();
 }
 
-void NodeIngest::tellLeftOut(int attempt) {
+void NodeIngest::reportLeftOut(int attempt) {
     if (m_leftOut.insert(attempt).second)
         add(Event{-1, -1, wallNowNs(), Severity::kWarning, "attempt-left-out",
                   say("run.attempt-left-out",

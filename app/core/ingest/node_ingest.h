@@ -54,7 +54,7 @@ private:
 
     bool mayHave(const std::string& file) const;
     bool isLeftOut(const Segment& segment) const;
-    void tellLeftOut(int attempt);
+    void reportLeftOut(int attempt);
     Result<File*> fileOf(const std::string& name);
     void closeSegmentsBefore(const Segment& segment);
     void close(const std::string& name, File& file);

@@ -148,7 +148,7 @@ void DirectLauncher::report(const std::string& stage) {
 }
 
 /// A teller of pauses: the stage then names the node that takes no connection at the moment.
-OnConnectPause DirectLauncher::pauseTeller() const {
+OnConnectPause DirectLauncher::pauseReporter() const {
     return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
         const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
         progress(progressAt(say(
@@ -171,7 +171,7 @@ DirectLauncher::onNodes(const std::vector<size_t>& nodes, const std::stop_token&
     const auto busy = std::make_shared<BusyNodes>(m_stage, m_progress);
     for (const size_t node : nodes)
         answers.push_back(m_workers[node]->post<T>(
-            taskOf(node), unwanted, pauseTeller(), onError,
+            taskOf(node), unwanted, pauseReporter(), onError,
             {purpose(), [busy, name = nodeName(node)](
                             const std::string& behind) { busy->note(name, behind); }},
             m_request.patience));
@@ -444,8 +444,8 @@ Result<LocalTree> DirectLauncher::stagedTree() const {
 }
 
 Result<void> DirectLauncher::deploy() {
-    if (const auto goesOn = checkStop(); !goesOn || m_isDeployed)
-        return goesOn;
+    if (const auto continues = checkStop(); !continues || m_isDeployed)
+        return continues;
     RM_ASSIGN_OR_RETURN(const auto bundle, trainerBundle(m_target.runtime));
     RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, say("launch.send-trainer")));
     m_bundles = std::move(bundles);
@@ -524,13 +524,13 @@ DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& ca
     const auto taskOf = [&](size_t node) -> Task<std::string> {
         return [&plan = plans[node], call = callOf(plans[node]), timeout, name = nodeName(node)](
                    HostSession& session, const std::string& agent, std::stop_token stop) {
-            auto told = runTrainerOf(plan, session, agent, call, timeout, stop);
-            return told ? told : failAs(name, told.error());
+            auto outcome = runTrainerOf(plan, session, agent, call, timeout, stop);
+            return outcome ? outcome : failAs(name, outcome.error());
         };
     };
-    auto told = onEveryNode<std::string>(first.endsOthers(), taskOf,
-                                         [&first](const Error& error) { first.note(error); });
-    return told ? told : tl::unexpected<Error>(first.get());
+    auto outcome = onEveryNode<std::string>(first.endsOthers(), taskOf,
+                                            [&first](const Error& error) { first.note(error); });
+    return outcome ? outcome : tl::unexpected<Error>(first.get());
 }
 
 std::string DirectLauncher::meeting() const {

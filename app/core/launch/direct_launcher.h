@@ -71,7 +71,7 @@ protected:
     Result<void> refuseProblems() const;
     Result<void> checkStop() const;
     void report(const std::string& stage);
-    OnConnectPause pauseTeller() const;
+    OnConnectPause pauseReporter() const;
     std::string purpose() const;
     const std::string& nodeName(size_t node) const { return m_request.nodes[node].node.name; }
 

@@ -40,11 +40,11 @@ void HostWorker::enqueue(Job job) {
     const std::string behind = busyWith();
     const auto onWait = job.queue.onWait;
     job.id = id;
-    job.wasToldToWait = !behind.empty() && onWait;
-    const bool isToldToWait = job.wasToldToWait;
+    job.wasWaitReported = !behind.empty() && onWait;
+    const bool isWaitReported = job.wasWaitReported;
     m_jobs.push_back(std::move(job));
     lock.unlock();
-    if (isToldToWait)
+    if (isWaitReported)
         onWait(behind);
     m_wake.notify_one();
     if (unwanted.stop_requested())
@@ -91,7 +91,7 @@ void HostWorker::loop(std::stop_token stop) {
         m_purpose = job.queue.purpose;
         lock.unlock();
         job.onUnwanted.reset(); // which may wait for withdraw(), and that for the lock
-        if (job.wasToldToWait)
+        if (job.wasWaitReported)
             job.queue.onWait({});
         serve(job, stop);
         lock.lock();

@@ -78,7 +78,7 @@ public:
     /// post() for what a person waits for while nothing has begun.
     template <class T>
     std::future<Result<T>> ask(Task<T> task, std::stop_token unwanted = {}) {
-        return post<T>(std::move(task), std::move(unwanted), {}, {}, {}, kAskedPatience);
+        return post<T>(std::move(task), std::move(unwanted), {}, {}, {}, kRequestPatience);
     }
 
 private:
@@ -91,7 +91,7 @@ private:
         InQueue queue;
         ConnectPatience patience;
         int64_t id = 0;
-        bool wasToldToWait = false;
+        bool wasWaitReported = false;
         std::unique_ptr<std::stop_callback<std::function<void()>>> onUnwanted = {};
     };
 

@@ -42,8 +42,8 @@ NodeReport reportInJob(NodeReport login, const SlurmPartition& partition,
     login.driver.clear();
     login.runs.clear(); // nothing of the job shares the login node with them
     GpuReport gpu;
-    const std::string asked = gpuKindOf(options);
-    gpu.name = asked.empty() ? partition.gpu : asked;
+    const std::string requested = gpuKindOf(options);
+    gpu.name = requested.empty() ? partition.gpu : requested;
     gpu.computeCapability = capabilityOfModel(gpu.name);
     login.gpus.assign(static_cast<size_t>(partition.gpusPerNode), gpu);
     return login;

@@ -82,9 +82,9 @@ bool isReplaced(const std::string& own, const JobOrder& order) {
 
 /// A comment about memory: on many clusters what a job asks for decides what the kernel kills.
 std::string memoryLine(const JobOrder& order) {
-    const bool isAskedFor = std::ranges::any_of(
+    const bool isRequested = std::ranges::any_of(
         order.options, [](const std::string& option) { return option.starts_with("--mem"); });
-    if (isAskedFor)
+    if (isRequested)
         return {};
     const std::string most =
         order.memoryMb > 0 ? "; its nodes have up to " + std::to_string(order.memoryMb) + " MB"

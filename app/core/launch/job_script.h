@@ -30,7 +30,7 @@ struct JobOrder {
 
 /// The script for sbatch: a job that starts `ringmaster-agent in-job` on each of its nodes, is told
 /// by SIGUSR1 two minutes before its time is over, and has Slurm start it again when its agents say
-/// that the run goes on (kGoesOnInJob), unless somebody cancelled it. An option that is given
+/// that the run goes on (kResumesInJob), unless somebody cancelled it. An option that is given
 /// stands in for its own of that name, and one that asks for GPUs (--gres=gpu:..., --gpus and its
 /// like; --gres=none: none) for --gpus-per-node.
 std::string jobScript(const JobOrder& order);

@@ -30,9 +30,9 @@ Beginning beginningOf(const RunSpec& spec, const Preflight& preflight) {
 /// How many checkpoints are added there at most: one is written before an older one goes. Without
 /// those of checkpoint.keep_every where nobody knows how many steps there will be. What goes on has
 /// most of them already.
-int64_t mostCheckpoints(const RunSpec& spec, bool goesOn) {
+int64_t mostCheckpoints(const RunSpec& spec, bool resumes) {
     const int64_t every = spec.checkpoint.keepEvery;
-    if (goesOn)
+    if (resumes)
         return 1;
     return spec.checkpoint.keepLast +
            (spec.checkpoint.keepBest ? spec.checkpoint.keepBestCount : 0) + 1 +
@@ -81,10 +81,10 @@ bool hasCopies(const RunSpec& spec, const Preflight& preflight) {
 }
 
 /// "checkpoints at most 12.0 GB", or of an attempt that goes on "the next checkpoint 1.2 GB".
-std::string checkpointWords(const RunSpec& spec, bool goesOn, int64_t bytes) {
+std::string checkpointWords(const RunSpec& spec, bool resumes, int64_t bytes) {
     const Value checkpoints{"checkpoints", bytesWords(bytes)};
     const int64_t every = spec.checkpoint.keepEvery;
-    if (goesOn)
+    if (resumes)
         return say("launch.next-checkpoint", {checkpoints});
     if (every > 0 && spec.train.steps == 0)
         return say("launch.checkpoints-and-more", {checkpoints, {"every", std::to_string(every)}});
@@ -93,7 +93,7 @@ std::string checkpointWords(const RunSpec& spec, bool goesOn, int64_t bytes) {
 
 /// "node-1: 1.2 TB free at /home/me, 329 MB to be sent, checkpoints at most 12.0 GB". A launch does
 /// not count what it sends before it does.
-std::string roomWords(const RunSpec& spec, bool goesOn, const NodePreflight& node,
+std::string roomWords(const RunSpec& spec, bool resumes, const NodePreflight& node,
                       const Room& room) {
     std::vector<std::string> words = {say(
         "launch.room",
@@ -103,7 +103,7 @@ std::string roomWords(const RunSpec& spec, bool goesOn, const NodePreflight& nod
             say("launch.to-be-sent",
                 {{"sent", room.sent > 0 ? bytesWords(room.sent) : say("launch.nothing")}}));
     if (room.checkpoints > 0)
-        words.push_back(checkpointWords(spec, goesOn, room.checkpoints));
+        words.push_back(checkpointWords(spec, resumes, room.checkpoints));
     return joined(words, ", ");
 }
 
@@ -125,16 +125,16 @@ void addTooLittle(CheckRow& row, const Room& room, const std::string& words,
 CheckRow roomRow(const RunSpec& spec, const Preflight& preflight) {
     constexpr int64_t kCopies = 2;
     const int64_t one = checkpointBound(spec);
-    const bool goesOn = beginningOf(spec, preflight).goesOn;
+    const bool resumes = beginningOf(spec, preflight).resumes;
     CheckRow tooLittle;
     std::string enough;
     for (size_t i = 0; i < preflight.nodes.size(); ++i) {
         const NodePreflight& node = preflight.nodes[i];
-        const int64_t checkpoints = i == 0 ? mostCheckpoints(spec, goesOn)
+        const int64_t checkpoints = i == 0 ? mostCheckpoints(spec, resumes)
                                     : i == 1 && hasCopies(spec, preflight) ? kCopies
                                                                            : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
-            const std::string words = roomWords(spec, goesOn, node, room);
+            const std::string words = roomWords(spec, resumes, node, room);
             if (room.isTooLittle())
                 addTooLittle(tooLittle, room, words, node.node.name);
             else

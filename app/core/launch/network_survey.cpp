@@ -88,17 +88,17 @@ std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers
     std::vector<std::future<Result<NodeReport>>> answers;
     for (HostWorker* worker : workers)
         answers.push_back(worker->ask<NodeReport>(&probeNode, unwanted));
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const auto& answer : answers)
         while (answer.wait_for(kLook) != std::future_status::ready) {
             std::vector<std::string> silent;
             for (size_t i = 0; i < answers.size(); ++i)
                 if (answers[i].wait_for(std::chrono::seconds(0)) != std::future_status::ready)
                     silent.push_back(workers[i]->node().name);
-            if (!silent.empty() && silent.size() < answers.size() && silent != told)
+            if (!silent.empty() && silent.size() < answers.size() && silent != reported)
                 progress({QString::fromStdString(
                     say("launch.log-in-waiting", {{"nodes", someOf(silent)}}))});
-            told = std::move(silent);
+            reported = std::move(silent);
         }
     std::vector<Result<NodeReport>> reports;
     for (auto& answer : answers)

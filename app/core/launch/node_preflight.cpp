@@ -45,9 +45,9 @@ std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
 
 /// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; nullopt: it may.
 std::optional<LaunchProblem> ownedByOther(const RunSpec& spec, const std::vector<SavedRun>& runs) {
-    const bool goesOn = spec.checkpoint.onExisting == "resume";
+    const bool resumes = spec.checkpoint.onExisting == "resume";
     const bool hasOwn = std::ranges::count(runs, spec.name, &SavedRun::runName) > 0;
-    if (runs.empty() || (goesOn && hasOwn))
+    if (runs.empty() || (resumes && hasOwn))
         return std::nullopt;
     const SavedRun& owner =
         hasOwn ? *std::ranges::find(runs, spec.name, &SavedRun::runName) : runs.front();
@@ -56,7 +56,7 @@ std::optional<LaunchProblem> ownedByOther(const RunSpec& spec, const std::vector
         step{"step", std::to_string(owner.step)}, name{"name", owner.runName},
         its{"owner", hasId ? say("gpu.launch-run-of-id", {name, {"id", owner.runId}})
                            : say("gpu.launch-run", {name})};
-    if (goesOn)
+    if (resumes)
         return LaunchProblem{
             say("gpu.launch-folder-without-run", {folder, its, step, {"run", spec.name}}),
             say(hasId ? "gpu.launch-fix-other-folder-or-resume" : "gpu.launch-fix-other-folder")};
@@ -166,8 +166,8 @@ void addFingerprint(HostSession& session, const std::string& agent, const RunSpe
     Result<DataFingerprint> data;
     AgentQuestions question;
     question.fingerprint(paths, limit, data);
-    if (const auto asked = question.ask(session, agent, std::move(stop)); !asked)
-        data = tl::unexpected(asked.error());
+    if (const auto answered = question.ask(session, agent, std::move(stop)); !answered)
+        data = tl::unexpected(answered.error());
     if (data)
         there.data = std::move(*data);
     else

@@ -27,13 +27,13 @@ constexpr size_t kNonceDigits = 32;
 constexpr size_t kKeyDigits = 64;
 
 /// The ranks that were asked for there; 0: nobody said how many.
-int askedRanks(const RunSpec& spec, const PlacedNode& placed) {
+int requestedRanks(const RunSpec& spec, const PlacedNode& placed) {
     return placed.ranks ? placed.ranks : static_cast<int>(spec.launch.ranks);
 }
 
 Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const std::string& device) {
     const int gpus = static_cast<int>(placed.report.gpus.size());
-    int ranks = askedRanks(spec, placed);
+    int ranks = requestedRanks(spec, placed);
     if (ranks == 0)
         ranks = device == "cuda" ? gpus : 1;
     const Value node{"node", placed.node.name}, these{"ranks", counted(ranks, "rank")};
@@ -149,7 +149,7 @@ std::string fixOf(const PlacedNode& without, bool isAlone) {
 std::string tooFewGpus(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes) {
         const auto gpus = static_cast<int64_t>(placed.report.gpus.size());
-        if (const int64_t ranks = askedRanks(spec, placed); ranks > gpus)
+        if (const int64_t ranks = requestedRanks(spec, placed); ranks > gpus)
             return say("launch.too-few-gpus", {{"node", placed.node.name},
                                                {"gpus", counted(gpus, "GPU")},
                                                {"ranks", counted(ranks, "rank")}});
@@ -237,22 +237,22 @@ Beginning Beginning::of(const RunSpec& spec) {
 Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                const Beginning& beginning,
                                const std::function<bool(const Runtime&)>& isHere) {
-    std::vector<Node> asked;
+    std::vector<Node> requested;
     std::vector<PlacedNode> each = nodes; // of a cluster one node, for which it stands
     for (PlacedNode& placed : each) {
-        asked.push_back(placed.node);
+        requested.push_back(placed.node);
         if (placed.node.isSlurm)
             placed.ranks = 0;
     }
-    RM_RETURN_IF_ERROR(checkClusterIsAlone(asked));
+    RM_RETURN_IF_ERROR(checkClusterIsAlone(requested));
     const bool isJob = !nodes.empty() && nodes.front().node.isSlurm;
     if (isJob && !nodes.front().partition)
         return fail(ErrorCode::kNotFound,
-                    say("launch.no-partition-told", {{"node", asked.front().name}}));
+                    say("launch.no-partition-told", {{"node", requested.front().name}}));
     PlacedRanks ranks;
     RM_ASSIGN_OR_RETURN(ranks.target, chooseTarget(spec, each, isHere));
     const std::string& device = ranks.target.device;
-    if (!beginning.goesOn && device == "cuda")
+    if (!beginning.resumes && device == "cuda")
         RM_RETURN_IF_ERROR(checkPrecision(spec, each));
     RM_ASSIGN_OR_RETURN(ranks.byPart, isJob ? ranksInJob(spec, each.front(), nodes.front().ranks,
                                                          device, *nodes.front().partition)
@@ -260,7 +260,7 @@ Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode
     const int64_t all = std::accumulate(ranks.byPart.begin(), ranks.byPart.end(), int64_t{0});
     if (beginning.readsData)
         RM_RETURN_IF_ERROR(checkStepCut(spec, all, beginning.steps));
-    if (!beginning.goesOn || spec.train.globalBatch > 0)
+    if (!beginning.resumes || spec.train.globalBatch > 0)
         RM_RETURN_IF_ERROR(checkMinNodes(spec, ranks.byPart));
     return ranks;
 }

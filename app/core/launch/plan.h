@@ -102,7 +102,7 @@ struct PlacedRanks {
 
 /// Where an attempt begins: from scratch, or from a checkpoint.
 struct Beginning {
-    bool goesOn = false;                             ///< from a checkpoint
+    bool resumes = false;                            ///< from a checkpoint
     std::optional<StepsBefore> steps = std::nullopt; ///< of that, where they are known
     bool readsData = true;                           ///< false: nothing is trained
 

@@ -86,8 +86,8 @@ std::vector<NodePlan> SlurmLauncher::plans() const {
 
 /// Where the ranks meet is found by the agents in the job, as its nodes are not known before.
 Result<void> SlurmLauncher::start() {
-    if (const auto goesOn = checkStop(); !goesOn)
-        return goesOn;
+    if (const auto continues = checkStop(); !continues)
+        return continues;
     report(say("launch.hand-in-job"));
     const auto plans = this->plans();
     m_mayHaveLeftRanks = true;

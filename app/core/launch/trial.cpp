@@ -54,8 +54,8 @@ Result<RunSpec> specOf(const NodeTrial& trial) {
 
 Result<std::string> onlyAnswer(DirectLauncher& launcher,
                                const std::function<TrainerCall(const NodePlan&)>& callOf) {
-    const auto told = launcher.runTrainer(callOf, kTrialPatience);
-    return told.map([](const std::vector<std::string>& answers) { return answers.front(); });
+    const auto results = launcher.runTrainer(callOf, kTrialPatience);
+    return results.map([](const std::vector<std::string>& answers) { return answers.front(); });
 }
 
 TrainerCall selfTestCall(const NodePlan&) {
@@ -80,14 +80,14 @@ int64_t nominalMbit(const PlacedNode& node, const std::string& interface) {
 
 Result<std::string> testLinks(DirectLauncher& launcher) {
     std::vector<NodePlan> plans;
-    const auto told = launcher.runTrainer(
+    const auto results = launcher.runTrainer(
         [&plans](const NodePlan& plan) {
             plans.push_back(plan);
             return TrainerCall{{"all-reduce"}, toToml(plan)};
         },
         kTrialPatience);
-    if (!told)
-        return tl::unexpected(told.error());
+    if (!results)
+        return tl::unexpected(results.error());
     LinkTest test;
     test.wallNs = wallNowNs();
     for (size_t i = 0; i < launcher.nodes().size(); ++i) {
@@ -95,7 +95,7 @@ Result<std::string> testLinks(DirectLauncher& launcher) {
         test.nodes.push_back({node.node.name, plans[i].interface,
                               nominalMbit(node, plans[i].interface), plans[i].localRanks});
     }
-    RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(told->front(), "the all-reduce test"));
+    RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(results->front(), "the all-reduce test"));
     return toJson(test);
 }
 

@@ -73,9 +73,9 @@ std::string portsMeeting(const WayThere& way, Reach reach) {
 }
 
 /// One pair in one direction, in words.
-class Telling {
+class PairWords {
 public:
-    Telling(const NetworkMatrix& matrix, int from, int to)
+    PairWords(const NetworkMatrix& matrix, int from, int to)
         : m_matrix(matrix)
         , m_from(matrix.nodes[static_cast<size_t>(from)])
         , m_to(matrix.nodes[static_cast<size_t>(to)])
@@ -194,20 +194,20 @@ private:
         const Others there = othersTo(way.at.address), here = othersFrom(way.interface);
         if (there.reached && here.reached)
             return say("network.dropped-between", {from, to});
-        if (there.reached && here.asked)
+        if (there.reached && here.dialed)
             return say("network.dropped-leaving", {from, {"interface", way.interface}});
-        if (there.asked && !there.reached && here.reached)
+        if (there.dialed && !there.reached && here.reached)
             return say("network.dropped-coming", {from, to});
         return say("network.dropped-somewhere", {from, to});
     }
 
     /// How dials of others went.
     struct Others {
-        bool asked = false;
+        bool dialed = false;
         bool reached = false;
 
         void add(const NetworkTrial& trial) {
-            asked = asked || trial.answer.reach == Reach::kDropped;
+            dialed = dialed || trial.answer.reach == Reach::kDropped;
             reached = reached || trial.answer.reach == Reach::kReached;
         }
     };
@@ -281,7 +281,7 @@ bool works(const NetworkWays& ways, int from, int to) {
 }
 
 /// From which node which other one was dialed, by whatever interface.
-std::set<std::pair<int, int>> askedPairs(const NetworkMatrix& matrix) {
+std::set<std::pair<int, int>> dialedPairs(const NetworkMatrix& matrix) {
     std::set<std::pair<int, int>> pairs;
     for (const NetworkTrial& trial : matrix.trials)
         pairs.emplace(trial.from, trial.to);
@@ -298,7 +298,7 @@ bool isUntried(const NetworkWays& ways, int from, int to) {
 /// Calls `found(from, to)` for each direction in which nothing works that was tried.
 template <class Found>
 void forEachBlocked(const NetworkWays& ways, Found found) {
-    for (const auto& [from, to] : askedPairs(ways.matrix()))
+    for (const auto& [from, to] : dialedPairs(ways.matrix()))
         if (from != to && !works(ways, from, to) && !isUntried(ways, from, to))
             found(from, to);
 }
@@ -374,7 +374,7 @@ std::vector<CheckRow> halfWays(const NetworkWays& ways) {
                 if (!isVirtualInterface(way.at.name) &&
                     (way.way == Way::kSomePorts || way.way == Way::kLosesLarge))
                     findings.add([&] {
-                        const CheckRow row = Telling(matrix, from, to).of(way);
+                        const CheckRow row = PairWords(matrix, from, to).of(way);
                         return finding("half-way", {{"from", nameOf(matrix, from)},
                                                     {"to", nameOf(matrix, to)},
                                                     {"found", row.evidence},
@@ -585,7 +585,7 @@ CheckRow blockedWay(const NetworkWays& ways, int from, int to) {
     // A card without a route and a bridge say little where another address is there.
     std::vector<CheckRow> parts, others;
     for (const WayThere& way : ways.between(from, to)) {
-        CheckRow part = Telling(matrix, from, to).of(way);
+        CheckRow part = PairWords(matrix, from, to).of(way);
         const DialAnswer* failure = failureOf(way);
         const bool saysLittle =
             isVirtualInterface(way.at.name) || (failure && failure->reach == Reach::kNoRoute);

@@ -146,7 +146,8 @@ struct ConnectPatience {
 inline constexpr ConnectPatience kLoginPatience{std::chrono::seconds(30), std::chrono::seconds(30)};
 /// For what a person waits for while nothing has begun: a port that refuses is the answer at once,
 /// as it can be asked again.
-inline constexpr ConnectPatience kAskedPatience{std::chrono::seconds(0), std::chrono::seconds(10)};
+inline constexpr ConnectPatience kRequestPatience{std::chrono::seconds(0),
+                                                  std::chrono::seconds(10)};
 
 /// openSession(), repeated with jittered pauses while the failure may pass, for `patience` at most.
 /// Thread-safe.

@@ -18,23 +18,23 @@ SignOfLife::Verdict SignOfLife::look(Clock::time_point now, uint64_t in, uint64_
         m_in = in;
         m_outAtHeard = out;
         m_heard = now;
-        m_asked.reset();
+        m_requested.reset();
         return Verdict::kFine;
     }
     if (now < nextLook())
         return Verdict::kFine;
-    if (m_asked)
+    if (m_requested)
         return Verdict::kGone;
-    m_asked = now;
+    m_requested = now;
     return Verdict::kAsk;
 }
 
 SignOfLife::Clock::time_point SignOfLife::nextLook() const {
-    return m_asked ? answerDue() : m_heard + kQuiet;
+    return m_requested ? answerDue() : m_heard + kQuiet;
 }
 
 SignOfLife::Clock::time_point SignOfLife::answerDue() const {
-    return *m_asked + kPatience + milliseconds((m_out - m_outAtHeard) / kSlowBytesPerMs);
+    return *m_requested + kPatience + milliseconds((m_out - m_outAtHeard) / kSlowBytesPerMs);
 }
 
 } // namespace rm

@@ -27,7 +27,7 @@ private:
     Clock::time_point answerDue() const;
 
     Clock::time_point m_heard = Clock::now();
-    std::optional<Clock::time_point> m_asked; ///< and nothing came since
+    std::optional<Clock::time_point> m_requested; ///< and nothing came since
     uint64_t m_in = 0;
     uint64_t m_outAtHeard = 0;
     uint64_t m_out = 0;

@@ -16,8 +16,8 @@ using Cause = ConnectFailure::Cause;
 struct Saying {
     const char* words; ///< part of what libssh says
     ErrorCode code;
-    Cause cause;      ///< of a failed connection
-    const char* told; ///< the id of a phrase
+    Cause cause;        ///< of a failed connection
+    const char* phrase; ///< the id of a phrase
 };
 
 constexpr std::array kSayings{
@@ -60,7 +60,7 @@ Error sshError(const SshLink& link, const std::string& attempt) {
     if (said.empty())
         return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.lost")}).value();
     if (const Saying* saying = sayingOf(said))
-        return failAs(attempt, {saying->code, say(saying->told)}).value();
+        return failAs(attempt, {saying->code, say(saying->phrase)}).value();
     const bool denied = ssh_get_error_code(link.get()) == SSH_REQUEST_DENIED;
     return failAs(attempt, {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, said}).value();
 }

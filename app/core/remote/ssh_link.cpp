@@ -53,12 +53,12 @@ SshLink::Turn::Turn(SshLink& link)
 }
 
 SshLink::Turn::~Turn() {
-    m_link.tellOthers();
+    m_link.notifyOthers();
     m_link.m_turn.unlock();
 }
 
 /// What this turn took from the socket may be for channels of theirs, and lies in libssh now.
-void SshLink::tellOthers() {
+void SshLink::notifyOthers() {
     const bool hasHeard = std::exchange(m_heardBytes, m_carried.in_bytes) != m_carried.in_bytes;
     if (hasHeard)
         m_lastHeard = sinceBoot();
@@ -71,7 +71,7 @@ bool SshLink::seemsOpen() {
     constexpr std::chrono::seconds kLongestSilence{30};
     const Turn turn(*this);
     pump(); // an end that has arrived is seen by this alone
-    tellOthers();
+    notifyOthers();
     return ssh_is_connected(m_session) != 0 && sinceBoot() - m_lastHeard < kLongestSilence;
 }
 
@@ -151,7 +151,7 @@ void SshLink::sleep(milliseconds timeout, int wakeFd) {
     std::array<pollfd, 3> fds{{{ssh_get_fd(m_session), static_cast<short>(POLLIN | writing), 0},
                                {wakeFd, POLLIN, 0},
                                {waker.fd(), POLLIN, 0}}};
-    tellOthers();
+    notifyOthers();
     m_waiting.push_back(&waker);
     m_turn.unlock();
     ::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));

@@ -87,7 +87,7 @@ public:
     std::string where() const;
 
 private:
-    void tellOthers();
+    void notifyOthers();
     void acknowledge();
     void askForAnswer();
     void sleep(std::chrono::milliseconds timeout, int wakeFd = -1);

@@ -14,6 +14,8 @@
 namespace rm {
 
 /// The live side of a run: what the links say right now. Never stored.
+/// It holds the newest RunState of each node; what the database has of the run is in RunSummary,
+/// which outlives this.
 struct LiveState {
     enum class Link {
         kNone,

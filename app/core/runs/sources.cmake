@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
-    runs/asked_words.cpp
+    runs/requested_words.cpp
     runs/branch_name.cpp
     runs/live_spec.cpp
     runs/live_state.cpp

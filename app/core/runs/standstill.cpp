@@ -232,7 +232,7 @@ std::string whoIsDown(const LiveState& live) {
 } // namespace
 
 std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
-                         std::optional<CommandKind> asked) {
+                         std::optional<CommandKind> requested) {
     if (!live.pending || live.launching || nowNs - live.pendingSinceNs < kCommandPatienceNs)
         return {};
     const auto silent = silentNodes(live, wallNs);
@@ -248,7 +248,7 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
         why = whoIsBehind(live);
     if (why.empty() && !unheard && !ranksOf(live).empty())
         why = say("run.agent-has-not-confirmed", {{"node", live.nodes.front().node}});
-    const Value command{"command", commandKindName(asked.value_or(*live.pending))},
+    const Value command{"command", commandKindName(requested.value_or(*live.pending))},
         seconds{"seconds", secondsOf(nowNs - live.pendingSinceNs)};
     return why.empty() ? say("run.under-way", {command, seconds})
                        : say("run.under-way-as", {command, seconds, {"why", why}});

@@ -36,11 +36,11 @@ std::vector<std::string> journalProblems(const LiveState& live);
 /// s.
 std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs);
 
-/// Why the pending command has no effect yet and, if `asked` is another command, why that one has
-/// none. Empty: no command is pending, or it is younger than kCommandPatienceNs. `nowNs`:
+/// Why the pending command has no effect yet and, if `requested` is another command, why that one
+/// has none. Empty: no command is pending, or it is younger than kCommandPatienceNs. `nowNs`:
 /// CLOCK_MONOTONIC. `wallNs`: as of silentNodes().
 std::string commandDelay(const LiveState& live, int64_t nowNs, int64_t wallNs,
-                         std::optional<CommandKind> asked = {});
+                         std::optional<CommandKind> requested = {});
 
 /// What a person who waits for the pending command may do.
 struct DelayAdvice {

@@ -16,7 +16,7 @@ namespace {
 auto orderOf(const NodeEnd& node) {
     const int64_t when = node.rankExitedNs ? node.rankExitedNs : node.end.wallNs;
     // A node that waited for a scheduler to start its ranks again has not said its last word.
-    const bool isOutdated = node.end.goesOn && node.end.outcome == Outcome::kPreempted;
+    const bool isOutdated = node.end.resumes && node.end.outcome == Outcome::kPreempted;
     return std::tuple(isOutdated, distanceFromCause(node.end), when);
 }
 
@@ -61,7 +61,7 @@ AttemptEnded combined(std::span<const NodeEnd> ends) {
     for (const NodeEnd& node : ends) {
         whole.wallNs = std::max(whole.wallNs, node.end.wallNs);
     }
-    whole.goesOn = ends.front().end.goesOn;
+    whole.resumes = ends.front().end.resumes;
     return whole;
 }
 
@@ -146,8 +146,8 @@ std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int atte
 
 std::optional<AttemptEnded> presumedEnd(Database& database, int64_t run, int attempt) {
     const auto ends = nodeEnds(database, run, attempt);
-    const bool isTold = !ends.empty() && ends.front() && !ends.front()->end.goesOn;
-    return isTold ? std::optional(combinedKnown(ends)) : std::nullopt;
+    const bool isReported = !ends.empty() && ends.front() && !ends.front()->end.resumes;
+    return isReported ? std::optional(combinedKnown(ends)) : std::nullopt;
 }
 
 } // namespace rm

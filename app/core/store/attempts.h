@@ -80,10 +80,10 @@ struct RankRange {
 
 /// A node that a person declared lost. What lives of the run there goes on by itself until somebody
 /// ends it.
-struct GivenUpNode {
+struct DeclaredLostNode {
     QString run;
     std::string node;
-    bool operator==(const GivenUpNode&) const = default;
+    bool operator==(const DeclaredLostNode&) const = default;
 };
 
 } // namespace rm

@@ -11,7 +11,7 @@ namespace {
 struct Failures {
     std::mutex mutex;
     std::optional<Error> first;
-    std::function<void(const Error&)> tell;
+    std::function<void(const Error&)> onFailure;
 };
 
 Failures& failures() {
@@ -23,16 +23,16 @@ Failures& failures() {
 
 void noteReadFailure(const Error& error) {
     Failures& all = failures();
-    std::function<void(const Error&)> tell;
+    std::function<void(const Error&)> onFailure;
     {
         const std::lock_guard lock(all.mutex);
         if (all.first)
             return;
         all.first = error;
-        tell = all.tell;
+        onFailure = all.onFailure;
     }
-    if (tell)
-        tell(error);
+    if (onFailure)
+        onFailure(error);
 }
 
 std::optional<Error> readFailure() {
@@ -40,15 +40,15 @@ std::optional<Error> readFailure() {
     return failures().first;
 }
 
-void whenReadFails(std::function<void(const Error&)> tell) {
+void whenReadFails(std::function<void(const Error&)> onFailure) {
     std::optional<Error> first;
     {
         const std::lock_guard lock(failures().mutex);
-        failures().tell = tell;
+        failures().onFailure = onFailure;
         first = failures().first;
     }
-    if (first && tell)
-        tell(*first);
+    if (first && onFailure)
+        onFailure(*first);
 }
 
 } // namespace rm

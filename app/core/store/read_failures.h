@@ -18,6 +18,6 @@ std::optional<Error> readFailure();
 
 /// Has that function called with the first failure, at once if it has come already; else on the
 /// thread that reads. Empty: nobody is told any more.
-void whenReadFails(std::function<void(const Error&)> tell);
+void whenReadFails(std::function<void(const Error&)> onFailure);
 
 } // namespace rm

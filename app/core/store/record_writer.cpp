@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/record_writer.h"
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
@@ -159,7 +159,7 @@ void RecordWriter::on(const CommandApplied& record) {
         .query("UPDATE asked_command SET state = ?3, step = ?4, answered_ns = ?5, answer = ?6 "
                "WHERE run = ?1 AND uuid = ?2 AND state NOT IN (2, 3)")
         .with(m_run, record.id,
-              static_cast<int>(record.ok ? AskedState::kApplied : AskedState::kRefused),
+              static_cast<int>(record.ok ? RequestedState::kApplied : RequestedState::kRefused),
               record.step, record.wallNs, record.message)
         .run();
 }
@@ -306,7 +306,8 @@ void RecordWriter::on(const AttemptEnded& record) {
                "first_failed_rank = ?5, exit_code = ?6, wall_ns = ?7, message = ?8, goes_on = ?9 "
                "WHERE goes_on = 1")
         .with(m_run, record.attempt, m_node, static_cast<int>(record.outcome),
-              record.firstFailedRank, record.exitCode, record.wallNs, record.message, record.goesOn)
+              record.firstFailedRank, record.exitCode, record.wallNs, record.message,
+              record.resumes)
         .run();
     m_endedAttempts.push_back(record.attempt);
     m_lifecycleChanged = true;
@@ -559,11 +560,11 @@ void RecordWriter::followAttempt() {
     const auto state = static_cast<RunStateKind>(isThere ? stored.number(0) : 0);
     const bool isPresumed = isThere && stored.number(1) != 0;
     if (const auto end = attemptEnd(m_database, m_run, attempt)) {
-        if (end->goesOn)
+        if (end->resumes)
             setState(RunStateKind::kPreparing, kRestartsMessage + (": " + end->message));
         else if (!hasEnded(state) || isPresumed)
             setState(stateOf(end->outcome), end->message);
-        if (isPresumed && !end->goesOn)
+        if (isPresumed && !end->resumes)
             correct(state, stateOf(end->outcome));
         return;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // StoreReader's queries about a run other than its samples.
-#include "app/core/store/asked_rows.h"
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/rank_ranges.h"
 #include "app/core/store/reader_impl.h"
+#include "app/core/store/requested_rows.h"
 #include "app/core/store/store_reader.h"
 
 #include <algorithm>
@@ -117,18 +117,18 @@ std::vector<StoredCommand> StoreReader::commands(const QString& run) {
     });
 }
 
-std::vector<AskedCommand> StoreReader::askedCommands(const QString& run, int limit) {
+std::vector<RequestedCommand> StoreReader::requestedCommands(const QString& run, int limit) {
     return m_impl->read("list what was asked of a run", [&] {
         const int64_t id = m_impl->runId(run).value_or(-1);
-        return rm::askedCommands(m_impl->database, id, false, limit);
+        return rm::requestedCommands(m_impl->database, id, false, limit);
     });
 }
 
-std::vector<AskedCommand> StoreReader::openCommands(const QString& run) {
+std::vector<RequestedCommand> StoreReader::openCommands(const QString& run) {
     constexpr int kAll = std::numeric_limits<int>::max();
     return m_impl->read("list what was asked of a run", [&] {
         const int64_t id = m_impl->runId(run).value_or(-1);
-        auto open = rm::askedCommands(m_impl->database, id, true, kAll);
+        auto open = rm::requestedCommands(m_impl->database, id, true, kAll);
         std::ranges::reverse(open);
         return open;
     });
@@ -227,9 +227,9 @@ int StoreReader::newestAttempt(const QString& run) {
     });
 }
 
-std::vector<GivenUpNode> StoreReader::givenUp(const QString& run) {
+std::vector<DeclaredLostNode> StoreReader::declaredLost(const QString& run) {
     return m_impl->read("read which nodes were declared lost", [&] {
-        std::vector<GivenUpNode> nodes;
+        std::vector<DeclaredLostNode> nodes;
         auto rows = m_impl->database.query(
             "SELECT run.uuid, given_up.node FROM given_up JOIN run ON run.id = given_up.run "
             "WHERE NOT ended AND run.deleted_ns IS NULL AND (?1 = '' OR run.uuid = ?1) "

@@ -12,6 +12,7 @@
 namespace rm {
 
 /// State of a run as the database knows it. Stored: never renumber. Link loss is not a state.
+/// Unlike RunState, which one node's agent sends, it is of the run as a whole, and one word.
 enum class RunStateKind : uint8_t {
     kPreparing = 0, ///< checking, deploying, starting
     kRunning = 1,
@@ -46,6 +47,8 @@ struct LostNode {
     bool operator==(const LostNode&) const = default;
 };
 
+/// A run as the database has it, with its RunStateKind: a line of the list of runs. What is only
+/// known while nodes are linked is in LiveState.
 struct RunSummary {
     QString id;
     QString name;

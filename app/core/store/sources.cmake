@@ -22,7 +22,7 @@ configure_file(${CMAKE_CURRENT_SOURCE_DIR}/store/schema_steps.cpp.in
 add_library(rm_store STATIC
     ${CMAKE_CURRENT_BINARY_DIR}/schema_steps.cpp
     settings/private_files.cpp
-    store/asked_rows.cpp
+    store/requested_rows.cpp
     store/attempt_outcome.cpp
     store/column_codec.cpp
     store/database.cpp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "app/core/store/stored_checkpoint.h"
@@ -85,9 +85,9 @@ public:
     std::vector<StoredCommand> commands(const QString& run);              ///< oldest first
     /// The commands asked of the run, newest first, with what its journals say of commands that
     /// were not asked for here.
-    std::vector<AskedCommand> askedCommands(const QString& run, int limit = 500);
+    std::vector<RequestedCommand> requestedCommands(const QString& run, int limit = 500);
     /// The commands without an answer, in the order in which they were asked for.
-    std::vector<AskedCommand> openCommands(const QString& run);
+    std::vector<RequestedCommand> openCommands(const QString& run);
     std::vector<StoredSample> samples(const QString& run); ///< newest first
     /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
     std::vector<RunNode> places(const QString& run);
@@ -110,7 +110,7 @@ public:
     /// The newest attempt of which anything is stored, by whichever node.
     int newestAttempt(const QString& run);
     /// Nodes on which nothing was ended yet since they were declared lost. Empty id: of all runs.
-    std::vector<GivenUpNode> givenUp(const QString& run = {});
+    std::vector<DeclaredLostNode> declaredLost(const QString& run = {});
     /// Whether a node may have used the next attempts' numbers: it was declared lost, and may have
     /// gone on alone before what lived there was ended.
     bool mustSkipAttempts(const QString& run);

@@ -2,11 +2,11 @@
 #include "app/core/store/store_writer.h"
 
 #include "app/core/settings/private_files.h"
-#include "app/core/store/asked_rows.h"
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
 #include "app/core/store/record_writer.h"
+#include "app/core/store/requested_rows.h"
 #include "app/core/store/schema.h"
 #include "app/core/store/series.h"
 #include "shared/io/clock.h"
@@ -259,7 +259,7 @@ void StoreWriter::Impl::lapse(int64_t run, const std::string& why) {
     database
         .query("UPDATE asked_command SET state = ?, answered_ns = ?, answer = ? "
                "WHERE run = ? AND state IN (0, 1)")
-        .with(static_cast<int>(AskedState::kLapsed), wallNowNs(), why, run)
+        .with(static_cast<int>(RequestedState::kLapsed), wallNowNs(), why, run)
         .run();
 }
 
@@ -270,15 +270,16 @@ namespace {} // namespace
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
     const std::string file = path.toStdString();
-    const auto told = [&file](const Error& error) {
+    const auto withFullDisk = [&file](const Error& error) {
         return error.code == ErrorCode::kExhausted ? orDiskFull("open " + file, file, error)
                                                    : error;
     };
-    RM_RETURN_IF_ERROR(makeFolders(QFileInfo(path).absolutePath().toStdString()).map_error(told));
-    RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file).map_error(told));
+    RM_RETURN_IF_ERROR(
+        makeFolders(QFileInfo(path).absolutePath().toStdString()).map_error(withFullDisk));
+    RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file).map_error(withFullDisk));
     protectFile(lockOf(path));
     // SQLite would go by the umask.
-    RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600).map_error(told));
+    RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600).map_error(withFullDisk));
     return guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
         std::unique_ptr<StoreWriter> writer(new StoreWriter);
         writer->m_impl = std::make_unique<Impl>(std::move(lock), file);
@@ -402,7 +403,7 @@ Result<void> StoreWriter::beginAttempt(const QString& run, const NewAttempt& beg
     });
 }
 
-Result<void> StoreWriter::setGivenUp(const GivenUpNode& node) {
+Result<void> StoreWriter::setDeclaredLost(const DeclaredLostNode& node) {
     return m_impl->transact("give up a node of " + node.run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(node.run));
         m_impl->database
@@ -413,7 +414,7 @@ Result<void> StoreWriter::setGivenUp(const GivenUpNode& node) {
     });
 }
 
-Result<void> StoreWriter::setGivenUpEnded(const GivenUpNode& node) {
+Result<void> StoreWriter::setDeclaredLostEnded(const DeclaredLostNode& node) {
     return m_impl->transact("edit run " + node.run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(node.run));
         m_impl->database.query("UPDATE given_up SET ended = 1 WHERE run = ? AND node = ?")
@@ -579,8 +580,9 @@ Result<void> StoreWriter::setRunsRemoved(const std::string& node, const std::str
     });
 }
 
-Result<AskedCommand> StoreWriter::addCommand(const QString& run, const AskedCommand& command) {
-    AskedCommand stored;
+Result<RequestedCommand> StoreWriter::addCommand(const QString& run,
+                                                 const RequestedCommand& command) {
+    RequestedCommand stored;
     const auto done =
         m_impl->transact("note a command to " + run.toStdString(), [&]() -> Result<void> {
             RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
@@ -591,18 +593,18 @@ Result<AskedCommand> StoreWriter::addCommand(const QString& run, const AskedComm
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
                        "CASE WHEN ?8 IN (0, 1) THEN NULL ELSE ?11 END)")
                 .with(id, command.id, command.kind, argumentsToJson(command.args), command.by.who,
-                      static_cast<int>(command.by.from), command.askedNs,
+                      static_cast<int>(command.by.from), command.requestedNs,
                       static_cast<int>(command.state), command.step, command.answer,
-                      command.answeredNs != 0 ? command.answeredNs : command.askedNs)
+                      command.answeredNs != 0 ? command.answeredNs : command.requestedNs)
                 .run();
-            stored = askedCommand(database, id, command.id).value_or(command);
+            stored = requestedCommand(database, id, command.id).value_or(command);
             return m_impl->touch(id);
         });
     return done.map([&] { return stored; });
 }
 
 Result<void> StoreWriter::setCommandState(const QString& run, const std::string& id,
-                                          AskedState state, int64_t step,
+                                          RequestedState state, int64_t step,
                                           const std::string& answer) {
     return m_impl->transact("note a command to " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto number, m_impl->findRun(run));

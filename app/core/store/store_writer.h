@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "shared/journal/records.h"
@@ -63,10 +63,10 @@ public:
     /// Stores an attempt when it is requested, before its ranks report it. Open commands were for
     /// the attempt before it, and lapse.
     Result<void> beginAttempt(const QString& run, const NewAttempt& begun);
-    /// The node was declared lost, until an attempt begins there or setGivenUpEnded().
-    Result<void> setGivenUp(const GivenUpNode& node);
+    /// The node was declared lost, until an attempt begins there or setDeclaredLostEnded().
+    Result<void> setDeclaredLost(const DeclaredLostNode& node);
     /// What lived of the run there was ended. The next attempt still leaves out numbers.
-    Result<void> setGivenUpEnded(const GivenUpNode& node);
+    Result<void> setDeclaredLostEnded(const DeclaredLostNode& node);
     /// Marks the checkpoint as removed, as its node reported. Does nothing if it is not stored.
     /// `removed` false: it was brought back.
     Result<void> setCheckpointRemoved(const QString& run, const std::string& path,
@@ -80,9 +80,9 @@ public:
     Result<void> setCheckpointVerified(const QString& run, const std::string& path, int64_t wallNs);
     Result<void> setCheckpointPinned(const QString& run, const std::string& path, bool pinned);
     /// Stores that it was asked for, unless its id is known. Returns it as it is stored now.
-    Result<AskedCommand> addCommand(const QString& run, const AskedCommand& command);
+    Result<RequestedCommand> addCommand(const QString& run, const RequestedCommand& command);
     /// What became of it. Does nothing if it has an answer already, or is not stored.
-    Result<void> setCommandState(const QString& run, const std::string& id, AskedState state,
+    Result<void> setCommandState(const QString& run, const std::string& id, RequestedState state,
                                  int64_t step = -1, const std::string& answer = {});
     /// The open commands of the run lapse, for this reason.
     Result<void> closeCommands(const QString& run, const std::string& why);

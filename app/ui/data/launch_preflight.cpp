@@ -29,7 +29,7 @@ LaunchPreflight::LaunchPreflight(const AppContext& context, QObject* parent)
     connect(&m_soon, &QTimer::timeout, this, &LaunchPreflight::ask);
     // After a successful check the node may answer what it could not before.
     connect(&m_context.fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
-        m_asked.erase(node);
+        m_inquiries.erase(node);
         m_soon.start();
     });
 }
@@ -65,14 +65,14 @@ void LaunchPreflight::setActive(bool active) {
     m_active = active;
     if (!active)
         return;
-    std::erase_if(m_asked, [](const auto& asked) {
-        return asked.second.answer && asked.second.since.hasExpired(kStaleMs);
+    std::erase_if(m_inquiries, [](const auto& inquiry) {
+        return inquiry.second.answer && inquiry.second.since.hasExpired(kStaleMs);
     });
     m_soon.start();
 }
 
 void LaunchPreflight::askAgain() {
-    std::erase_if(m_asked, [](const auto& asked) { return !asked.second.isPending; });
+    std::erase_if(m_inquiries, [](const auto& inquiry) { return !inquiry.second.isPending; });
     ask();
 }
 
@@ -87,14 +87,14 @@ void LaunchPreflight::ask() {
 }
 
 void LaunchPreflight::askNode(const QString& node) {
-    Asked& asked = m_asked[node];
-    const bool isKnown = asked.answer && asked.question == question(node);
-    if (asked.isPending || isKnown || m_spec.data.train.empty())
+    Inquiry& inquiry = m_inquiries[node];
+    const bool isKnown = inquiry.answer && inquiry.question == question(node);
+    if (inquiry.isPending || isKnown || m_spec.data.train.empty())
         return;
-    asked = {question(node), true, {}, {}};
+    inquiry = {question(node), true, {}, {}};
     m_together.answer.reset(); // it is of what the nodes said before
     const auto onAnswer = [this, node](const Result<NodePreflight>& answer) {
-        Asked& answered = m_asked[node];
+        Inquiry& answered = m_inquiries[node];
         answered.isPending = false;
         answered.answer = answer;
         answered.since.start();
@@ -165,25 +165,25 @@ void LaunchPreflight::askHowLong() {
 }
 
 std::optional<Result<NodePreflight>> LaunchPreflight::of(const QString& node) const {
-    const auto asked = m_asked.find(node);
-    if (asked == m_asked.end() || asked->second.question != question(node))
+    const auto inquiry = m_inquiries.find(node);
+    if (inquiry == m_inquiries.end() || inquiry->second.question != question(node))
         return std::nullopt;
-    return asked->second.answer;
+    return inquiry->second.answer;
 }
 
 bool LaunchPreflight::isAsking() const {
     return std::ranges::any_of(m_nodes, [this](const Placement& placement) {
-        const auto asked = m_asked.find(placement.node);
-        return asked != m_asked.end() && asked->second.isPending;
+        const auto inquiry = m_inquiries.find(placement.node);
+        return inquiry != m_inquiries.end() && inquiry->second.isPending;
     });
 }
 
 QString LaunchPreflight::age() const {
     qint64 oldest = -1;
     for (const Placement& placement : m_nodes)
-        if (const auto asked = m_asked.find(placement.node);
-            asked != m_asked.end() && asked->second.answer)
-            oldest = std::max(oldest, asked->second.since.elapsed());
+        if (const auto inquiry = m_inquiries.find(placement.node);
+            inquiry != m_inquiries.end() && inquiry->second.answer)
+            oldest = std::max(oldest, inquiry->second.since.elapsed());
     return oldest < 0 ? QString()
                       : tr("%1 ago").arg(formatDuration(static_cast<double>(oldest) / 1000));
 }

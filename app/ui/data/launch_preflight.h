@@ -58,7 +58,7 @@ private:
         std::string folder, onExisting, name; ///< whose checkpoints lie where it saves
         bool operator==(const Question&) const = default;
     };
-    struct Asked {
+    struct Inquiry {
         Question question;
         bool isPending = false;
         std::optional<Result<NodePreflight>> answer;
@@ -92,7 +92,7 @@ private:
     AppContext m_context;
     RunSpec m_spec;
     std::vector<Placement> m_nodes;
-    std::map<QString, Asked> m_asked;
+    std::map<QString, Inquiry> m_inquiries;
     Together m_together;
     std::optional<double> m_seconds;
     QTimer m_soon;

@@ -182,9 +182,9 @@ QString rowWords(const CheckRow& row) {
 
 std::vector<CheckRow> checkRows(const NodeCheck& check) {
     std::vector<CheckRow> rows = check.rows;
-    const bool told = std::ranges::any_of(
+    const bool isReported = std::ranges::any_of(
         rows, [](const CheckRow& row) { return row.state != CheckRow::State::kGood; });
-    if (check.failure && !told)
+    if (check.failure && !isReported)
         rows.insert(rows.begin(), refusedRow(*check.failure, check.node));
     return rows;
 }

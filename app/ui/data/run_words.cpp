@@ -130,9 +130,9 @@ StateWords stateWords(const RunSummary& run) {
 }
 
 bool isPreparing(const RunSummary& run, const LiveState& live) {
-    const bool isAsked =
+    const bool isRequested =
         run.state == RunStateKind::kPreparing && !isRestarting(run) && !isQueued(run);
-    return live.launching.has_value() || isAsked;
+    return live.launching.has_value() || isRequested;
 }
 
 StateWords stateWords(const RunSummary& run, const LiveState& live) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/timeline.h"
 
-#include "app/core/runs/asked_words.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "app/core/store/stored_checkpoint.h"
@@ -51,15 +51,15 @@ Moment momentOf(const StoredCheckpoint& stored) {
 }
 
 /// "3 steps" of a command `step`; "steps": it was asked for elsewhere.
-QString stepsText(const AskedCommand* asked) {
-    for (const auto& [name, value] : asked ? asked->args : decltype(asked->args)())
+QString stepsText(const RequestedCommand* requested) {
+    for (const auto& [name, value] : requested ? requested->args : decltype(requested->args)())
         if (name == "steps")
             return counted(QString::fromStdString(value).toLongLong(), TimelineWords::tr("1 step"),
                            TimelineWords::tr("%1 steps"));
     return TimelineWords::tr("steps");
 }
 
-QString commandText(const CommandApplied& applied, const AskedCommand* asked) {
+QString commandText(const CommandApplied& applied, const RequestedCommand* requested) {
     const QString at = formatCount(applied.step);
     if (!applied.ok)
         return TimelineWords::tr("%1 refused: %2")
@@ -73,7 +73,7 @@ QString commandText(const CommandApplied& applied, const AskedCommand* asked) {
     if (applied.kind == "continue")
         return TimelineWords::tr("went on at step %1").arg(at);
     if (applied.kind == "step")
-        return TimelineWords::tr("%1 done while held, from step %2").arg(stepsText(asked), at);
+        return TimelineWords::tr("%1 done while held, from step %2").arg(stepsText(requested), at);
     if (applied.kind == "stop")
         return TimelineWords::tr("stopped at step %1").arg(at);
     if (applied.kind == "validate")
@@ -84,41 +84,44 @@ QString commandText(const CommandApplied& applied, const AskedCommand* asked) {
 }
 
 /// How it was asked for here; nullptr: it was not.
-const AskedCommand* askedFor(const StoredCommand& command, const RunHistory& history) {
-    const auto asked = std::ranges::find(history.asked, command.applied.id, &AskedCommand::id);
-    return asked != history.asked.end() ? &*asked : nullptr;
+const RequestedCommand* requestOf(const StoredCommand& command, const RunHistory& history) {
+    const auto requested =
+        std::ranges::find(history.requested, command.applied.id, &RequestedCommand::id);
+    return requested != history.requested.end() ? &*requested : nullptr;
 }
 
 Moment momentOf(const StoredCommand& stored, const RunHistory& history) {
     const CommandApplied& applied = stored.applied;
     return {applied.step, applied.wallNs, applied.ok ? Tone::kWarn : Tone::kBad,
-            commandText(applied, askedFor(stored, history))};
+            commandText(applied, requestOf(stored, history))};
 }
 
-bool isToldByAttempt(const AskedCommand& asked) {
-    return asked.state == AskedState::kApplied &&
-           (asked.kind == "resume" || asked.kind == "restore");
+bool isShownByAttempt(const RequestedCommand& requested) {
+    return requested.state == RequestedState::kApplied &&
+           (requested.kind == "resume" || requested.kind == "restore");
 }
 
 /// The moment of a command of which no rank's journal tells.
-Moment momentOf(const AskedCommand& asked) {
+Moment momentOf(const RequestedCommand& requested) {
     const QString words = TimelineWords::tr("%1, asked for by %2: %3")
-                              .arg(QString::fromStdString(askedWords(asked)),
-                                   QString::fromStdString(askerWords(asked.by)),
-                                   QString::fromStdString(fateWords(asked)));
+                              .arg(QString::fromStdString(requestedWords(requested)),
+                                   QString::fromStdString(requesterWords(requested.by)),
+                                   QString::fromStdString(fateWords(requested)));
     const bool isQuiet =
-        asked.state == AskedState::kWithdrawn || asked.state == AskedState::kLapsed;
-    const Tone tone = asked.state == AskedState::kRefused ? Tone::kBad
-                      : isQuiet                           ? Tone::kNeutral
-                                                          : Tone::kWarn;
-    return {-1, isOpen(asked.state) ? asked.askedNs : asked.answeredNs, tone, words};
+        requested.state == RequestedState::kWithdrawn || requested.state == RequestedState::kLapsed;
+    const Tone tone = requested.state == RequestedState::kRefused ? Tone::kBad
+                      : isQuiet                                   ? Tone::kNeutral
+                                                                  : Tone::kWarn;
+    return {-1, isOpen(requested.state) ? requested.requestedNs : requested.answeredNs, tone,
+            words};
 }
 
 /// ", kc in a terminal"; empty: it was not asked for here.
-QString askerOf(const StoredCommand& command, const RunHistory& history) {
-    const AskedCommand* asked = askedFor(command, history);
-    const bool isKnown = asked && asked->by.from != AskedFrom::kElsewhere;
-    return isKnown ? TimelineWords::tr(", %1").arg(QString::fromStdString(askerWords(asked->by)))
+QString requesterOf(const StoredCommand& command, const RunHistory& history) {
+    const RequestedCommand* requested = requestOf(command, history);
+    const bool isKnown = requested && requested->by.from != RequestedFrom::kElsewhere;
+    return isKnown ? TimelineWords::tr(", %1").arg(
+                         QString::fromStdString(requesterWords(requested->by)))
                    : QString();
 }
 
@@ -165,13 +168,13 @@ Mark markOf(Moment moment, int attempt, const RunHistory& history) {
 }
 
 /// A successful checkpoint command is shown by the checkpoint that it made.
-bool isToldElsewhere(const StoredCommand& command) {
+bool isShownElsewhere(const StoredCommand& command) {
     return command.applied.ok && command.applied.kind == "checkpoint";
 }
 
-bool isJournaled(const AskedCommand& asked, const RunHistory& history) {
+bool isJournaled(const RequestedCommand& requested, const RunHistory& history) {
     return std::ranges::any_of(history.commands, [&](const StoredCommand& command) {
-        return command.applied.id == asked.id;
+        return command.applied.id == requested.id;
     });
 }
 
@@ -208,15 +211,15 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
     for (const StoredCheckpoint& checkpoint : history.checkpoints)
         moments.push_back(ofAttempt(momentOf(checkpoint), checkpoint.attempt, history));
     for (const StoredCommand& command : history.commands) {
-        if (isToldElsewhere(command))
+        if (isShownElsewhere(command))
             continue;
         Moment moment = momentOf(command, history);
-        moment.text += askerOf(command, history);
+        moment.text += requesterOf(command, history);
         moments.push_back(ofAttempt(std::move(moment), command.attempt, history));
     }
-    for (const AskedCommand& asked : history.asked)
-        if (!isJournaled(asked, history) && !isToldByAttempt(asked))
-            moments.push_back(momentOf(asked));
+    for (const RequestedCommand& requested : history.requested)
+        if (!isJournaled(requested, history) && !isShownByAttempt(requested))
+            moments.push_back(momentOf(requested));
     std::ranges::stable_sort(moments, std::ranges::greater(), &Moment::wallNs);
     return moments;
 }
@@ -240,7 +243,7 @@ std::vector<Mark> chartMarks(const RunHistory& history) {
         if (event.event.severity != Severity::kInfo && event.event.step >= 0)
             marks.push_back(markOf(momentOf(event), event.attempt, history));
     for (const StoredCommand& command : history.commands)
-        if (!isToldElsewhere(command) && command.applied.kind != "pause")
+        if (!isShownElsewhere(command) && command.applied.kind != "pause")
             marks.push_back(markOf(momentOf(command, history), command.attempt, history));
     return marks;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/attempts.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "app/core/store/stored_checkpoint.h"
@@ -31,7 +31,7 @@ struct RunHistory {
     std::vector<StoredCheckpoint> checkpoints;
     std::vector<StoredCommand> commands;
     std::vector<StoredLine> lines;
-    std::vector<AskedCommand> asked = {};
+    std::vector<RequestedCommand> requested = {};
 };
 
 /// One moment; `step` -1: belongs to none.

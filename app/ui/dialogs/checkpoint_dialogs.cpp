@@ -58,7 +58,7 @@ void ResumeDialog::wire() {
 /// Asks what these nodes would change; nothing is begun.
 void ResumeDialog::look() {
     m_confirm->setEnabled(false);
-    const int question = ++m_asked;
+    const int question = ++m_requests;
     if (m_nodes->placements().empty()) {
         m_changes->setText(tr("Choose at least one node."));
         return;
@@ -67,12 +67,12 @@ void ResumeDialog::look() {
     whenAnswered(
         m_context.engine.ask(ResumePreflightRequest{m_run, m_checkpoint, m_nodes->placements()}),
         this, [this, question](const Result<ResumePreflight>& preflight) {
-            if (question == m_asked)
-                tell(preflight);
+            if (question == m_requests)
+                showAnswer(preflight);
         });
 }
 
-void ResumeDialog::tell(const Result<ResumePreflight>& preflight) {
+void ResumeDialog::showAnswer(const Result<ResumePreflight>& preflight) {
     m_confirm->setEnabled(preflight.has_value());
     m_changes->setText(preflight ? preflightWords(*preflight).join(' ')
                                  : QString::fromStdString(preflight.error().message));
@@ -172,18 +172,18 @@ CompareDialog::CompareDialog(const AppContext& context, const QString& run,
 }
 
 void CompareDialog::ask() {
-    const int question = ++m_asked;
+    const int question = ++m_requests;
     m_rows->setRowCount(0);
     m_summary->setText(tr("Its node is reading both"));
     whenAnswered(m_context.engine.ask(CompareCheckpointsRequest{m_run, m_checkpoint,
                                                                 m_other->currentData().toString()}),
                  this, [this, question](const Result<TensorComparison>& comparison) {
-                     if (question == m_asked)
-                         tell(comparison);
+                     if (question == m_requests)
+                         showAnswer(comparison);
                  });
 }
 
-void CompareDialog::tell(const Result<TensorComparison>& comparison) {
+void CompareDialog::showAnswer(const Result<TensorComparison>& comparison) {
     if (!comparison)
         return m_summary->setText(QString::fromStdString(comparison.error().message));
     for (const LayerDifference& each : comparison->layers) {

@@ -34,12 +34,12 @@ Q_SIGNALS:
 private:
     void wire();
     void look();
-    void tell(const Result<ResumePreflight>& preflight);
+    void showAnswer(const Result<ResumePreflight>& preflight);
 
     AppContext m_context;
     QString m_run;
     QString m_checkpoint; ///< empty: the newest
-    int m_asked = 0;      ///< questions so far; only the last one's answer counts
+    int m_requests = 0;   ///< questions so far; only the last one's answer counts
     PlacementList* m_nodes;
     QLabel* m_changes;
     QPushButton* m_confirm;
@@ -76,12 +76,12 @@ public:
 
 private:
     void ask();
-    void tell(const Result<TensorComparison>& comparison);
+    void showAnswer(const Result<TensorComparison>& comparison);
 
     AppContext m_context;
     QString m_run;
     QString m_checkpoint;
-    int m_asked = 0; ///< as ResumeDialog's
+    int m_requests = 0; ///< as ResumeDialog's
     QComboBox* m_other;
     QLabel* m_summary;
     QStandardItemModel* m_rows;

@@ -70,7 +70,7 @@ void CleanNodesDialog::ask(bool isPreview) {
     m_isRemoved = !isPreview;
     QStringList others; // whose folder is cleaned once, for another node
     for (const CleanedNode& node : answered())
-        if (!isPreview && !node.toldBy.empty())
+        if (!isPreview && !node.reportedBy.empty())
             others << QString::fromStdString(node.node);
     m_answers.clear();
     for (const Node& node : m_context.fleet.nodes())
@@ -96,7 +96,7 @@ std::vector<CleanedNode> CleanNodesDialog::answered() const {
     for (const auto& [node, answer] : m_answers)
         if (answer)
             nodes.push_back({node.toStdString(), *answer});
-    tellSharedOnce(nodes);
+    reportSharedOnce(nodes);
     return nodes;
 }
 
@@ -115,7 +115,7 @@ void CleanNodesDialog::showAnswers() {
             problems << QString::fromStdString(node.report.error().message);
             continue;
         }
-        if (!m_isRemoved && !node.sharers.empty() && node.toldBy.empty())
+        if (!m_isRemoved && !node.sharers.empty() && node.reportedBy.empty())
             m_shared << sharedWords(node);
         unneeded += unneededBytes(*node.report);
         needed += neededBytes(*node.report);

@@ -3,7 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
-#include "app/core/runs/asked_words.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/store_thread.h"
@@ -38,8 +38,8 @@ CommandsDialog::CommandsDialog(const AppContext& context, const RunSummary& run,
     buildUi();
     connect(m_table, &Table::rowChosen, this, &CommandsDialog::showSelection);
     connect(m_withdraw, &QPushButton::clicked, this, [this] {
-        if (const AskedCommand* command = chosen())
-            Q_EMIT withdrawAsked({*command});
+        if (const RequestedCommand* command = chosen())
+            Q_EMIT withdrawRequested({*command});
     });
     connect(&context.engine, &Engine::runsChanged, &m_puller, &Puller::request);
     connect(&m_puller, &Puller::pull, this, &CommandsDialog::refresh);
@@ -65,32 +65,33 @@ void CommandsDialog::buildUi() {
 }
 
 void CommandsDialog::refresh() {
-    const auto asked = m_context.store.ask(
-        [run = m_run](StoreReader& reader) { return reader.askedCommands(run); });
-    m_puller.await(asked, this,
-                   [this](const std::vector<AskedCommand>& commands) { tell(commands); });
+    const auto requested = m_context.store.ask(
+        [run = m_run](StoreReader& reader) { return reader.requestedCommands(run); });
+    m_puller.await(requested, this, [this](const std::vector<RequestedCommand>& commands) {
+        showCommands(commands);
+    });
 }
 
-void CommandsDialog::tell(const std::vector<AskedCommand>& commands) {
+void CommandsDialog::showCommands(const std::vector<RequestedCommand>& commands) {
     m_table->setVisible(!commands.empty());
     m_empty->setVisible(commands.empty());
     if (commands == m_commands)
         return; // the engine tells of every run, many times a second
-    const AskedCommand* before = chosen();
+    const RequestedCommand* before = chosen();
     const std::string chosenId = before ? before->id : std::string();
     m_commands = commands;
     m_rows->setRowCount(0);
-    for (const AskedCommand& each : m_commands) {
+    for (const RequestedCommand& each : m_commands) {
         const QStringList texts = {
-            capitalized(askedWords(each)), formatRelative(each.askedNs, wallNowNs()),
-            QString::fromStdString(askerWords(each.by)), capitalized(fateWords(each))};
+            capitalized(requestedWords(each)), formatRelative(each.requestedNs, wallNowNs()),
+            QString::fromStdString(requesterWords(each.by)), capitalized(fateWords(each))};
         QList<QStandardItem*> row;
         for (const QString& text : texts) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
             row.back()->setToolTip(asPlain(text));
         }
-        row[1]->setToolTip(formatExact(each.askedNs));
+        row[1]->setToolTip(formatExact(each.requestedNs));
         m_rows->appendRow(row);
         if (each.id == chosenId)
             m_table->selectRow(m_rows->rowCount() - 1);
@@ -99,11 +100,11 @@ void CommandsDialog::tell(const std::vector<AskedCommand>& commands) {
 }
 
 void CommandsDialog::showSelection() {
-    const AskedCommand* command = chosen();
-    m_withdraw->setEnabled(command && command->state == AskedState::kWaiting);
+    const RequestedCommand* command = chosen();
+    m_withdraw->setEnabled(command && command->state == RequestedState::kWaiting);
 }
 
-const AskedCommand* CommandsDialog::chosen() const {
+const RequestedCommand* CommandsDialog::chosen() const {
     const int row = m_table->currentRow();
     return row >= 0 && row < static_cast<int>(m_commands.size())
                ? &m_commands[static_cast<size_t>(row)]

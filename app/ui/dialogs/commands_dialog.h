@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
@@ -23,19 +23,19 @@ public:
     CommandsDialog(const AppContext& context, const RunSummary& run, QWidget* parent);
 
 Q_SIGNALS:
-    void withdrawAsked(const std::vector<rm::AskedCommand>& commands);
+    void withdrawRequested(const std::vector<rm::RequestedCommand>& commands);
 
 private:
     void buildUi();
     void refresh();
-    void tell(const std::vector<AskedCommand>& commands);
+    void showCommands(const std::vector<RequestedCommand>& commands);
     void showSelection();
-    const AskedCommand* chosen() const;
+    const RequestedCommand* chosen() const;
 
     AppContext m_context;
     QString m_run;
     Puller m_puller;
-    std::vector<AskedCommand> m_commands; ///< what the rows were made of
+    std::vector<RequestedCommand> m_commands; ///< what the rows were made of
     QStandardItemModel* m_rows;
     Table* m_table;
     QLabel* m_empty;

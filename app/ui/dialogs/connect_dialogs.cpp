@@ -42,22 +42,22 @@ void HostKeyDialog::add(const Node& node) {
 }
 
 PasswordDialog::PasswordDialog(const Node& node, const QString& problem, QWidget* parent,
-                               Asked asked)
-    : Sheet((asked == Asked::kPassword ? tr("Password for %1") : tr("Passphrase for %1"))
+                               Request request)
+    : Sheet((request == Request::kPassword ? tr("Password for %1") : tr("Passphrase for %1"))
                 .arg(nodeTitle(node.name)),
             problem, "passwordDialog", parent)
     , m_password(new QLineEdit)
     , m_keep(new QCheckBox(tr("Keep it in the desktop's keyring"))) {
     m_password->setEchoMode(QLineEdit::Password);
     m_password->setObjectName("password");
-    const QString word = asked == Asked::kPassword ? tr("Password") : tr("Passphrase");
+    const QString word = request == Request::kPassword ? tr("Password") : tr("Passphrase");
     m_password->setAccessibleName(word);
     m_password->setPlaceholderText(word);
     m_keep->setObjectName("keepPassword");
     m_keep->setAccessibleName(m_keep->text());
     content()->addWidget(m_password);
     content()->addWidget(m_keep);
-    m_keep->setVisible(asked == Asked::kPassword);
+    m_keep->setVisible(request == Request::kPassword);
     addCancel();
     QPushButton* connectButton = addButton(tr("Connect"), "primary", "connect");
     connectButton->setEnabled(false);

@@ -31,9 +31,9 @@ private:
 class PasswordDialog : public Sheet {
     Q_OBJECT
 public:
-    enum class Asked { kPassword, kPassphrase };
+    enum class Request { kPassword, kPassphrase };
     PasswordDialog(const Node& node, const QString& problem, QWidget* parent,
-                   Asked asked = Asked::kPassword);
+                   Request request = Request::kPassword);
     Secret password() const;
     bool keepInKeyring() const;
 

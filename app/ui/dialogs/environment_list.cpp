@@ -53,9 +53,9 @@ void EnvironmentList::addLine(const QString& name, const QString& value) {
         setTabOrder(m_lines.back().value, names);
     setTabOrder(names, values);
     m_lines.push_back({names, values});
-    const auto tell = [this, at] { onEdited(at); };
-    connect(names, &QComboBox::editTextChanged, this, tell);
-    connect(values, &QLineEdit::textChanged, this, tell);
+    const auto notify = [this, at] { onEdited(at); };
+    connect(names, &QComboBox::editTextChanged, this, notify);
+    connect(values, &QLineEdit::textChanged, this, notify);
     names->setToolTip(asPlain(variableWords(name)));
 }
 

@@ -88,16 +88,16 @@ void ForecastDialog::measure() {
     m_doing = tr("Measuring a step.");
     say(m_doing, true);
     tryOut(stepProfileTrial(m_spec, m_nodes),
-           [this](const Result<QString>& told) { takeProfile(told); });
+           [this](const Result<QString>& answer) { takeProfile(answer); });
 }
 
 void ForecastDialog::tryOut(const NodeTrial& trial,
                             std::function<void(const Result<QString>&)> take) {
     m_running = trial;
     whenAnswered(m_context.engine.ask(TrialRequest{trial}), this,
-                 [this, take = std::move(take)](const Result<QString>& told) {
+                 [this, take = std::move(take)](const Result<QString>& answer) {
                      m_running.reset();
-                     take(told);
+                     take(answer);
                  });
 }
 
@@ -113,8 +113,8 @@ void ForecastDialog::stop() {
     m_context.engine.ask(StopTrialRequest{*m_running});
 }
 
-void ForecastDialog::takeProfile(const Result<QString>& told) {
-    const auto profile = told.and_then([](const QString& json) {
+void ForecastDialog::takeProfile(const Result<QString>& answer) {
+    const auto profile = answer.and_then([](const QString& json) {
         return parseStepProfile(json.toStdString(), "the step profile");
     });
     if (!profile)
@@ -125,8 +125,8 @@ void ForecastDialog::takeProfile(const Result<QString>& told) {
            [this, profile = *profile](const Result<QString>& links) { takeLinks(profile, links); });
 }
 
-void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>& told) {
-    const auto test = told.and_then([](const QString& json) {
+void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>& answer) {
+    const auto test = answer.and_then([](const QString& json) {
         return parseLinkTest(json.toStdString(), "the all-reduce test");
     });
     if (!test)

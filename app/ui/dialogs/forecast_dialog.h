@@ -32,8 +32,8 @@ private:
     void tryOut(const NodeTrial& trial, std::function<void(const Result<QString>&)> take);
     void stop();
     void sayWhy(const Error& error);
-    void takeProfile(const Result<QString>& told);
-    void takeLinks(const StepProfile& profile, const Result<QString>& told);
+    void takeProfile(const Result<QString>& answer);
+    void takeLinks(const StepProfile& profile, const Result<QString>& answer);
     void say(const QString& text, bool isMeasuring);
 
     AppContext m_context;

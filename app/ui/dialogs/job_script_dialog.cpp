@@ -36,7 +36,7 @@ JobScriptDialog::JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Place
     m_soon.setInterval(kSoonMs);
     connect(&m_soon, &QTimer::timeout, this, &JobScriptDialog::ask);
     connect(m_lines, &QPlainTextEdit::textChanged, this, [this] {
-        ++m_asked;
+        ++m_requests;
         m_use->setEnabled(false);
         m_soon.start();
     });
@@ -103,7 +103,7 @@ void JobScriptDialog::readLines() {
 
 void JobScriptDialog::ask() {
     readLines();
-    const int question = ++m_asked;
+    const int question = ++m_requests;
     const auto checked = check(m_spec);
     if (!checked)
         return showAnswer(tl::unexpected<Error>(checked.error()));
@@ -111,7 +111,7 @@ void JobScriptDialog::ask() {
     m_script->setPlaceholderText(tr("Asking the cluster"));
     whenAnswered(m_engine.ask(BatchScriptRequest{**checked, m_nodes}), this,
                  [this, question](const Result<QString>& script) {
-                     if (question == m_asked)
+                     if (question == m_requests)
                          showAnswer(script);
                  });
 }

@@ -41,7 +41,7 @@ private:
     QLabel* m_problem;
     QPushButton* m_use;
     QTimer m_soon;
-    int m_asked = 0; ///< answers to earlier questions are stale
+    int m_requests = 0; ///< answers to earlier questions are stale
 };
 
 } // namespace rm

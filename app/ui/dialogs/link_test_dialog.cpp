@@ -97,7 +97,7 @@ void LinkTestDialog::measure() {
     m_isCancelled = false;
     m_text->setText(tr("Measuring…"));
     whenAnswered(m_context.engine.ask(TrialRequest{*m_running}), this,
-                 [this](const Result<QString>& told) { take(told); });
+                 [this](const Result<QString>& answer) { take(answer); });
 }
 
 void LinkTestDialog::stop() {
@@ -108,9 +108,9 @@ void LinkTestDialog::stop() {
     m_context.engine.ask(StopTrialRequest{*m_running});
 }
 
-void LinkTestDialog::take(const Result<QString>& told) {
+void LinkTestDialog::take(const Result<QString>& answer) {
     m_running.reset();
-    const auto test = told.and_then([](const QString& json) {
+    const auto test = answer.and_then([](const QString& json) {
         return parseLinkTest(json.toStdString(), "the all-reduce test");
     });
     showKept();

@@ -29,7 +29,7 @@ public:
 private:
     void measure();
     void stop();
-    void take(const Result<QString>& told);
+    void take(const Result<QString>& answer);
     void showKept();
     void addRows(const LinkTest& test, const LinkHistory& history);
     void showSizes(int row);

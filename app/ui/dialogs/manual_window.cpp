@@ -157,7 +157,7 @@ void ManualWindow::space() {
         QTextCursor cursor(block);
         QTextBlockFormat format = block.blockFormat();
         const bool isCode = format.hasProperty(QTextFormat::BlockCodeFence);
-        const bool goesOn =
+        const bool continues =
             isCode && block.next().blockFormat().hasProperty(QTextFormat::BlockCodeFence);
         if (cursor.currentTable())
             continue;
@@ -167,7 +167,7 @@ void ManualWindow::space() {
             format.setLeftMargin(2 * size::kGrid);
             format.setBackground(colours().neutralBack);
         }
-        format.setBottomMargin(goesOn ? 0 : block.textList() ? size::kGrid : 2 * size::kGrid);
+        format.setBottomMargin(continues ? 0 : block.textList() ? size::kGrid : 2 * size::kGrid);
         format.setLineHeight(isCode ? 100 : kLineHeight, QTextBlockFormat::ProportionalHeight);
         cursor.setBlockFormat(format);
     }

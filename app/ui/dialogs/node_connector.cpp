@@ -150,7 +150,7 @@ void NodeConnector::askForPassword(const Node& node, const ConnectFailure& failu
 
 void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& failure) {
     auto* dialog = new PasswordDialog(node, QString::fromStdString(failure.error.message), m_window,
-                                      PasswordDialog::Asked::kPassphrase);
+                                      PasswordDialog::Request::kPassphrase);
     connect(dialog, &QDialog::accepted, this, [this, node, dialog] {
         Credentials credentials;
         credentials.passphrase = dialog->password();

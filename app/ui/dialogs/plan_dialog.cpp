@@ -26,7 +26,7 @@ PlanDialog::PlanDialog(const QString& plan, const QString& toml, bool mayForecas
     forecast->setToolTip(mayForecast ? tr("Measure what a step would take on one and on several "
                                           "of these nodes")
                                      : tr("For two nodes or more"));
-    connect(forecast, &QPushButton::clicked, this, &PlanDialog::forecastAsked);
+    connect(forecast, &QPushButton::clicked, this, &PlanDialog::forecastRequested);
     QPushButton* close = addButton(tr("Close"), "primary", "closePlan");
     connect(close, &QPushButton::clicked, this, &QDialog::accept);
 }

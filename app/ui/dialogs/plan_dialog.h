@@ -9,11 +9,11 @@ namespace rm {
 class PlanDialog : public Sheet {
     Q_OBJECT
 public:
-    /// `mayForecast`: there are several nodes, so that forecastAsked() makes sense.
+    /// `mayForecast`: there are several nodes, so that forecastRequested() makes sense.
     PlanDialog(const QString& plan, const QString& toml, bool mayForecast, QWidget* parent);
 
 Q_SIGNALS:
-    void forecastAsked();
+    void forecastRequested();
 };
 
 } // namespace rm

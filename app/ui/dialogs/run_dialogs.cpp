@@ -115,14 +115,14 @@ void CleanDialog::ask() {
         const auto stored = m_context.store.ask(
             [run = m_run.id](StoreReader& reader) { return reader.checkpoints(run); });
         whenAnswered(stored, this, [this, folders](const std::vector<StoredCheckpoint>& all) {
-            tell(folders, all);
+            showFolders(folders, all);
         });
     };
     whenAnswered(m_context.engine.ask(OnNodesRequest{m_run.id}), this, onNodes);
 }
 
-void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders,
-                       const std::vector<StoredCheckpoint>& stored) {
+void CleanDialog::showFolders(const Result<std::vector<RunFolder>>& folders,
+                              const std::vector<StoredCheckpoint>& stored) {
     QString text;
     int64_t bytes = 0;
     int checkpoints = 0;

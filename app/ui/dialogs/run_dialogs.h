@@ -40,8 +40,8 @@ public:
 
 private:
     void ask();
-    void tell(const Result<std::vector<RunFolder>>& folders,
-              const std::vector<StoredCheckpoint>& stored);
+    void showFolders(const Result<std::vector<RunFolder>>& folders,
+                     const std::vector<StoredCheckpoint>& stored);
     void submit();
 
     AppContext m_context;

@@ -96,7 +96,7 @@ StateWords CheckpointsModel::verdict(const StoredCheckpoint& checkpoint) const {
     return {tr("Whole %1").arg(formatRelative(checkpoint.verifiedNs, wallNowNs())), Tone::kGood};
 }
 
-bool CheckpointsModel::tellsOfVerifying() const {
+bool CheckpointsModel::showsVerified() const {
     return std::ranges::any_of(m_checkpoints, [this](const StoredCheckpoint& checkpoint) {
         return !verdict(checkpoint).text.isEmpty();
     });

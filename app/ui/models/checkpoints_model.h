@@ -39,7 +39,7 @@ public:
     void setVerdicts(const std::map<std::string, StateWords>& verdicts);
     /// Paths of those that retention removes next.
     void setRemovedNext(const std::set<std::string>& paths);
-    bool tellsOfVerifying() const; ///< kVerified has any text
+    bool showsVerified() const; ///< kVerified has any text
     const StoredCheckpoint* at(int row) const;
     int rowOfStep(int64_t step) const;            ///< of the living line before any other; -1: none
     int rowOfPath(const std::string& path) const; ///< -1: none

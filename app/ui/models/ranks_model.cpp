@@ -41,7 +41,7 @@ int pidColumn() {
     return RanksModel::kFirstPhase + static_cast<int>(stepPhases().size());
 }
 
-bool endedAsAsked(const RankExited& exited) {
+bool endedAsRequested(const RankExited& exited) {
     const auto code = static_cast<ExitCode>(exited.exitCode);
     return exited.signal == 0 && (code == ExitCode::kOk || code == ExitCode::kPaused ||
                                   code == ExitCode::kStopped || code == ExitCode::kPreempted);
@@ -117,7 +117,7 @@ QString RanksModel::text(const Row& row, int column) const {
 }
 
 QVariant RanksModel::foreground(const Row& row, int column) const {
-    const bool failed = row.stored.exited && !endedAsAsked(*row.stored.exited);
+    const bool failed = row.stored.exited && !endedAsRequested(*row.stored.exited);
     if (failed && (column == kState || column == kRank))
         return colours().bad;
     const bool slow = row.slowPhase &&

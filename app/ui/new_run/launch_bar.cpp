@@ -35,10 +35,10 @@ LaunchBar::LaunchBar(QWidget* parent)
     row->addWidget(m_forecast, 1);
     for (QPushButton* button : {m_script, m_plan, m_cancel, m_launch})
         row->addWidget(button);
-    connect(m_plan, &QPushButton::clicked, this, &LaunchBar::planAsked);
-    connect(m_script, &QPushButton::clicked, this, &LaunchBar::scriptAsked);
-    connect(m_cancel, &QPushButton::clicked, this, &LaunchBar::cancelAsked);
-    connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchAsked);
+    connect(m_plan, &QPushButton::clicked, this, &LaunchBar::planRequested);
+    connect(m_script, &QPushButton::clicked, this, &LaunchBar::scriptRequested);
+    connect(m_cancel, &QPushButton::clicked, this, &LaunchBar::cancelRequested);
+    connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchRequested);
 }
 
 void LaunchBar::setForecast(const QString& forecast) {

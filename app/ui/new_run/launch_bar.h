@@ -22,10 +22,10 @@ public:
     void setLaunching(bool launching, bool cancelled = false);
 
 Q_SIGNALS:
-    void launchAsked();
-    void cancelAsked();
-    void planAsked();
-    void scriptAsked();
+    void launchRequested();
+    void cancelRequested();
+    void planRequested();
+    void scriptRequested();
 
 private:
     void offerCancel();

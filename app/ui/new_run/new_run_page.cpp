@@ -142,29 +142,30 @@ void NewRunPage::wire() {
     connect(m_form, &SpecForm::refused, this, &NewRunPage::refreshChecks);
     connect(m_asFile, &QPushButton::toggled, this, &NewRunPage::openDrawer);
     connect(m_drawer, &TomlDrawer::edited, &m_parseTimer, qOverload<>(&QTimer::start));
-    connect(m_drawer, &TomlDrawer::closeAsked, m_asFile, [this] { m_asFile->setChecked(false); });
+    connect(m_drawer, &TomlDrawer::closeRequested, m_asFile,
+            [this] { m_asFile->setChecked(false); });
     connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
     connect(m_nodes, &PlacementList::changed, this, [this] {
         if (m_nodes->placements() != m_refused)
             m_banner->hide(); // it was about others
         refreshChecks();
     });
-    connect(m_checks, &CheckCard::againAsked, m_preflight, &LaunchPreflight::askAgain);
+    connect(m_checks, &CheckCard::againRequested, m_preflight, &LaunchPreflight::askAgain);
     connect(m_preflight, &LaunchPreflight::changed, this, &NewRunPage::refreshChecks);
     connect(&m_ageTimer, &QTimer::timeout, this, &NewRunPage::refreshChecks);
 }
 
 void NewRunPage::wireLaunch() {
     const auto launchIfItFits = [this] { launch(IfTooLarge::kRefuse); };
-    connect(m_bar, &LaunchBar::launchAsked, this, launchIfItFits);
-    connect(m_bar, &LaunchBar::cancelAsked, this, &NewRunPage::cancel);
+    connect(m_bar, &LaunchBar::launchRequested, this, launchIfItFits);
+    connect(m_bar, &LaunchBar::cancelRequested, this, &NewRunPage::cancel);
     connect(&m_context.runs, &RunsFeed::changed, this, [this] {
-        tellAgain();
+        showAgainState();
         if (sameName() != m_sameName)
             refreshChecks();
     });
-    connect(m_bar, &LaunchBar::planAsked, this, &NewRunPage::showPlan);
-    connect(m_bar, &LaunchBar::scriptAsked, this, &NewRunPage::showScript);
+    connect(m_bar, &LaunchBar::planRequested, this, &NewRunPage::showPlan);
+    connect(m_bar, &LaunchBar::scriptRequested, this, &NewRunPage::showScript);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
     connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
     auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
@@ -292,14 +293,14 @@ void NewRunPage::prepareAgain(const QString& run, const QString& toml,
     keepChanges();
     endBranch();
     m_again = run;
-    tellAgain();
+    showAgainState();
     m_nodes->choose(nodes);
     m_strip->choose(-1);
     useToml(toml, tr("then"));
 }
 
 /// Tells the state of the run with these settings, also when the list of runs learns it later.
-void NewRunPage::tellAgain() {
+void NewRunPage::showAgainState() {
     const RunSummary* before = m_again.isEmpty() ? nullptr : m_context.runs.find(m_again);
     if (!before)
         return;
@@ -573,7 +574,7 @@ void NewRunPage::showPlan() {
             nodes[at].ranks = ranks->byNode[at];
     auto* plan = new PlanDialog(lines.join('\n'), QString::fromStdString(toToml(spec)),
                                 nodes.size() > 1, window());
-    connect(plan, &PlanDialog::forecastAsked, this, [this, spec, nodes, plan] {
+    connect(plan, &PlanDialog::forecastRequested, this, [this, spec, nodes, plan] {
         plan->accept();
         (new ForecastDialog(m_context, spec, nodes, window()))->open();
     });

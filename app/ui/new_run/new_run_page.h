@@ -93,7 +93,7 @@ private:
     void askAboutTooLarge();
     void setLaunching(const QString& run);
     void endBranch();
-    void tellAgain();
+    void showAgainState();
     QString sameName() const;
     void proposeName();
 

@@ -35,13 +35,13 @@ TomlDrawer::TomlDrawer(QWidget* page)
     body()->addWidget(m_problem);
     setProblem({});
     connect(m_text, &QPlainTextEdit::textChanged, this, &TomlDrawer::edited);
-    connect(close, &QPushButton::clicked, this, &TomlDrawer::closeAsked);
+    connect(close, &QPushButton::clicked, this, &TomlDrawer::closeRequested);
     hide();
 }
 
 void TomlDrawer::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape)
-        Q_EMIT closeAsked();
+        Q_EMIT closeRequested();
     else
         Card::keyPressEvent(event);
 }

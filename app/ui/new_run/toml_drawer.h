@@ -26,7 +26,7 @@ public:
 
 Q_SIGNALS:
     void edited();
-    void closeAsked();
+    void closeRequested();
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

@@ -44,7 +44,7 @@ CheckCard::CheckCard(QWidget* parent)
     body()->addLayout(head);
     m_lines->setSpacing(2 * size::kGrid);
     body()->addLayout(m_lines);
-    connect(m_again, &QPushButton::clicked, this, &CheckCard::againAsked);
+    connect(m_again, &QPushButton::clicked, this, &CheckCard::againRequested);
 }
 
 void CheckCard::show(const std::vector<CheckLine>& lines, const QString& age) {

@@ -32,7 +32,7 @@ public:
     using QWidget::show;
 
 Q_SIGNALS:
-    void againAsked();
+    void againRequested();
 
 private:
     std::vector<CheckLine> m_shown;

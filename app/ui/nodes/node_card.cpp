@@ -112,7 +112,7 @@ void NodeCard::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Space)
         Q_EMIT selected();
     else if (event->key() >= Qt::Key_Home && event->key() <= Qt::Key_Down)
-        Q_EMIT moveAsked(event->key()); // Home, End and the arrows stand in a row
+        Q_EMIT moveRequested(event->key()); // Home, End and the arrows stand in a row
     else
         QFrame::keyPressEvent(event);
 }

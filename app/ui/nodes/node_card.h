@@ -28,7 +28,7 @@ public:
 
 Q_SIGNALS:
     void selected();
-    void moveAsked(int key); ///< an arrow, Home or End: to another card
+    void moveRequested(int key); ///< an arrow, Home or End: to another card
 
 protected:
     void mousePressEvent(QMouseEvent* event) override;

@@ -62,10 +62,10 @@ QString summaryOf(const NodeCheck& check) {
 }
 
 /// "node-a: all 6 proofs held", or the first that failed.
-QString selfTestWords(const QString& node, const Result<QString>& told) {
+QString selfTestWords(const QString& node, const Result<QString>& answer) {
     // It has the same key as a node's report.
     const auto report =
-        told.and_then([](const QString& json) { return parseNodeReport(json.toStdString()); });
+        answer.and_then([](const QString& json) { return parseNodeReport(json.toStdString()); });
     if (!report)
         return capitalized(report.error().message);
     qsizetype held = 0;
@@ -266,7 +266,7 @@ void NodesPage::rebuildCards() {
         auto* card = new NodeCard(node);
         const QString name = QString::fromStdString(node.name);
         connect(card, &NodeCard::selected, this, [this, name] { select(name); });
-        connect(card, &NodeCard::moveAsked, this, &NodesPage::moveSelection);
+        connect(card, &NodeCard::moveRequested, this, &NodesPage::moveSelection);
         m_cards.push_back(card);
         m_grid->add(card);
         refresh(name);
@@ -277,13 +277,13 @@ void NodesPage::rebuildCards() {
         before = card;
     }
     setTabOrder(before, m_selfTest);
-    tellWarnings();
+    showWarnings();
     showFileProblem();
     select(m_context.fleet.find(m_selected) ? m_selected : QString(kLocalNodeName));
 }
 
 /// What nodes.toml has that this release does not know.
-void NodesPage::tellWarnings() {
+void NodesPage::showWarnings() {
     QStringList warnings;
     for (const std::string& warning : m_context.fleet.takeWarnings())
         warnings << QString::fromStdString(warning);
@@ -598,10 +598,10 @@ void NodesPage::selfTestSelected() {
     m_testShown.invalidate();
     showSelfTest({tr("Starting")});
     whenAnswered(m_context.engine.ask(TrialRequest{*m_testing}), this,
-                 [this, name](const Result<QString>& told) {
+                 [this, name](const Result<QString>& answer) {
                      m_testing.reset();
                      m_selfTest->setText(tr("Self-test"));
-                     m_context.toast.say(selfTestWords(nodeTitle(name.toStdString()), told));
+                     m_context.toast.say(selfTestWords(nodeTitle(name.toStdString()), answer));
                      m_context.connector.check(name);
                  });
 }

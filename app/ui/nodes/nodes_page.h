@@ -55,7 +55,7 @@ private:
     void restore();
     void rebuildCards();
     void moveSelection(int key); ///< to the card that an arrow, Home or End leads to
-    void tellWarnings();
+    void showWarnings();
     void showFileProblem();
     void refresh(const QString& name);
     void refreshHeader();

@@ -113,7 +113,7 @@ void HeatMap::buildUi() {
     m_plot->setAccessibleName(tr("Utilization, rank by time"));
     m_plot->hide();
     connect(m_plot, &QCustomPlot::mouseMove, this,
-            [this](QMouseEvent* event) { tell(event->position()); });
+            [this](QMouseEvent* event) { showToolTip(event->position()); });
 }
 
 void HeatMap::applyTheme() {
@@ -317,7 +317,7 @@ QStringList HeatMap::gapTexts() const {
 }
 
 /// Says what is under the pointer.
-void HeatMap::tell(const QPointF& position) const {
+void HeatMap::showToolTip(const QPointF& position) const {
     const QRect area = m_plot->axisRect()->rect();
     const double row = std::round(m_plot->yAxis->pixelToCoord(position.y()));
     const double x = m_plot->xAxis->pixelToCoord(position.x());

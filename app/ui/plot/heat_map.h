@@ -44,7 +44,7 @@ private:
     void labelRows();
     void separateRanks();
     void markGaps();
-    void tell(const QPointF& position) const;
+    void showToolTip(const QPointF& position) const;
     void describe();
 
     QLabel* m_title;

@@ -199,11 +199,11 @@ void LineChart::buildUi() {
 void LineChart::wire() {
     connect(m_plot, &QCustomPlot::mouseMove, this,
             [this](QMouseEvent* event) { onMouseMove(event->position()); });
-    connect(m_plot, &QCustomPlot::mouseDoubleClick, this, &LineChart::resetAsked);
+    connect(m_plot, &QCustomPlot::mouseDoubleClick, this, &LineChart::resetRequested);
     connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& rect) {
         if (rect.width() > 2 * size::kGrid)
-            Q_EMIT zoomAsked(m_plot->xAxis->pixelToCoord(rect.left()),
-                             m_plot->xAxis->pixelToCoord(rect.right()));
+            Q_EMIT zoomRequested(m_plot->xAxis->pixelToCoord(rect.left()),
+                                 m_plot->xAxis->pixelToCoord(rect.right()));
     });
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent* event) {
         if (const Mark* mark = m_marks->nearest(event->position()))
@@ -524,7 +524,7 @@ void LineChart::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
     menu.addAction(tr("Show as table"), this,
                    [this] { showTableTwin(accessibleName(), m_curves, this); });
-    menu.addAction(tr("Reset zoom"), this, &LineChart::resetAsked);
+    menu.addAction(tr("Reset zoom"), this, &LineChart::resetRequested);
     menu.exec(event->globalPos());
 }
 

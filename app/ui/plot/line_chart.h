@@ -58,8 +58,8 @@ public:
     const std::vector<std::pair<QPointF, Mark>>& curveMarks() const { return m_curveMarks; }
 
 Q_SIGNALS:
-    void zoomAsked(double low, double high);
-    void resetAsked();
+    void zoomRequested(double low, double high);
+    void resetRequested();
     void pointed(std::optional<double> x);
     void markClicked(qint64 step);
 

@@ -125,8 +125,8 @@ void ChartsTab::buildMore() {
 LineChart* ChartsTab::makeChart(const QString& panel) {
     auto* chart = new LineChart({}, objectNameOf(panel).constData());
     chart->setMinimumHeight(size::kChartMin);
-    connect(chart, &LineChart::zoomAsked, this, &ChartsTab::zoomTo);
-    connect(chart, &LineChart::resetAsked, this, &ChartsTab::resetZoom);
+    connect(chart, &LineChart::zoomRequested, this, &ChartsTab::zoomTo);
+    connect(chart, &LineChart::resetRequested, this, &ChartsTab::resetZoom);
     connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
         for (const Shown& each : m_charts)
             each.chart->setPointer(x);
@@ -149,7 +149,7 @@ QWidget* ChartsTab::buildEvents() {
     head->addWidget(makeLabel(tr("Events"), "chartTitle"), 1);
     QPushButton* commands = makeButton(tr("Commands"), "quiet", "showCommands");
     commands->setToolTip(tr("What was asked of this run, by whom, and what became of it"));
-    connect(commands, &QPushButton::clicked, this, &ChartsTab::commandsAsked);
+    connect(commands, &QPushButton::clicked, this, &ChartsTab::commandsRequested);
     head->addWidget(commands);
     card->body()->addLayout(head);
     m_noEvents = makeText(tr("Nothing has happened yet."), "bodySecondary");

@@ -40,7 +40,7 @@ public:
     void showSlider(bool shown);   ///< hidden where even that leaves none for it
 
 Q_SIGNALS:
-    void commandsAsked(); ///< for the list of what was asked of the run
+    void commandsRequested(); ///< for the list of what was asked of the run
 
 protected:
     void showEvent(QShowEvent* event) override;

@@ -75,7 +75,7 @@ void CheckpointsTab::buildUi() {
     inner->addWidget(m_chart);
     inner->addWidget(card, 1);
     m_empty = new EmptyState({}, {}, tr("Checkpoint now"));
-    connect(m_empty, &EmptyState::acted, this, &CheckpointsTab::checkpointAsked);
+    connect(m_empty, &EmptyState::acted, this, &CheckpointsTab::checkpointRequested);
     m_stack = new QStackedWidget;
     m_stack->addWidget(content);
     m_stack->addWidget(m_empty);
@@ -114,12 +114,12 @@ QWidget* CheckpointsTab::buildActions() {
 QMenu* CheckpointsTab::buildMenu() {
     auto* menu = new QMenu(this);
     menu->setToolTipsVisible(true);
-    m_copy = addToMenu(menu, tr("Save a copy"), "copyCheckpoint", &CheckpointsTab::copyAsked);
-    m_pin = addToMenu(menu, tr("Pin"), "pinCheckpoint", &CheckpointsTab::pinAsked);
+    m_copy = addToMenu(menu, tr("Save a copy"), "copyCheckpoint", &CheckpointsTab::copyRequested);
+    m_pin = addToMenu(menu, tr("Pin"), "pinCheckpoint", &CheckpointsTab::pinRequested);
     m_compare = addToMenu(menu, tr("Compare with another"), "compareCheckpoint",
-                          &CheckpointsTab::compareAsked);
+                          &CheckpointsTab::compareRequested);
     m_restoreOn = addToMenu(menu, tr("Restore on other nodes"), "restoreCheckpointOn",
-                            &CheckpointsTab::restoreOnAsked);
+                            &CheckpointsTab::restoreOnRequested);
     return menu;
 }
 
@@ -146,11 +146,11 @@ void CheckpointsTab::wire() {
     connect(m_verify, &QPushButton::clicked, this, &CheckpointsTab::verifyAll);
     connect(m_restore, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
-            Q_EMIT restoreAsked(*checkpoint);
+            Q_EMIT restoreRequested(*checkpoint);
     });
     connect(m_branch, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
-            Q_EMIT branchAsked(*checkpoint);
+            Q_EMIT branchRequested(*checkpoint);
     });
     connect(m_bringBack, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
@@ -158,7 +158,7 @@ void CheckpointsTab::wire() {
     });
     connect(m_remove, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
-            Q_EMIT removeAsked(*checkpoint);
+            Q_EMIT removeRequested(*checkpoint);
     });
 }
 
@@ -184,8 +184,8 @@ void CheckpointsTab::show(const RunDetail& detail) {
     m_detail = detail;
     const RunHistory& history = detail.history;
     m_model->show(history.checkpoints,
-                  broughtBackUntil(history.checkpoints, history.asked, wallNowNs()));
-    m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->tellsOfVerifying());
+                  broughtBackUntil(history.checkpoints, history.requested, wallNowNs()));
+    m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->showsVerified());
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
     showWhyEmpty();
     select();
@@ -202,7 +202,7 @@ void CheckpointsTab::showWhyEmpty() {
                                  tr("The run saves one as often as its spec says, when it pauses "
                                     "and when you ask for one."));
     const std::string why =
-        whyNoCheckpoint(*m_detail.run, m_detail.history.checkpoints, m_detail.history.asked);
+        whyNoCheckpoint(*m_detail.run, m_detail.history.checkpoints, m_detail.history.requested);
     m_empty->setTexts(tr("No checkpoint"), capitalized(why) + '.');
 }
 
@@ -299,7 +299,7 @@ void CheckpointsTab::onVerified(const std::string& path, const Result<void>& ver
 
 void CheckpointsTab::showVerdicts() {
     m_model->setVerdicts(m_verdicts);
-    m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->tellsOfVerifying());
+    m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->showsVerified());
     if (!m_unverified.empty() && m_verify->hasFocus())
         m_table->setFocus(); // else Qt moves it to the next button, which branches
     m_verify->setEnabled(m_unverified.empty());

@@ -39,14 +39,15 @@ public:
     void refresh();
 
 Q_SIGNALS:
-    void restoreAsked(const rm::StoredCheckpoint& checkpoint);
-    void restoreOnAsked(const rm::StoredCheckpoint& checkpoint); ///< on nodes to be chosen
-    void copyAsked(const rm::StoredCheckpoint& checkpoint);
-    void pinAsked(const rm::StoredCheckpoint& checkpoint); ///< or to be unpinned, if it is pinned
-    void compareAsked(const rm::StoredCheckpoint& checkpoint);
-    void branchAsked(const rm::StoredCheckpoint& checkpoint);
-    void removeAsked(const rm::StoredCheckpoint& checkpoint); ///< of an abandoned line
-    void checkpointAsked();
+    void restoreRequested(const rm::StoredCheckpoint& checkpoint);
+    void restoreOnRequested(const rm::StoredCheckpoint& checkpoint); ///< on nodes to be chosen
+    void copyRequested(const rm::StoredCheckpoint& checkpoint);
+    void
+    pinRequested(const rm::StoredCheckpoint& checkpoint); ///< or to be unpinned, if it is pinned
+    void compareRequested(const rm::StoredCheckpoint& checkpoint);
+    void branchRequested(const rm::StoredCheckpoint& checkpoint);
+    void removeRequested(const rm::StoredCheckpoint& checkpoint); ///< of an abandoned line
+    void checkpointRequested();
 
 protected:
     void showEvent(QShowEvent* event) override;

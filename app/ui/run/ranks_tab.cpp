@@ -52,14 +52,14 @@ RanksTab::RanksTab(QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(card);
-    connect(m_table, &Table::columnsFitted, this, &RanksTab::tellLeftOut);
-    tellLeftOut();
+    connect(m_table, &Table::columnsFitted, this, &RanksTab::showLeftOut);
+    showLeftOut();
     connect(m_table, &Table::opened, this, [this](int row) {
-        Q_EMIT logAsked(m_model->index(row, RanksModel::kRank).data().toInt());
+        Q_EMIT logRequested(m_model->index(row, RanksModel::kRank).data().toInt());
     });
 }
 
-void RanksTab::tellLeftOut() {
+void RanksTab::showLeftOut() {
     const QStringList titles = m_table->leftOutTitles();
     m_leftOut->setText(
         tr("No room for %1: a wider window shows them.").arg(titles.join(QStringLiteral(", "))));

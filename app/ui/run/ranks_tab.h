@@ -23,10 +23,10 @@ public:
     using QWidget::show;
 
 Q_SIGNALS:
-    void logAsked(int rank);
+    void logRequested(int rank);
 
 private:
-    void tellLeftOut();
+    void showLeftOut();
 
     RanksModel* m_model;
     Table* m_table;

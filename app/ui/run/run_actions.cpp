@@ -4,9 +4,9 @@
 #include "app/core/answer.h"
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
-#include "app/core/runs/asked_words.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/store/export.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
@@ -102,7 +102,7 @@ void RunActions::askAgain() {
         m_context.store.ask([run = m_run.id](StoreReader& reader) { return reader.specToml(run); });
     whenAnswered(read, this, [this, run = m_run.id](const std::string& toml) {
         if (run == m_run.id)
-            Q_EMIT editAsked(run, QString::fromStdString(toml), m_nodes);
+            Q_EMIT editRequested(run, QString::fromStdString(toml), m_nodes);
     });
 }
 
@@ -125,10 +125,10 @@ void RunActions::askSetting() {
     });
 }
 
-void RunActions::withdraw(const std::vector<AskedCommand>& commands) {
-    for (const AskedCommand& each : commands)
+void RunActions::withdraw(const std::vector<RequestedCommand>& commands) {
+    for (const RequestedCommand& each : commands)
         whenAnswered(m_context.engine.ask(WithdrawRequest{m_run.id, each.id}), this,
-                     [this, what = QString::fromStdString(askedWords(each))](
+                     [this, what = QString::fromStdString(requestedWords(each))](
                          const Result<QString>& withdrawn) {
                          m_context.toast.say(!withdrawn
                                                  ? QString::fromStdString(withdrawn.error().message)
@@ -150,7 +150,7 @@ void RunActions::askMetricsFile() {
 
 void RunActions::showCommands() {
     auto* dialog = new CommandsDialog(m_context, m_run, m_page->window());
-    connect(dialog, &CommandsDialog::withdrawAsked, this, &RunActions::withdraw);
+    connect(dialog, &CommandsDialog::withdrawRequested, this, &RunActions::withdraw);
     dialog->open();
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/app_context.h"
@@ -46,7 +46,7 @@ public:
     void askRemove(const StoredCheckpoint& checkpoint);
     void send(CommandKind kind, std::vector<std::pair<std::string, std::string>> args = {});
     /// Takes back those commands.
-    void withdraw(const std::vector<AskedCommand>& commands);
+    void withdraw(const std::vector<RequestedCommand>& commands);
     void askKill();
     void showCommands();
     /// Offers to give up the nodes that nothing is heard of.
@@ -59,8 +59,8 @@ public:
 
 Q_SIGNALS:
     /// A run like this one is to be launched, once a person has changed what it shall do otherwise.
-    void editAsked(const QString& run, const QString& toml,
-                   const std::vector<rm::Placement>& nodes);
+    void editRequested(const QString& run, const QString& toml,
+                       const std::vector<rm::Placement>& nodes);
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);

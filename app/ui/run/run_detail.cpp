@@ -46,9 +46,9 @@ const StoredRank* firstFailed(const RunDetail& detail) {
 QString lastLines(const std::string& text, const QString& said) {
     QStringList lines = QString::fromStdString(text).trimmed().split('\n', Qt::SkipEmptyParts);
     lines.removeIf([&said](const QString& line) {
-        const QString told = line.trimmed();
+        const QString shown = line.trimmed();
         const QString mark = QStringLiteral("error: ");
-        return said.endsWith(told.startsWith(mark) ? told.mid(mark.size()) : told);
+        return said.endsWith(shown.startsWith(mark) ? shown.mid(mark.size()) : shown);
     });
     return QStringList(lines.mid(std::max<qsizetype>(0, lines.size() - kTailLines))).join('\n');
 }
@@ -71,7 +71,7 @@ const Event* hangEvent(const RunDetail& detail) {
     for (const StoredEvent& stored : detail.history.events) {
         const bool hangs = stored.event.code == kRankHangsEvent;
         if (stored.attempt != detail.run->attempt ||
-            (!hangs && stored.event.code != kRankGoesOnEvent))
+            (!hangs && stored.event.code != kRankContinuesEvent))
             continue;
         if (heard.insert(stored.nodeIndex).second && hangs && (!hang || hang->rank < 0))
             hang = &stored.event;
@@ -120,7 +120,7 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.commands = reader.commands(id);
     detail.history.lines = reader.lines(id);
     detail.settings = reader.settings(id);
-    detail.history.asked = reader.askedCommands(id);
+    detail.history.requested = reader.requestedCommands(id);
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);
     if (const auto* newest = newestLiving(detail.history.checkpoints);
@@ -156,9 +156,9 @@ QString restartWords(const RunDetail& detail) {
         return found != detail.history.attempts.end() ? &*found : nullptr;
     };
     const StoredAttempt* now = attemptOf(detail.run->attempt);
-    const bool isBetween = now && now->ended && now->ended->goesOn;
+    const bool isBetween = now && now->ended && now->ended->resumes;
     const StoredAttempt* before = isBetween ? now : attemptOf(detail.run->attempt - 1);
-    if (!before || !before->ended || !before->ended->goesOn)
+    if (!before || !before->ended || !before->ended->resumes)
         return {};
     const bool hasFailed = before->ended->outcome == Outcome::kFailed;
     const QString why = hasFailed ? QString::fromStdString(before->ended->message)

@@ -2,9 +2,9 @@
 #include "app/ui/run/run_page.h"
 
 #include "app/core/checkpoints/checkpoint_words.h"
-#include "app/core/runs/asked_words.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
@@ -47,20 +47,21 @@ constexpr int kCompactTabGap = 10;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
 /// The commands that no node has accepted.
-std::vector<AskedCommand> waitingOf(std::vector<AskedCommand> commands) {
-    std::erase_if(commands,
-                  [](const AskedCommand& each) { return each.state != AskedState::kWaiting; });
+std::vector<RequestedCommand> waitingOf(std::vector<RequestedCommand> commands) {
+    std::erase_if(commands, [](const RequestedCommand& each) {
+        return each.state != RequestedState::kWaiting;
+    });
     return commands;
 }
 
 /// Who asked for what waits, and how long it does; empty: nothing waits.
-QString waitingWords(const std::vector<AskedCommand>& waiting) {
+QString waitingWords(const std::vector<RequestedCommand>& waiting) {
     QStringList lines;
-    for (const AskedCommand& each : waiting)
+    for (const RequestedCommand& each : waiting)
         lines << RunPage::tr("%1 was asked for by %2 %3 and is kept for 1 h until a node takes it.")
-                     .arg(capitalized(askedWords(each)),
-                          QString::fromStdString(askerWords(each.by)),
-                          formatRelative(each.askedNs, wallNowNs()));
+                     .arg(capitalized(requestedWords(each)),
+                          QString::fromStdString(requesterWords(each.by)),
+                          formatRelative(each.requestedNs, wallNowNs()));
     return lines.join('\n');
 }
 
@@ -83,17 +84,17 @@ void RunPage::buildUi() {
     m_actions = new RunActions(m_context, *m_header, this);
     column->addWidget(m_header);
     m_linkBanner = new Banner("linkBanner");
-    m_giveUp = makeButton(tr("Give up"), "danger", "declareLost");
-    m_giveUp->setToolTip(tr("End the run without the nodes that cannot be reached"));
-    m_linkBanner->addAction(m_giveUp);
-    connect(m_giveUp, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
+    m_declareLost = makeButton(tr("Give up"), "danger", "declareLost");
+    m_declareLost->setToolTip(tr("End the run without the nodes that cannot be reached"));
+    m_linkBanner->addAction(m_declareLost);
+    connect(m_declareLost, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
     column->addWidget(m_linkBanner);
     m_delayBanner = new Banner("delayBanner");
     m_withdraw = makeButton(tr("Withdraw"), "", "withdrawCommand");
     m_withdraw->setToolTip(tr("Take back what waits for a node"));
     m_delayBanner->addAction(m_withdraw);
     connect(m_withdraw, &QPushButton::clicked, this,
-            [this] { m_actions->withdraw(waitingOf(m_detail.history.asked)); });
+            [this] { m_actions->withdraw(waitingOf(m_detail.history.requested)); });
     QPushButton* kill = makeButton(tr("Kill"), "danger", "killRun");
     m_delayBanner->addAction(kill);
     connect(kill, &QPushButton::clicked, m_actions, &RunActions::askKill);
@@ -195,25 +196,26 @@ void RunPage::wire() {
 }
 
 void RunPage::wireTabs() {
-    connect(m_ranks, &RanksTab::logAsked, this, [this](int rank) {
+    connect(m_ranks, &RanksTab::logRequested, this, [this](int rank) {
         m_logs->chooseRank(rank);
         showTab(kLogs);
     });
-    connect(m_charts, &ChartsTab::commandsAsked, m_actions, &RunActions::showCommands);
-    connect(m_checkpoints, &CheckpointsTab::restoreAsked, m_actions,
+    connect(m_charts, &ChartsTab::commandsRequested, m_actions, &RunActions::showCommands);
+    connect(m_checkpoints, &CheckpointsTab::restoreRequested, m_actions,
             [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });
-    connect(m_checkpoints, &CheckpointsTab::restoreOnAsked, m_actions, &RunActions::askRestoreOn);
-    connect(m_checkpoints, &CheckpointsTab::copyAsked, m_actions, &RunActions::askCopy);
-    connect(m_checkpoints, &CheckpointsTab::pinAsked, m_actions, &RunActions::togglePin);
-    connect(m_checkpoints, &CheckpointsTab::compareAsked, this,
+    connect(m_checkpoints, &CheckpointsTab::restoreOnRequested, m_actions,
+            &RunActions::askRestoreOn);
+    connect(m_checkpoints, &CheckpointsTab::copyRequested, m_actions, &RunActions::askCopy);
+    connect(m_checkpoints, &CheckpointsTab::pinRequested, m_actions, &RunActions::togglePin);
+    connect(m_checkpoints, &CheckpointsTab::compareRequested, this,
             [this](const StoredCheckpoint& checkpoint) {
                 (new CompareDialog(m_context, m_run, checkpoint, m_detail.history.checkpoints,
                                    window()))
                     ->open();
             });
-    connect(m_checkpoints, &CheckpointsTab::removeAsked, m_actions, &RunActions::askRemove);
-    connect(m_checkpoints, &CheckpointsTab::branchAsked, this, &RunPage::askBranch);
-    connect(m_checkpoints, &CheckpointsTab::checkpointAsked, this,
+    connect(m_checkpoints, &CheckpointsTab::removeRequested, m_actions, &RunActions::askRemove);
+    connect(m_checkpoints, &CheckpointsTab::branchRequested, this, &RunPage::askBranch);
+    connect(m_checkpoints, &CheckpointsTab::checkpointRequested, this,
             [this] { m_actions->send(CommandKind::kCheckpoint); });
     showTab(kCharts);
 }
@@ -361,7 +363,8 @@ void RunPage::showBanners() {
     const bool isWaiting = lost.isEmpty() && isQueued(*m_detail.run);
     m_linkBanner->show(isWaiting ? Tone::kAccent : Tone::kWarn,
                        isWaiting ? capitalized(m_detail.run->message.toStdString()) : lost, {});
-    m_giveUp->setVisible(std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
+    m_declareLost->setVisible(
+        std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
     showDelay();
     showTrouble();
     const bool hasFailed = m_detail.run->state == RunStateKind::kFailed;
@@ -376,7 +379,7 @@ void RunPage::showBanners() {
 
 /// Shows that what was asked for has no effect yet, and who asked for it.
 void RunPage::showDelay() {
-    const auto waiting = waitingOf(m_detail.history.asked);
+    const auto waiting = waitingOf(m_detail.history.requested);
     const QString who = waitingWords(waiting);
     const QString delay = capitalized(commandDelay(m_live, monotonicNowNs(), wallNowNs()));
     m_withdraw->setVisible(!waiting.empty());
@@ -462,7 +465,7 @@ std::vector<Placement> RunPage::placements() const {
 }
 
 void RunPage::askEdit() {
-    Q_EMIT editAsked(m_run, m_spec->toml(), placements());
+    Q_EMIT editRequested(m_run, m_spec->toml(), placements());
 }
 
 void RunPage::askBranch(const StoredCheckpoint& checkpoint) {
@@ -472,7 +475,7 @@ void RunPage::askBranch(const StoredCheckpoint& checkpoint) {
     const QString toml = spec ? QString::fromStdString(toToml(
                                     liveSpec(*spec, settingsAt(m_detail.settings, checkpoint))))
                               : m_spec->toml();
-    Q_EMIT branchAsked({m_run, name, checkpoint.saved.step}, toml, placements());
+    Q_EMIT branchRequested({m_run, name, checkpoint.saved.step}, toml, placements());
 }
 
 } // namespace rm

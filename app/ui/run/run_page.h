@@ -61,10 +61,10 @@ public:
 
 Q_SIGNALS:
     /// The run failed, and its spec is to be mended and launched as a new run.
-    void editAsked(const QString& run, const QString& toml,
-                   const std::vector<rm::Placement>& nodes);
-    void branchAsked(const rm::BranchPoint& from, const QString& toml,
-                     const std::vector<rm::Placement>& nodes);
+    void editRequested(const QString& run, const QString& toml,
+                       const std::vector<rm::Placement>& nodes);
+    void branchRequested(const rm::BranchPoint& from, const QString& toml,
+                         const std::vector<rm::Placement>& nodes);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -103,7 +103,7 @@ private:
     QPushButton* m_withdraw = nullptr;
     QTimer m_tick; ///< what the banners say grows older
     Banner* m_linkBanner;
-    QPushButton* m_giveUp;
+    QPushButton* m_declareLost;
     Banner* m_failure; ///< or why it stopped before it trained
     QPushButton* m_copyReport;
     Banner* m_trouble; ///< what it met and lives on with

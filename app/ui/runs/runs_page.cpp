@@ -75,15 +75,15 @@ void RunsPage::buildUi() {
 }
 
 void RunsPage::wire() {
-    connect(m_new, &QPushButton::clicked, this, &RunsPage::newRunAsked);
-    connect(m_empty, &EmptyState::acted, this, &RunsPage::newRunAsked);
+    connect(m_new, &QPushButton::clicked, this, &RunsPage::newRunRequested);
+    connect(m_empty, &EmptyState::acted, this, &RunsPage::newRunRequested);
     connect(m_nothingFound, &EmptyState::acted, m_filter, &QLineEdit::clear);
     connect(m_delete, &QPushButton::clicked, this, &RunsPage::deleteSelected);
     connect(m_trash, &QPushButton::clicked, this,
             [this] { (new TrashDialog(m_context, window()))->open(); });
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::showMenu);
-    connect(m_table, &Table::editAsked, this, &RunsPage::renameSelected);
+    connect(m_table, &Table::editRequested, this, &RunsPage::renameSelected);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
         m_rows->setWords(words);
         showRows();

@@ -29,7 +29,7 @@ public:
 
 Q_SIGNALS:
     void runChosen(const QString& run);
-    void newRunAsked();
+    void newRunRequested();
 
 private:
     void buildUi();

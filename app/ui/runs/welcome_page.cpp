@@ -63,13 +63,13 @@ void WelcomePage::buildUi() {
                                tr("A small GPT learns to write from the texts that every Linux "
                                   "has. Two ranks, under three minutes."));
     addAction(here, tr("Start with gpt-tiny"), "primary", "welcomeTrain",
-              &WelcomePage::trainHereAsked);
-    addAction(here, tr("Change it first"), "", "welcomeForm", &WelcomePage::formAsked);
+              &WelcomePage::trainHereRequested);
+    addAction(here, tr("Change it first"), "", "welcomeForm", &WelcomePage::formRequested);
     QHBoxLayout* there =
         addWay(ways, tr("Add a node"),
                tr("By its name in your ssh config, or by address. Ringmaster looks at it and says "
                   "whether it is ready to train."));
-    addAction(there, tr("Add a node"), "", "welcomeAddNode", &WelcomePage::addNodeAsked);
+    addAction(there, tr("Add a node"), "", "welcomeAddNode", &WelcomePage::addNodeRequested);
     column->addLayout(ways);
 
     auto* steps = new QHBoxLayout;

@@ -17,9 +17,9 @@ public:
     explicit WelcomePage(const AppContext& context, QWidget* parent = nullptr);
 
 Q_SIGNALS:
-    void trainHereAsked(); ///< at once
-    void formAsked();      ///< the same, but edited in the form first
-    void addNodeAsked();
+    void trainHereRequested(); ///< at once
+    void formRequested();      ///< the same, but edited in the form first
+    void addNodeRequested();
     void runChosen(const QString& run);
 
 private:

@@ -185,7 +185,7 @@ void Table::keyPressEvent(QKeyEvent* event) {
     if (enter && state() != EditingState && currentRow() >= 0)
         Q_EMIT opened(currentRow());
     else if (edits && currentRow() >= 0)
-        Q_EMIT editAsked(currentRow());
+        Q_EMIT editRequested(currentRow());
     else
         QTableView::keyPressEvent(event);
 }

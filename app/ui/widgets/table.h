@@ -38,8 +38,8 @@ public:
 Q_SIGNALS:
     void opened(int row);
     void rowChosen(int row);
-    void columnsFitted();    ///< leftOutTitles() may be others
-    void editAsked(int row); ///< F2, in a cell that cannot be edited itself
+    void columnsFitted();        ///< leftOutTitles() may be others
+    void editRequested(int row); ///< F2, in a cell that cannot be edited itself
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -57,8 +57,8 @@ void GapMeter::lookAway() {
     m_timer.stop();
 }
 
-qint64 GapMeter::largestSinceAskedMs() {
-    return std::exchange(m_largestSinceAskedMs, 0);
+qint64 GapMeter::largestSinceRequestMs() {
+    return std::exchange(m_largestSinceRequestMs, 0);
 }
 
 void GapMeter::startAnew() {
@@ -78,7 +78,7 @@ void GapMeter::onTimeout() {
         qInfo("the event loop was away for %lld ms, %lld of them for want of a processor", away,
               machine);
     m_largestMs = std::max(m_largestMs, gap);
-    m_largestSinceAskedMs = std::max(m_largestSinceAskedMs, gap);
+    m_largestSinceRequestMs = std::max(m_largestSinceRequestMs, gap);
     Q_EMIT ticked();
 }
 

@@ -22,7 +22,7 @@ public:
     void watch();
     void lookAway(); ///< while the test itself does what blocks
     qint64 largestMs() const { return m_largestMs; }
-    qint64 largestSinceAskedMs();
+    qint64 largestSinceRequestMs();
 
 Q_SIGNALS:
     void ticked();
@@ -36,7 +36,7 @@ private:
     qint64 m_waitedNs = 0; ///< for a processor, up to the last tick
     qint64 m_lateNs = 0;   ///< the sleeper's lateness up to the last tick
     qint64 m_largestMs = 0;
-    qint64 m_largestSinceAskedMs = 0;
+    qint64 m_largestSinceRequestMs = 0;
     std::atomic<qint64> m_sleeperLateNs = 0;
     std::jthread m_sleeper;
 };

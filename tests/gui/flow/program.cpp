@@ -26,7 +26,7 @@ Result<void> Program::open() {
     if (auto opened = await(m_engine->open()); !opened)
         return opened;
     m_window = std::make_unique<MainWindow>(*m_engine, m_fleet, m_paths);
-    QObject::connect(m_engine.get(), &SharedEngine::windowAsked, m_window.get(),
+    QObject::connect(m_engine.get(), &SharedEngine::windowRequested, m_window.get(),
                      &MainWindow::comeToFront);
     m_window->show();
     m_window->activateWindow(); // there may be no window manager to do it

@@ -134,9 +134,9 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     QCOMPARE(run({"checkpoints", "one", "--json"}).exitCode, 0);
     must({"validate", "one"});
     must({"sample", "one"});
-    const QJsonArray asked = run({"commands", "one", "--json"}).json().array();
-    QCOMPARE(asked.size(), 7);
-    for (const QJsonValue& each : asked) {
+    const QJsonArray requested = run({"commands", "one", "--json"}).json().array();
+    QCOMPARE(requested.size(), 7);
+    for (const QJsonValue& each : requested) {
         QCOMPARE(each["state"].toString(), QString("applied"));
         QCOMPARE(each["from"].toString(), QString("terminal"));
     }

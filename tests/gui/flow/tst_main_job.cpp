@@ -117,7 +117,7 @@ void TestMainJob::cleanup() {
         QVERIFY2(QTest::qWaitFor(noneIsLeft, kSoonMs), qPrintable(strays));
         QVERIFY(m_flow->gaps().largestMs() <= kGapLimitMs);
     }
-    qInfo("largest gap of the event loop: %lld ms", m_flow->gaps().largestSinceAskedMs());
+    qInfo("largest gap of the event loop: %lld ms", m_flow->gaps().largestSinceRequestMs());
     if (QTest::currentTestFailed()) {
         qInfo("%s", qPrintable(m_flow->seen()));
         m_flow.reset(); // what comes builds on this function
@@ -298,10 +298,10 @@ void TestMainJob::olderCheckpointIsRestored() {
     RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, step));
     RM_DO(hand().click("restoreCheckpoint"));
     QTRY_VERIFY_WITH_TIMEOUT(hand().visible("restoreDialog"), kSoonMs);
-    const QString told = textsOn(*hand().visible("restoreDialog")).join('\n');
+    const QString shown = textsOn(*hand().visible("restoreDialog")).join('\n');
     const QString retired = QString("sets aside steps %1 to %2").arg(from + 1).arg(kSteps);
-    QVERIFY2(told.contains(QRegularExpression(retired + " and [3-9] checkpoints of flow")),
-             qPrintable(told));
+    QVERIFY2(shown.contains(QRegularExpression(retired + " and [3-9] checkpoints of flow")),
+             qPrintable(shown));
     RM_DO(hand().click("cancel"));
     QTRY_VERIFY(!hand().visible("restoreDialog"));
     QCOMPARE(state(), QString("Finished"));
@@ -408,12 +408,12 @@ void TestMainJob::tooLargeARunIsToldBeforeItStarts() {
     RM_DO(m_flow->editSpec("flow-large", kSteps, "65536")); // terabytes
     RM_DO(hand().click("launch"));
     QTRY_VERIFY_WITH_TIMEOUT(hand().visible("tooLargeDialog"), kSoonMs);
-    const QString told = textsOn(*hand().visible("tooLargeDialog")).join('\n');
-    QVERIFY2(told.contains(QRegularExpression(kNodeName +
-                                              " has too little memory for flow-large: each of its "
-                                              "2 ranks there needs more than [\\d.]+ TiB, and "
-                                              "[\\d.]+ [MG]iB are free for each; a smaller model")),
-             qPrintable(told));
+    const QString shown = textsOn(*hand().visible("tooLargeDialog")).join('\n');
+    QVERIFY2(shown.contains(QRegularExpression(
+                 kNodeName + " has too little memory for flow-large: each of its "
+                             "2 ranks there needs more than [\\d.]+ TiB, and "
+                             "[\\d.]+ [MG]iB are free for each; a smaller model")),
+             qPrintable(shown));
     RM_DO(hand().click("goBack"));
     QTRY_VERIFY(!hand().visible("tooLargeDialog") && hand().visible("launch"));
     QVERIFY(!hand().visible("launchBanner"));

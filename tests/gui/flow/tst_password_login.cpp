@@ -36,7 +36,7 @@ private Q_SLOTS:
 
 private:
     const Hand& hand() const { return m_flow->hand(); }
-    QString asked() const;
+    QString question() const;
     int refusals() const { return m_flow->server().log().count("Failed password"); }
     Result<void> addNode();
     Result<void> answer(const QString& password);
@@ -64,7 +64,7 @@ void TestPasswordLogin::cleanup() {
         m_flow.reset();
 }
 
-QString TestPasswordLogin::asked() const {
+QString TestPasswordLogin::question() const {
     const QWidget* dialog = hand().visible("passwordDialog");
     return dialog ? textsOn(*dialog).join(' ') : QString();
 }
@@ -93,13 +93,13 @@ Result<void> TestPasswordLogin::answer(const QString& password) {
 void TestPasswordLogin::wrongPasswordIsAskedForAgain() {
     RM_DO(addNode());
     RM_DO(hand().click("trustKey"));
-    QTRY_VERIFY_WITH_TIMEOUT(asked().contains("Password for " + kNodeName), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(question().contains("Password for " + kNodeName), kSoonMs);
     const auto* field = qobject_cast<QLineEdit*>(hand().visible("password"));
     QVERIFY(field && field->echoMode() == QLineEdit::Password);
     QVERIFY(!hand().visible("connect")->isEnabled()); // nothing is typed yet
     RM_DO(answer("a guess"));
     QTRY_COMPARE_WITH_TIMEOUT(refusals(), 1, kSoonMs);
-    QTRY_VERIFY2_WITH_TIMEOUT(asked().contains("wrong"), qPrintable(asked()), kSoonMs);
+    QTRY_VERIFY2_WITH_TIMEOUT(question().contains("wrong"), qPrintable(question()), kSoonMs);
     RM_DO(answer(kPassword));
     QTRY_COMPARE_WITH_TIMEOUT(
         nodeState(m_flow->window().nodesPage(), kNodeName).value_or("").left(5), QString("Ready"),
@@ -118,7 +118,7 @@ void TestPasswordLogin::refusedLoginIsAskedAboutOnce() {
 
     RM_DO(m_flow->server().changePassword(kNewPassword));
     m_flow->server().cutSessions();
-    QTRY_VERIFY_WITH_TIMEOUT(asked().contains("Password for " + kNodeName), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(question().contains("Password for " + kNodeName), kSoonMs);
     const int refused = refusals();
     const qint64 before = m_flow->newestStep();
     constexpr int kStandsMs = 2000;
@@ -145,7 +145,7 @@ void TestPasswordLogin::aLaunchAsksForThePassword() {
     };
     QTRY_VERIFY_WITH_TIMEOUT(isRefused(), kSoonMs);
     RM_DO(hand().click("launch"));
-    QTRY_VERIFY_WITH_TIMEOUT(asked().contains("Password for " + kNodeName), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(question().contains("Password for " + kNodeName), kSoonMs);
     RM_DO(answer(kPassword));
     QTRY_VERIFY_WITH_TIMEOUT(!isRefused(), kSoonMs);
     RM_DO(m_flow->launch());

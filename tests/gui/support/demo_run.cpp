@@ -242,8 +242,8 @@ Result<void> DemoRun::end(Outcome outcome, int failedRank, const std::string& me
     return done;
 }
 
-Result<void> DemoRun::tell(Severity severity, const std::string& code, const std::string& message,
-                           int rank, int64_t step, int64_t wallNs) {
+Result<void> DemoRun::addEvent(Severity severity, const std::string& code,
+                               const std::string& message, int rank, int64_t step, int64_t wallNs) {
     IngestBatch batch = batchOf(rank < 0 ? 0 : nodeOf(rank));
     batch.records.push_back(Event{rank, step, wallNs, severity, code, message});
     return m_writer.ingest(batch);

@@ -36,8 +36,8 @@ public:
     Result<void> train(int attempt, int64_t firstStep, int64_t lastStep, int64_t startNs);
     Result<void> end(Outcome outcome, int failedRank = -1, const std::string& message = {},
                      const std::string& tail = {});
-    Result<void> tell(Severity severity, const std::string& code, const std::string& message,
-                      int rank, int64_t step, int64_t wallNs);
+    Result<void> addEvent(Severity severity, const std::string& code, const std::string& message,
+                          int rank, int64_t step, int64_t wallNs);
     Result<void> command(const std::string& kind, int64_t step, int64_t wallNs,
                          const std::string& message = {});
     int64_t wallOf(int64_t step) const;

@@ -33,14 +33,14 @@ Result<void> writeRunning(StoreWriter& writer, int64_t nowNs) {
         .and_then(
             [&] { return run.command("set", 4'310, run.wallOf(4'310), "lr 0.0005 -> 0.0003"); })
         .and_then([&] {
-            return run.tell(Severity::kError, "peer-lost", "node-b lost; the other ranks ended", -1,
-                            6'240, run.wallOf(6'240));
+            return run.addEvent(Severity::kError, "peer-lost", "node-b lost; the other ranks ended",
+                                -1, 6'240, run.wallOf(6'240));
         })
         .and_then([&] { return run.train(2, 6'001, 9'412, second); })
         .and_then([&] {
-            return run.tell(Severity::kWarning, "slow-rank",
-                            "data wait 18 ms over the median for 40 steps", 5, 7'800,
-                            run.wallOf(7'800));
+            return run.addEvent(Severity::kWarning, "slow-rank",
+                                "data wait 18 ms over the median for 40 steps", 5, 7'800,
+                                run.wallOf(7'800));
         })
         .and_then([&] {
             return writer.setTags(kRunningRun, {"wmt", "baseline"});

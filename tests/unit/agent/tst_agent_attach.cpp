@@ -228,11 +228,11 @@ private Q_SLOTS:
         QVERIFY(pumpUntil(client, [&] { return lastWord(client, "p1").has_value(); }));
         QCOMPARE(lastWord(client, "p1")->progress, CommandProgress::kApplied);
         QVERIFY(lastWord(client, "p1")->step > 0);
-        const std::vector<CommandState> told = client.all<CommandState>();
+        const std::vector<CommandState> reported = client.all<CommandState>();
         // There is none where the step was faster than its telling.
-        for (size_t i = 0; i + 1 < told.size(); ++i)
-            QCOMPARE(told[i].progress, CommandProgress::kAccepted);
-        QCOMPARE(told.back().progress, CommandProgress::kApplied);
+        for (size_t i = 0; i + 1 < reported.size(); ++i)
+            QCOMPARE(reported[i].progress, CommandProgress::kAccepted);
+        QCOMPARE(reported.back().progress, CommandProgress::kApplied);
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ranks"][0].toObject()["exited"].toBool(), kLongMs);
         QCOMPARE(f.nodeRecords<RankExited>().at(0).exitCode, static_cast<int>(ExitCode::kPaused));
     }

@@ -236,10 +236,10 @@ private Q_SLOTS:
             return !states.empty() && states.back().progress == CommandProgress::kRefused;
         };
         QTRY_VERIFY_WITH_TIMEOUT(isAnswered(), kLongMs);
-        const RunState told = client.all<RunState>().back();
-        QVERIFY(told.hasNoRoom);
-        QVERIFY2(told.noRoom.ends_with(", and 65.5 kB are needed"), told.noRoom.c_str());
-        QVERIFY2(told.noRoom.starts_with(disk.path()), told.noRoom.c_str());
+        const RunState reported = client.all<RunState>().back();
+        QVERIFY(reported.hasNoRoom);
+        QVERIFY2(reported.noRoom.ends_with(", and 65.5 kB are needed"), reported.noRoom.c_str());
+        QVERIFY2(reported.noRoom.starts_with(disk.path()), reported.noRoom.c_str());
         QVERIFY(!f.agentState()["ended"].toBool() && processRuns(supervisor));
         disk.empty();
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);

@@ -83,7 +83,7 @@ bool hasSignal(const QProcess& process, const QByteArray& mask, int signal) {
     return false;
 }
 
-void tell(const QProcess& process, int signal) {
+void sendSignal(const QProcess& process, int signal) {
     ::kill(static_cast<pid_t>(process.processId()), signal);
 }
 
@@ -157,7 +157,7 @@ void TestAgentJobs::whatComesBeforeTheRanksEndsNobody() {
     QVERIFY2(submitted.exitCode == 0, submitted.err);
     const auto second = f.startInJob(0, 1, 2); // it waits for the first
     QTRY_VERIFY_WITH_TIMEOUT(hasSignal(*second, "SigBlk:", SIGUSR1), kLongMs);
-    tell(*second, SIGUSR1);
+    sendSignal(*second, SIGUSR1);
     QTRY_VERIFY_WITH_TIMEOUT(hasSignal(*second, "ShdPnd:", SIGUSR1), kLongMs);
     QCOMPARE(second->state(), QProcess::Running);
     second->kill();
@@ -176,7 +176,7 @@ void TestAgentJobs::aJobThatSavesNothingInThreeStartsEnds() {
             return state["attempt"].toInt() == starts + 1 && !state["ranks"].toArray().isEmpty();
         };
         QTRY_VERIFY_WITH_TIMEOUT(hasRank(), kLongMs);
-        tell(*process, SIGUSR1);
+        sendSignal(*process, SIGUSR1);
         QVERIFY(process->waitForFinished(kLongMs));
         QCOMPARE(process->exitCode(), 75);
         QVERIFY(!f.agentState()["ended"].toBool());
@@ -186,7 +186,7 @@ void TestAgentJobs::aJobThatSavesNothingInThreeStartsEnds() {
     QCOMPARE(process->exitCode(), static_cast<int>(ExitCode::kUnavailable));
     QVERIFY(f.agentState()["ended"].toBool());
     const auto ends = f.nodeRecords<AttemptEnded>();
-    QVERIFY(!ends.empty() && !ends.back().goesOn);
+    QVERIFY(!ends.empty() && !ends.back().resumes);
     QVERIFY2(ends.back().message.find("was started 3 times, and each time told that its time is "
                                       "over before the run had saved anything") !=
                  std::string::npos,
@@ -305,7 +305,7 @@ void TestAgentJobs::gpusThatTheRunIsNotForEndItBeforeItsRanks() {
     if (why.isEmpty()) {
         const auto hasRank = [&f] { return !f.agentState()["ranks"].toArray().isEmpty(); };
         QTRY_VERIFY_WITH_TIMEOUT(hasRank(), kLongMs);
-        tell(*process, SIGUSR1);
+        sendSignal(*process, SIGUSR1);
         QVERIFY(process->waitForFinished(kLongMs));
         return;
     }
@@ -317,7 +317,7 @@ void TestAgentJobs::gpusThatTheRunIsNotForEndItBeforeItsRanks() {
     QVERIFY(f.agentState()["ranks"].toArray().isEmpty());
     const auto ends = f.nodeRecords<AttemptEnded>();
     QCOMPARE(ends.size(), size_t{1});
-    QVERIFY(ends[0].outcome == Outcome::kFailed && !ends[0].goesOn);
+    QVERIFY(ends[0].outcome == Outcome::kFailed && !ends[0].resumes);
     QCOMPARE(QString::fromStdString(ends[0].message), why);
 }
 

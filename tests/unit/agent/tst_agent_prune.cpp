@@ -170,11 +170,11 @@ private Q_SLOTS:
             "/h",
             {{"bundles", "x", 1, 7, "in use\x1b[2J\nmore", "0.1.0 \x1b[31mcpu\x7f\xc2\x9b\n"}},
             "a\tb"};
-        const auto told = parseDeployedReport(toJson(report));
-        QVERIFY(told && told->items.size() == 1);
-        QCOMPARE(told->items[0].label, std::string("0.1.0  [31mcpu   "));
-        QCOMPARE(told->items[0].keptFor, std::string("in use [2J more"));
-        QCOMPARE(told->inTheWay, std::string("a b"));
+        const auto reported = parseDeployedReport(toJson(report));
+        QVERIFY(reported && reported->items.size() == 1);
+        QCOMPARE(reported->items[0].label, std::string("0.1.0  [31mcpu   "));
+        QCOMPARE(reported->items[0].keptFor, std::string("in use [2J more"));
+        QCOMPARE(reported->inTheWay, std::string("a b"));
     }
 
     void aLabelIsTheFirstLineOfItsFile() {

@@ -193,8 +193,9 @@ private Q_SLOTS:
                     .has_value());
         Fixture f(home());
         f.receiver = Receiver(home(), {site});
-        const auto asked = f.receiver.onTransfer(Offer{{blobOf(library), blobOf("ours")}, true});
-        QCOMPARE(std::get<Missing>(**asked).blobs.size(), size_t{1});
+        const auto requested =
+            f.receiver.onTransfer(Offer{{blobOf(library), blobOf("ours")}, true});
+        QCOMPARE(std::get<Missing>(**requested).blobs.size(), size_t{1});
         QVERIFY(!exists(f.blobPath(library)));
         const Missing missing = f.offer({blobOf(library), blobOf(other), blobOf("ours")});
         QCOMPARE(missing.reused, int64_t(library.size()));
@@ -216,17 +217,18 @@ private Q_SLOTS:
         QVERIFY(QDir().mkpath(QString::fromStdString(site) + "/torch/lib"));
         QVERIFY(writeFileAtomically(site + "/torch/lib/libc10.so", first).has_value());
         QVERIFY(writeFileAtomically(site + "/torch/lib/libtorch.so", second).has_value());
-        std::vector<int64_t> told;
+        std::vector<int64_t> reported;
         Fixture f(home());
-        f.receiver = Receiver(home(), {site}, [&told](int64_t bytes) { told.push_back(bytes); });
+        f.receiver =
+            Receiver(home(), {site}, [&reported](int64_t bytes) { reported.push_back(bytes); });
         const std::vector<Blob> blobs = {blobOf(first), blobOf(second), blobOf("ours")};
         QVERIFY(f.receiver.onTransfer(Offer{blobs, true}).has_value());
-        QVERIFY(told.empty());
+        QVERIFY(reported.empty());
         QCOMPARE(f.offer(blobs).reused, int64_t(first.size() + second.size()));
         // Each is read before and after it is copied.
-        QVERIFY(std::ranges::count(told, 0) >= 4);
-        QVERIFY(std::ranges::count(told, int64_t(first.size())) >= 4);
-        QVERIFY(std::ranges::is_sorted(told));
+        QVERIFY(std::ranges::count(reported, 0) >= 4);
+        QVERIFY(std::ranges::count(reported, int64_t(first.size())) >= 4);
+        QVERIFY(std::ranges::is_sorted(reported));
     }
 
     void hostileTransfersAreRefused_data() {

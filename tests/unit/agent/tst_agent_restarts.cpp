@@ -151,7 +151,7 @@ private Q_SLOTS:
         f.agent({"stop", "r1"});
         const auto ends = f.nodeRecords<AttemptEnded>();
         QCOMPARE(ends.size(), size_t(2));
-        QVERIFY(ends[0].goesOn && !ends[1].goesOn);
+        QVERIFY(ends[0].resumes && !ends[1].resumes);
         QCOMPARE(f.nodeRecords<AttemptPlanned>().size(), size_t(1));
         QCOMPARE(f.nodeRecords<RankExited>().size(), size_t(2));
     }
@@ -184,9 +184,9 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
         const auto ends = f.nodeRecords<AttemptEnded>();
         QCOMPARE(ends.size(), size_t(2));
-        QVERIFY(ends[0].goesOn);
+        QVERIFY(ends[0].resumes);
         QCOMPARE(ends[0].outcome, Outcome::kFailed);
-        QVERIFY(!ends[1].goesOn);
+        QVERIFY(!ends[1].resumes);
         QCOMPARE(f.nodeRecords<AttemptPlanned>().size(), size_t(1));
         QCOMPARE(f.nodeRecords<RankStarted>().size(), size_t(4));
     }
@@ -198,7 +198,7 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
         QCOMPARE(f.agentState()["attempt"].toInt(), 3);
         const AttemptEnded last = f.nodeRecords<AttemptEnded>().back();
-        QVERIFY(!last.goesOn);
+        QVERIFY(!last.resumes);
         QVERIFY2(last.message.find("2 times") != std::string::npos, last.message.c_str());
     }
 
@@ -238,7 +238,7 @@ private Q_SLOTS:
             QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEnded(node), kLongMs);
             const auto ends = nodes.records<AttemptEnded>(node);
             QVERIFY(ends.size() >= 2);
-            QVERIFY(ends.front().goesOn && !ends.back().goesOn);
+            QVERIFY(ends.front().resumes && !ends.back().resumes);
         }
     }
 
@@ -309,7 +309,7 @@ private Q_SLOTS:
         QCOMPARE(nodes.fixture().agent({"adopt", "r1", "0"}).exitCode, 0);
         QVERIFY(nodes.hasEnded(0));
         QCOMPARE(nodes.attempt(0), 1);
-        QVERIFY(!nodes.records<AttemptEnded>(0).back().goesOn);
+        QVERIFY(!nodes.records<AttemptEnded>(0).back().resumes);
     }
 
     /// The agent died after it had written the plan of an attempt, and before its ranks were noted.

@@ -27,7 +27,7 @@ struct Fixture {
     bool isSupervised = true;
     bool echoes = true; ///< heartbeats, as an app does
     std::vector<Command> forwarded;
-    int asked = 0, ended = 0, adopted = 0;
+    int requested = 0, ended = 0, adopted = 0;
     AttachSession session{dir.path().toStdString(), "r1", 2, ports(), nowNs};
     std::vector<Message> messages;
     std::map<std::string, std::string> files;
@@ -45,7 +45,7 @@ struct Fixture {
                     forwarded.push_back(command);
                     return {};
                 },
-                [this] { ++asked; }, [this] { ++ended; }, [this] { ++adopted; }};
+                [this] { ++requested; }, [this] { ++ended; }, [this] { ++adopted; }};
     }
 
     void append(const QString& file, const std::string& text) {
@@ -586,13 +586,13 @@ private Q_SLOTS:
         f.attach();
         f.say(Command{"a", CommandKind::kPause, {}});
         for (int second = 0; second < 60; ++second) {
-            const int before = f.asked;
+            const int before = f.requested;
             f.say(Heartbeat{1, 0});
             f.pass(1000 * kMs);
-            if (f.asked > before)
+            if (f.requested > before)
                 f.session.onSupervisorAlive();
         }
-        QVERIFY(f.asked > 3);
+        QVERIFY(f.requested > 3);
         QCOMPARE(f.ended, 0);
     }
 
@@ -605,7 +605,7 @@ private Q_SLOTS:
             f.say(Heartbeat{1, 0});
             f.pass(1000 * kMs);
         }
-        QCOMPARE(f.asked, 0);
+        QCOMPARE(f.requested, 0);
         f.say(Command{"a", CommandKind::kKill, {}});
         for (int second = 0; second < 6; ++second)
             f.pass(1000 * kMs);

@@ -76,7 +76,7 @@ struct NodeOfTest {
                                      },
                                      [this] { return receiver.expected().empty(); },
                                      [this](const Fetching& fetching) -> Result<void> {
-                                         told = fetching;
+                                         reported = fetching;
                                          return {};
                                      }};
         return fetchBlobs({{"127.0.0.1", "::1"}, port, key.id, key.key}, receiver.expected(),
@@ -89,7 +89,7 @@ struct NodeOfTest {
     std::string home;
     Receiver receiver;
     int input[2] = {};
-    Fetching told;
+    Fetching reported;
 };
 
 } // namespace
@@ -109,7 +109,7 @@ private Q_SLOTS:
         b.offer({big, small, empty});
         QCOMPARE(b.fetch(server->port()).value_or("failed"), std::string());
         QVERIFY(b.has(big) && b.has(small) && b.has(empty));
-        QCOMPARE(b.told.bytes, int64_t(big.size() + small.size()));
+        QCOMPARE(b.reported.bytes, int64_t(big.size() + small.size()));
     }
 
     void whatGrowsIsPassedOnAsItGrows() {
@@ -147,7 +147,7 @@ private Q_SLOTS:
         b.offer({text});
         QCOMPARE(b.receiver.expected().at(0).offset, int64_t(kMaxChunk));
         QCOMPARE(b.fetch(server->port()).value_or("failed"), std::string());
-        QCOMPARE(b.told.bytes, int64_t(kMaxChunk + 9));
+        QCOMPARE(b.reported.bytes, int64_t(kMaxChunk + 9));
         QVERIFY(b.has(text));
     }
 

@@ -106,26 +106,27 @@ private Q_SLOTS:
     }
 
     void ranksThatComeAfterHeldOnesAreHeld() {
-        const auto askedAfter = [](const std::vector<std::pair<std::string, CommandKind>>& held) {
-            Fixture f;
-            for (const auto& [id, kind] : held) {
-                f.queue.onCommand(command(id, kind));
-                f.apply(id, id != "refused", kind);
-            }
-            f.queue.onCommand(command("unheard", CommandKind::kContinue));
-            f.target.posted.clear();
-            f.queue.onRestart(2, 0);
-            f.queue.tick();
-            return f.target.posted;
-        };
+        const auto requestedAfter =
+            [](const std::vector<std::pair<std::string, CommandKind>>& held) {
+                Fixture f;
+                for (const auto& [id, kind] : held) {
+                    f.queue.onCommand(command(id, kind));
+                    f.apply(id, id != "refused", kind);
+                }
+                f.queue.onCommand(command("unheard", CommandKind::kContinue));
+                f.target.posted.clear();
+                f.queue.onRestart(2, 0);
+                f.queue.tick();
+                return f.target.posted;
+            };
         const std::vector<std::string> again{"again-2"};
-        QCOMPARE(askedAfter({{"h", CommandKind::kHold}}), again);
-        QCOMPARE(askedAfter({{"h", CommandKind::kHold}, {"s", CommandKind::kStep}}), again);
-        QCOMPARE(askedAfter({{"h", CommandKind::kHold}, {"refused", CommandKind::kContinue}}),
+        QCOMPARE(requestedAfter({{"h", CommandKind::kHold}}), again);
+        QCOMPARE(requestedAfter({{"h", CommandKind::kHold}, {"s", CommandKind::kStep}}), again);
+        QCOMPARE(requestedAfter({{"h", CommandKind::kHold}, {"refused", CommandKind::kContinue}}),
                  again);
-        QVERIFY(askedAfter({{"h", CommandKind::kHold}, {"c", CommandKind::kContinue}}).empty());
-        QVERIFY(askedAfter({{"refused", CommandKind::kHold}}).empty());
-        QVERIFY(askedAfter({}).empty());
+        QVERIFY(requestedAfter({{"h", CommandKind::kHold}, {"c", CommandKind::kContinue}}).empty());
+        QVERIFY(requestedAfter({{"refused", CommandKind::kHold}}).empty());
+        QVERIFY(requestedAfter({}).empty());
     }
 
     void aHoldOutlivesEveryRestart() {

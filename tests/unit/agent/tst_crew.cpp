@@ -201,10 +201,12 @@ private:
 
 /// As ringmaster-agent would; see newestCheckpointAt() and fetchCheckpoint().
 int main(int argc, char** argv) {
-    const auto isAsked = [&](const char* word) { return argc > 1 && !std::strcmp(argv[1], word); };
-    if (isAsked("newest-checkpoint"))
+    const auto isRequested = [&](const char* word) {
+        return argc > 1 && !std::strcmp(argv[1], word);
+    };
+    if (isRequested("newest-checkpoint"))
         return std::puts(R"({"path":"/here/step-000000010","attempt":1,"step":10,"bytes":7})") < 0;
-    if (isAsked("fetch-checkpoint")) {
+    if (isRequested("fetch-checkpoint")) {
         if (qEnvironmentVariableIsSet(kNoAnswer)) {
             ::prctl(PR_SET_PDEATHSIG, SIGKILL); // its agent lets it go on
             QFile begun(qEnvironmentVariable(kNoAnswer));

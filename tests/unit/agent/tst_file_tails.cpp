@@ -29,7 +29,7 @@ QStringList sentBy(FileTails& tails) {
     return sent;
 }
 
-QString told(const std::string& file, int offset, int size) {
+QString sliceText(const std::string& file, int offset, int size) {
     return QString("%1@%2+%3").arg(QString::fromStdString(file)).arg(offset).arg(size);
 }
 
@@ -96,25 +96,29 @@ void TestFileTails::init() {
 }
 
 void TestFileTails::withoutCursorsAllIsSent() {
-    QCOMPARE(sent({}), QStringList({told(kFirst, 0, 10), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(sent({}), QStringList({sliceText(kFirst, 0, 10), sliceText(kSecond, 0, 4),
+                                    sliceText(kThird, 0, 3)}));
 }
 
 void TestFileTails::whatIsBehindTheNewestOfAnAttemptIsKnown() {
-    QCOMPARE(sent({{kSecond, 1}}), QStringList({told(kSecond, 1, 3), told(kThird, 0, 3)}));
+    QCOMPARE(sent({{kSecond, 1}}),
+             QStringList({sliceText(kSecond, 1, 3), sliceText(kThird, 0, 3)}));
 }
 
 void TestFileTails::theRestOfAnAttemptBeforeOneElsewhereIsSent() {
-    QCOMPARE(sent({{kFirst, 6}, {kElsewhere, 100}}),
-             QStringList({told(kFirst, 6, 4), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(
+        sent({{kFirst, 6}, {kElsewhere, 100}}),
+        QStringList({sliceText(kFirst, 6, 4), sliceText(kSecond, 0, 4), sliceText(kThird, 0, 3)}));
 }
 
 void TestFileTails::anAttemptThatWasNeverReadIsSent() {
-    QCOMPARE(sent({{kNoAttempt, 0}, {kElsewhere, 100}}),
-             QStringList({told(kFirst, 0, 10), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(
+        sent({{kNoAttempt, 0}, {kElsewhere, 100}}),
+        QStringList({sliceText(kFirst, 0, 10), sliceText(kSecond, 0, 4), sliceText(kThird, 0, 3)}));
 }
 
 void TestFileTails::attemptsOlderThanAllThatAreNamedAreKnown() {
-    QCOMPARE(sent({{kElsewhere, 100}}), QStringList(told(kThird, 0, 3)));
+    QCOMPARE(sent({{kElsewhere, 100}}), QStringList(sliceText(kThird, 0, 3)));
 }
 
 void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeOpened() {
@@ -125,8 +129,8 @@ void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeOpened() {
         QCOMPARE(sentBy(tails), QStringList());
     }
     tails.refresh();
-    QCOMPARE(sentBy(tails),
-             QStringList({told(kFirst, 0, 10), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(sentBy(tails), QStringList({sliceText(kFirst, 0, 10), sliceText(kSecond, 0, 4),
+                                         sliceText(kThird, 0, 3)}));
 }
 
 void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeRead() {
@@ -139,14 +143,14 @@ void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeRead() {
     QVERIFY(QDir().rmdir(path(kFirst)));
     QVERIFY(QFile::rename(path("kept"), path(kFirst)));
     tails.refresh();
-    QCOMPARE(sentBy(tails),
-             QStringList({told(kFirst, 0, 10), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(sentBy(tails), QStringList({sliceText(kFirst, 0, 10), sliceText(kSecond, 0, 4),
+                                         sliceText(kThird, 0, 3)}));
 }
 
 void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeMeasured() {
     FileTails tails(m_folder->path().toStdString());
     QVERIFY(tails.seek({{kFirst, 10}}));
-    QCOMPARE(sentBy(tails), QStringList({told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(sentBy(tails), QStringList({sliceText(kSecond, 0, 4), sliceText(kThird, 0, 3)}));
     append(kFirst, 5);
     append(kThird, 1);
     // The last one is open, so that its size is known all the same.
@@ -157,7 +161,7 @@ void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeMeasured() 
     QVERIFY(QFile::remove(path("journal")));
     QVERIFY(QFile::rename(path("kept"), path("journal")));
     tails.refresh();
-    QCOMPARE(sentBy(tails), QStringList({told(kFirst, 10, 5), told(kThird, 3, 1)}));
+    QCOMPARE(sentBy(tails), QStringList({sliceText(kFirst, 10, 5), sliceText(kThird, 3, 1)}));
 }
 
 void TestFileTails::aFolderThatCannotBeListedIsTriedAgain() {
@@ -175,7 +179,7 @@ void TestFileTails::aSegmentThatIsGoneDoesNotKeepLaterOnesBack() {
     FileTails tails(m_folder->path().toStdString());
     QVERIFY(tails.seek({}));
     QVERIFY(QFile::remove(path(kFirst)));
-    const QStringList later{told(kSecond, 0, 4), told(kThird, 0, 3)};
+    const QStringList later{sliceText(kSecond, 0, 4), sliceText(kThird, 0, 3)};
     QCOMPARE(sentBy(tails), later);
     QCOMPARE(sent({{kFirst, 6}}), later);
 }
@@ -183,13 +187,13 @@ void TestFileTails::aSegmentThatIsGoneDoesNotKeepLaterOnesBack() {
 void TestFileTails::aSegmentThatEndsBeforeItsCursorIsToldOnceAndKeepsNoneBack() {
     FileTails tails(m_folder->path().toStdString());
     QVERIFY(tails.seek({{kFirst, 12}}));
-    QCOMPARE(sentBy(tails),
-             QStringList({told(kFirst, 10, 0), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    QCOMPARE(sentBy(tails), QStringList({sliceText(kFirst, 10, 0), sliceText(kSecond, 0, 4),
+                                         sliceText(kThird, 0, 3)}));
     tails.refresh();
     QCOMPARE(sentBy(tails), QStringList());
     append(kFirst, 5);
     tails.refresh();
-    QCOMPARE(sentBy(tails), QStringList(told(kFirst, 12, 3)));
+    QCOMPARE(sentBy(tails), QStringList(sliceText(kFirst, 12, 3)));
 }
 
 QTEST_GUILESS_MAIN(TestFileTails)

@@ -478,7 +478,7 @@ private Q_SLOTS:
 
     // The agent that asked for it was killed meanwhile.
     void aPauseOfTheLeaderBeforeIsNotAPersons() {
-        for (const bool hasPersonAsked : {false, true}) {
+        for (const bool hasPersonRequest : {false, true}) {
             Leader::Config made = config(2);
             made.members = {0};
             made.minNodes = 1;
@@ -486,12 +486,12 @@ private Q_SLOTS:
             run.node(1) = {};
             run.node(1).node = 1;
             run.end(0, Outcome::kPaused);
-            if (hasPersonAsked)
-                run.leader().personAsks();
+            if (hasPersonRequest)
+                run.leader().onPersonRequest();
             run.leader().hasRegrouped();
             run.wait(kSecondNs);
-            QCOMPARE(run.isOver(), hasPersonAsked);
-            if (!hasPersonAsked)
+            QCOMPARE(run.isOver(), hasPersonRequest);
+            if (!hasPersonRequest)
                 QCOMPARE(nodesOf(*run.last<Leader::Start>()), (std::vector<int32_t>{0, 1}));
         }
     }
@@ -508,7 +508,7 @@ private Q_SLOTS:
         run.withoutRegrouping();
         run.wait(Leader::kSteadyNs + kSecondNs);
         QCOMPARE(run.count<Leader::Regroup>(), 1);
-        run.leader().personAsks();
+        run.leader().onPersonRequest();
         run.wait(2 * Leader::kSteadyNs); // the ranks save meanwhile
         QCOMPARE(run.count<Leader::Regroup>(), 1);
         run.end(0, Outcome::kPaused);

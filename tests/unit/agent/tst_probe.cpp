@@ -278,17 +278,17 @@ private Q_SLOTS:
         QFile text(dir.filePath("full of texts/a \"b\".txt"));
         QVERIFY(text.open(QIODevice::WriteOnly));
         text.close();
-        QJsonArray asked{text.fileName(),          dir.filePath("full of texts"),
-                         dir.filePath("empty"),    dir.filePath("nowhere"),
-                         text.fileName() + "/sub", "/dev/null"};
-        const auto report = pathsReport(QJsonDocument(asked).toJson().toStdString());
+        QJsonArray requested{text.fileName(),          dir.filePath("full of texts"),
+                             dir.filePath("empty"),    dir.filePath("nowhere"),
+                             text.fileName() + "/sub", "/dev/null"};
+        const auto report = pathsReport(QJsonDocument(requested).toJson().toStdString());
         QVERIFY2(report, report ? "" : report.error().message.c_str());
         const QJsonArray answers =
             QJsonDocument::fromJson(QByteArray::fromStdString(*report)).array();
         QStringList kinds;
-        for (int at = 0; at < asked.size(); ++at) {
+        for (int at = 0; at < requested.size(); ++at) {
             kinds << answers.at(at)["kind"].toString();
-            QCOMPARE(answers.at(at)["path"], asked.at(at));
+            QCOMPARE(answers.at(at)["path"], requested.at(at));
         }
         QCOMPARE(kinds, QStringList({"file", "folder", "empty", "missing", "missing", "other"}));
         QVERIFY(!answers.at(3)["error"].toString().isEmpty());

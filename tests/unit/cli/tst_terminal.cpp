@@ -3,7 +3,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "shared/journal/event_codes.h"
@@ -31,7 +31,7 @@ private Q_SLOTS:
 };
 
 void TestTerminal::shortIdsNameOneCommandEach() {
-    std::vector<AskedCommand> commands;
+    std::vector<RequestedCommand> commands;
     for (const char* id :
          {"rule-1-1-0", "rule-1-1-1", "rule-1-12-0", "0f8c2a41-90d1-4f6e-8a55-2d9d6c1b7e00", "c"}) {
         commands.emplace_back();

@@ -136,7 +136,7 @@ private:
                 return path + " is removed, but is not there";
             if (!isLiving(entry->manifest))
                 return path + " is retired, and removed";
-            if (wasAskedFor(entry->manifest))
+            if (wasRequested(entry->manifest))
                 return path + " was asked for, and is removed";
             if (m_keepBest && best && best->path == path)
                 return path + " is the best, and is removed";
@@ -147,7 +147,7 @@ private:
             return std::ranges::find(removed, entry.path) != removed.end();
         });
         const auto kept = std::ranges::count_if(m_disk, [&](const CheckpointEntry& entry) {
-            return isLiving(entry.manifest) && !wasAskedFor(entry.manifest);
+            return isLiving(entry.manifest) && !wasRequested(entry.manifest);
         });
         // Beside these the best and the start may stay.
         return kept > m_keepLast + 2 ? std::to_string(kept) + " stay" : std::string();

@@ -38,7 +38,7 @@ inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker,
     if (!world)
         return failed(endingOf(world.error()));
     session->world = std::move(*world);
-    tellOfCollectives(*session);
+    reportCollectives(*session);
     const auto loop = TrainLoop::create(*session, maker);
     const auto ending = loop ? (*loop)->run() : tl::unexpected(loop.error());
     session->telemetry->flush();

@@ -118,11 +118,11 @@ private Q_SLOTS:
         const RunSpec spec = specOfRow();
         Rehearsal rehearsal(spec, {vocab, 10, ""}, 1, useCpu(1), RehearsedWork::kDone);
         const PeakLine line(rehearsal.step(4), 4, rehearsal.step(8), 8);
-        const int64_t told = line.at(40);
+        const int64_t estimated = line.at(40);
         const int64_t seen = peakOf(rehearsal.step(40));
-        const QString figures = QString("told %1, seen %2").arg(told).arg(seen);
+        const QString figures = QString("told %1, seen %2").arg(estimated).arg(seen);
         qInfo("%s", qPrintable(figures));
-        QVERIFY2(std::abs(told - seen) < seen / 10, qPrintable(figures));
+        QVERIFY2(std::abs(estimated - seen) < seen / 10, qPrintable(figures));
     }
 
     void skippedStepAllocatesAsOneThatIsDone_data() { stepWithFewTellsOfOneWithMany_data(); }
@@ -138,13 +138,13 @@ private Q_SLOTS:
                 const int64_t step = peakOf(rehearsal.step(40));
                 return rehearsal.restBytes() + step;
             };
-            const int64_t told = peak(RehearsedWork::kSkipped);
+            const int64_t estimated = peak(RehearsedWork::kSkipped);
             const int64_t seen = peak(RehearsedWork::kDone);
             const QString figures =
-                QString("%1 ranks: told %2, seen %3").arg(ranks).arg(told).arg(seen);
+                QString("%1 ranks: told %2, seen %3").arg(ranks).arg(estimated).arg(seen);
             qInfo("%s", qPrintable(figures));
             const int64_t copies = spec.model.type == "resnet18" ? 2 * kLargestConvolution : 0;
-            QVERIFY2(std::abs(told - seen) < seen / 25 + copies, qPrintable(figures));
+            QVERIFY2(std::abs(estimated - seen) < seen / 25 + copies, qPrintable(figures));
         }
     }
 

@@ -67,9 +67,9 @@ private Q_SLOTS:
         const RunSpec spec = epochSpec(folder, false);
         TrainerRun run;
         QCOMPARE(run.run(spec, 2), both(ExitCode::kOk));
-        const auto told = QRegularExpression("(\\d+) training").match(run.output(0));
-        QVERIFY2(told.hasMatch(), qPrintable(run.output(0)));
-        const int64_t pairs = told.captured(1).toLongLong();
+        const auto reported = QRegularExpression("(\\d+) training").match(run.output(0));
+        QVERIFY2(reported.hasMatch(), qPrintable(run.output(0)));
+        const int64_t pairs = reported.captured(1).toLongLong();
         const int64_t atOnce = 2 * kPairs;
         const auto endOf = [&](int64_t epoch) { return (epoch * pairs + atOnce - 1) / atOnce; };
         QCOMPARE(lastStepOf(run), endOf(kEpochs));

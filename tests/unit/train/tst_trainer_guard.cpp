@@ -198,9 +198,9 @@ private Q_SLOTS:
 
     void aSpikeOfOneRankIsToldOnceAndChangesNothing() {
         RunSpec spec = spikeSpec("warn");
-        TrainerRun told;
-        QCOMPARE(runOnTwo(told, spec, kSpike), kBoth);
-        const auto events = eventsOf(told, "spike");
+        TrainerRun reported;
+        QCOMPARE(runOnTwo(reported, spec, kSpike), kBoth);
+        const auto events = eventsOf(reported, "spike");
         QCOMPARE(events.size(), 1u);
         QVERIFY2(events[0].message.starts_with("train step 12: the loss "),
                  events[0].message.c_str());
@@ -209,7 +209,7 @@ private Q_SLOTS:
         TrainerRun silent;
         QCOMPARE(runOnTwo(silent, spec, kSpike), kBoth);
         QVERIFY(eventsOf(silent, "spike").empty());
-        QCOMPARE(hashesOf(silent.checkpoint(20)), hashesOf(told.checkpoint(20)));
+        QCOMPARE(hashesOf(silent.checkpoint(20)), hashesOf(reported.checkpoint(20)));
     }
 
     void aDefaultRunWithoutSpikesTellsNone() {

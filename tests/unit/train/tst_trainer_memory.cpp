@@ -81,10 +81,11 @@ Used measured(const RunSpec& spec, int worldSize) {
     return {match.captured(1).toLongLong(), match.captured(2).toLongLong()};
 }
 
-void compare(const char* what, int64_t told, int64_t used) {
-    const QString figures = QString("%1: told %2, used %3").arg(what).arg(told).arg(used);
-    qInfo("%s: %.4f", qPrintable(figures), static_cast<double>(told) / static_cast<double>(used));
-    QVERIFY2(std::abs(told - used) * 10 < used, qPrintable(figures));
+void compare(const char* what, int64_t estimated, int64_t used) {
+    const QString figures = QString("%1: told %2, used %3").arg(what).arg(estimated).arg(used);
+    qInfo("%s: %.4f", qPrintable(figures),
+          static_cast<double>(estimated) / static_cast<double>(used));
+    QVERIFY2(std::abs(estimated - used) * 10 < used, qPrintable(figures));
 }
 
 RunSpec smallGpt() {
@@ -161,12 +162,12 @@ private Q_SLOTS:
     void estimateIsWithinATenthOfWhatIsUsed() {
         QFETCH(RunSpec, spec);
         QFETCH(int, worldSize);
-        const Subcommand told = estimate(spec, {"--ranks", QString::number(worldSize)});
-        QVERIFY2(told.code == 0, qPrintable(told.errors));
+        const Subcommand estimated = estimate(spec, {"--ranks", QString::number(worldSize)});
+        QVERIFY2(estimated.code == 0, qPrintable(estimated.errors));
         const Used used = measured(spec, worldSize);
-        compare("tensors", told.tensors(), used.tensors);
+        compare("tensors", estimated.tensors(), used.tensors);
         if (!kSanitized)
-            compare("process", told.bytes("total"), used.process);
+            compare("process", estimated.bytes("total"), used.process);
     }
 
     void processTakesWhatIsTold_data() {
@@ -195,9 +196,9 @@ private Q_SLOTS:
         spec.train.threads = 1;
         spec.launch.device = "cpu";
         spec.validation.every = spec.train.steps / 2;
-        const Subcommand told = estimate(spec, {"--ranks", QString::number(worldSize)});
-        QVERIFY2(told.code == 0, qPrintable(told.errors));
-        compare("process", told.bytes("total"), measured(spec, worldSize).process);
+        const Subcommand estimated = estimate(spec, {"--ranks", QString::number(worldSize)});
+        QVERIFY2(estimated.code == 0, qPrintable(estimated.errors));
+        compare("process", estimated.bytes("total"), measured(spec, worldSize).process);
     }
 
     void everyRecipeIsEstimated_data() {
@@ -217,9 +218,9 @@ private Q_SLOTS:
             spec.model.classes = 1000;
         QElapsedTimer timer;
         timer.start();
-        const Subcommand told = estimate(spec, {});
-        QVERIFY2(told.code == 0, qPrintable(told.errors));
-        QVERIFY(told.bytes("total") > told.bytes("program"));
+        const Subcommand estimated = estimate(spec, {});
+        QVERIFY2(estimated.code == 0, qPrintable(estimated.errors));
+        QVERIFY(estimated.bytes("total") > estimated.bytes("program"));
         qInfo("%lld ms", static_cast<long long>(timer.elapsed()));
     }
 
@@ -265,10 +266,11 @@ private Q_SLOTS:
         spec.model.layers = 1024; // 1.4 PB in all
         const Subcommand subcommand = estimate(spec, {});
         QCOMPARE(subcommand.code, static_cast<int>(ExitCode::kExhausted));
-        const QRegularExpression told(
+        const QRegularExpression estimated(
             "estimate: one tensor of \\d+.0 GiB is more than the addresses "
             "that a process has left; a smaller model needs fewer\n$");
-        QVERIFY2(told.match(subcommand.errors).hasMatch() && subcommand.errors.count('\n') == 1,
+        QVERIFY2(estimated.match(subcommand.errors).hasMatch() &&
+                     subcommand.errors.count('\n') == 1,
                  qPrintable(subcommand.errors));
     }
 

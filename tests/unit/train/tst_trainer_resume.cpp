@@ -191,9 +191,9 @@ private Q_SLOTS:
         spec.optimizer.lr = 0;
         spec.validation.every = 1;
         spec.validation.sampleTokens = 60;
-        const auto made = [](const RunSpec& asked, int ranks) {
+        const auto made = [](const RunSpec& requested, int ranks) {
             TrainerRun run;
-            run.run(asked, ranks);
+            run.run(requested, ranks);
             return sampleTexts(run, 0);
         };
         const auto alone = made(spec, 1);

@@ -90,13 +90,13 @@ private Q_SLOTS:
         spec.train.steps = 3;
         TrainerRun run;
         QCOMPARE(run.run(spec, 2), both(ExitCode::kOk));
-        std::vector<std::string> told;
+        std::vector<std::string> reported;
         for (const Event& event : run.recordsOf<Event>(0))
             if (event.code == "pairs-left-out")
-                told.push_back(event.message);
-        QCOMPARE(told.size(), size_t{1});
+                reported.push_back(event.message);
+        QCOMPARE(reported.size(), size_t{1});
         for (const char* place : {"pairs.tsv:361: ", "pairs.tsv:362: "})
-            QVERIFY2(told[0].find(place) != std::string::npos, told[0].c_str());
+            QVERIFY2(reported[0].find(place) != std::string::npos, reported[0].c_str());
         QCOMPARE(run.series(0, metric::kDataBadSamples).begin()->second, 2.0f);
         QVERIFY(run.series(1, metric::kDataBadSamples).empty());
     }

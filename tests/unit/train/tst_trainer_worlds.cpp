@@ -169,15 +169,15 @@ private Q_SLOTS:
         QCOMPARE(curveOf(run, 2).size(), curveOf(m_alone["adamw"], 1).size());
         const std::vector<QString> faults{"another rank's failed", "sums are wrong"};
         for (int rank = 0; rank < 2; ++rank) {
-            QStringList told;
+            QStringList reported;
             for (const Event& event : run.recordsOf<Event>(rank))
                 if (event.code == "fast-path-off")
-                    told << QString::fromStdString(event.message);
-            QVERIFY2(told.size() == 1, qPrintable(told.join('\n')));
+                    reported << QString::fromStdString(event.message);
+            QVERIFY2(reported.size() == 1, qPrintable(reported.join('\n')));
             for (const QString& words :
                  {QString("the collectives of fake are off"), faults[static_cast<size_t>(rank)],
                   QString("gradients are summed by Gloo")})
-                QVERIFY2(told[0].contains(words), qPrintable(told[0]));
+                QVERIFY2(reported[0].contains(words), qPrintable(reported[0]));
         }
     }
 

@@ -82,7 +82,7 @@ void AttachSession::onCommandState(const CommandState& state) {
 
 void AttachSession::onSupervisorGone() {
     lookForApplied();
-    m_askedNs = 0;
+    m_requestedNs = 0;
     for (auto& [id, pending] : m_pending) {
         pending.isForwarded = false;
         pending.sinceNs = m_nowNs;
@@ -220,8 +220,8 @@ void AttachSession::watchSupervisor(const RunState& state, int64_t nowNs) {
         m_adoptedNs = nowNs;
         return m_ports.adopt();
     }
-    if (m_askedNs > 0 && nowNs - m_askedNs >= kAliveNs) {
-        m_askedNs = 0;
+    if (m_requestedNs > 0 && nowNs - m_requestedNs >= kAliveNs) {
+        m_requestedNs = 0;
         return m_ports.endSupervisor();
     }
     const bool isOverdue = std::ranges::any_of(m_pending, [nowNs](const auto& entry) {
@@ -229,8 +229,8 @@ void AttachSession::watchSupervisor(const RunState& state, int64_t nowNs) {
         return pending.isForwarded && !pending.isAccepted &&
                nowNs - pending.forwardedNs >= kAnswerNs;
     });
-    if (isOverdue && m_askedNs == 0) {
-        m_askedNs = nowNs;
+    if (isOverdue && m_requestedNs == 0) {
+        m_requestedNs = nowNs;
         m_ports.ask();
     }
 }

@@ -44,7 +44,7 @@ public:
     void onBytes(std::span<const std::byte> bytes, int64_t nowNs);
     void onFilesChanged();
     void onCommandState(const CommandState& state);
-    void onSupervisorAlive() { m_askedNs = 0; }
+    void onSupervisorAlive() { m_requestedNs = 0; }
     /// The link to the supervisor broke. Commands that are not known to be applied go to the next
     /// one, or are refused when there is none for kAdoptionNs.
     void onSupervisorGone();
@@ -91,8 +91,8 @@ private:
     std::deque<std::vector<std::byte>> m_answers;
     std::map<std::string, Pending> m_pending; ///< by id
     int64_t m_nowNs;
-    int64_t m_adoptedNs = 0; ///< when adopt() was last called; 0: never
-    int64_t m_askedNs = 0;   ///< when ask() was called without an answer since; 0: it was not
+    int64_t m_adoptedNs = 0;   ///< when adopt() was last called; 0: never
+    int64_t m_requestedNs = 0; ///< when ask() was called without an answer since; 0: it was not
     std::optional<RunState> m_sentState;
     std::optional<RunState> m_nextState; ///< to be sent, unless a later one comes before
     std::optional<RunState> m_endState;  ///< sent after the last byte of every file

@@ -87,7 +87,7 @@ void FileTails::findFiles(const std::string& folder) {
         return;
     // What was not listed may come before what was.
     if (error)
-        return tellOnce(path, failErrno("list " + path, error.value()).value());
+        return reportOnce(path, failErrno("list " + path, error.value()).value());
     for (const std::string& file : files) {
         // The agent's log belongs to no rank, and the app accepts only logs of ranks.
         if (!isReplicatedFile(file) || file == kAgentLog)
@@ -108,7 +108,7 @@ void FileTails::measure(const Key& key, Tail& tail) {
         tail.size = tail.offset;
         tail.isUnread = errno != ENOENT;
         if (tail.isUnread)
-            tellOnce(path, failErrno("look at " + path, errno).value());
+            reportOnce(path, failErrno("look at " + path, errno).value());
         return;
     }
     tail.isUnread = false;
@@ -119,7 +119,7 @@ void FileTails::measure(const Key& key, Tail& tail) {
     if (key.segment.source.empty() && isCut)
         tail.offset = beginsAnew(path) ? 0 : tail.size;
     else
-        tail.isCutToTell = isCut && (tail.isCutToTell || !tail.isCut);
+        tail.mustReportCut = isCut && (tail.mustReportCut || !tail.isCut);
     tail.isCut = isCut;
 }
 
@@ -132,7 +132,7 @@ FileTails::Tails::iterator FileTails::firstToSend(const std::string& folder,
         if (tail.isUnread)
             waiting = key.source;
         return key.source.starts_with(folder) && key.source > behind && key.source != waiting &&
-               (tail.size > tail.offset || tail.isCutToTell);
+               (tail.size > tail.offset || tail.mustReportCut);
     });
 }
 
@@ -145,7 +145,7 @@ std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxByte
         return std::nullopt;
     auto& [key, tail] = *found;
     last = key.source;
-    if (std::exchange(tail.isCutToTell, false))
+    if (std::exchange(tail.mustReportCut, false))
         return Slice{key.file(), tail.size, {}};
     Slice slice{key.file(), tail.offset, {}};
     slice.bytes = read(key, tail, maxBytes);
@@ -174,15 +174,15 @@ std::vector<std::byte> FileTails::read(const Key& key, Tail& tail, size_t maxByt
     const bool isGone = !opened && opened.error().code == ErrorCode::kNotFound;
     tail.isUnread = count < 0 || (!opened && !isGone);
     if (tail.isUnread)
-        tellOnce(path, opened ? failErrno("read " + path, error).value() : opened.error());
+        reportOnce(path, opened ? failErrno("read " + path, error).value() : opened.error());
     else if (opened)
         tail.fd = std::move(*opened);
     tail.offset += bytes.size();
     return bytes;
 }
 
-void FileTails::tellOnce(const std::string& path, const Error& why) {
-    if (m_told.insert(path).second)
+void FileTails::reportOnce(const std::string& path, const Error& why) {
+    if (m_reported.insert(path).second)
         std::fprintf(stderr, "%s; tried again until it can be read\n", why.message.c_str());
 }
 

@@ -45,7 +45,7 @@ private:
         bool isOver = false;   ///< all of it is sent, and its writer has begun another file
         bool isUnread = false; ///< the last try to measure or read it failed
         bool isCut = false;    ///< a journal that is shorter than what was sent
-        bool isCutToTell = false;
+        bool mustReportCut = false;
     };
     struct Key {
         std::string source; ///< "journal/rank-00003", or a log's name
@@ -62,11 +62,11 @@ private:
     Tails::iterator firstToSend(const std::string& folder, const std::string& behind);
     std::optional<Slice> nextOf(const std::string& folder, size_t maxBytes);
     std::vector<std::byte> read(const Key& key, Tail& tail, size_t maxBytes);
-    void tellOnce(const std::string& path, const Error& why);
+    void reportOnce(const std::string& path, const Error& why);
 
     std::string m_runDir;
     Tails m_tails;
-    std::set<std::string> m_told; ///< paths that could not be read, as stderr was told
+    std::set<std::string> m_reported; ///< paths that could not be read, as stderr was told
     /// The number of the newest segment with a cursor, by source and attempt.
     std::map<std::string, std::map<int, int>> m_begins;
     std::map<std::string, std::string> m_lastServed; ///< by folder: the source whose turn it was

@@ -28,7 +28,7 @@ JobPart::JobPart(asio::io_context& io, std::string runId, std::function<int64_t(
     : m_runId(std::move(runId))
     , m_now(std::move(now))
     , m_begunNs(m_now())
-    , m_asker(io)
+    , m_reader(io)
     , m_canceller(io) {}
 
 RunState JobPart::look() {
@@ -61,11 +61,11 @@ bool JobPart::isFresh(int64_t nowNs) const {
 }
 
 void JobPart::ask(int64_t nowNs) {
-    if (m_asker.isBusy() || (m_askedNs > 0 && nowNs - m_askedNs < kAskNs))
+    if (m_reader.isBusy() || (m_requestedNs > 0 && nowNs - m_requestedNs < kAskNs))
         return;
-    m_askedNs = nowNs;
-    m_asker.run({"job-state", m_runId}, "", kAnswerTime,
-                [this](const std::string& text) { onAnswer(text); });
+    m_requestedNs = nowNs;
+    m_reader.run({"job-state", m_runId}, "", kAnswerTime,
+                 [this](const std::string& text) { onAnswer(text); });
 }
 
 /// Without an answer the state stays as it is: Slurm's controller may be restarted.

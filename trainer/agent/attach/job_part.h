@@ -44,11 +44,11 @@ private:
     std::function<int64_t()> m_now;
     int64_t m_begunNs; ///< when this began to look
     PartFiles m_files{"."};
-    ChildReader m_asker;     ///< asks Slurm
+    ChildReader m_reader;    ///< asks Slurm
     ChildReader m_canceller; ///< cancels the job
     std::optional<RunState> m_last;
     int64_t m_changedNs = 0; ///< when m_last was seen to be new; 0: it may be old
-    int64_t m_askedNs = 0;
+    int64_t m_requestedNs = 0;
     bool m_isWaiting = false, m_isOver = false;
     bool m_wasHeard = false; ///< the supervisor, since the job began
     std::string m_words;

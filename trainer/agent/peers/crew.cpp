@@ -111,7 +111,7 @@ public:
 
     std::optional<int64_t> nextDeadline() const override { return m_leader.nextDeadline(); }
     void ask(Outcome outcome, const std::string& how) override { m_leader.ask(outcome, how); }
-    void personAsks() override { m_leader.personAsks(); }
+    void onPersonRequest() override { m_leader.onPersonRequest(); }
     bool isFlushed() const override { return !m_channel || m_channel->isFlushed(); }
 
     /// A person who killed the run, or whose run failed, is not served by agents that stay.
@@ -134,7 +134,7 @@ private:
             return;
         const Result<void> listening = m_channel->listen(m_plan);
         m_isListening = listening.has_value();
-        if (!listening && !std::exchange(m_hasToldOfPort, true))
+        if (!listening && !std::exchange(m_hasReportedPort, true))
             m_target.journal(Event{-1, -1, wallNowNs(), Severity::kWarning, "agents-apart",
                                    listening.error().message +
                                        "; until that is possible the run is not restarted"});
@@ -277,7 +277,7 @@ private:
     bool m_isCopyingLast = false;             ///< since then
     std::unique_ptr<LeaderChannel> m_channel; ///< null: the run is on one node
     bool m_isListening = false;
-    bool m_hasToldOfPort = false;
+    bool m_hasReportedPort = false;
     bool m_isActing = false;
     int64_t m_tickedNs = 0;
 };
@@ -288,8 +288,8 @@ public:
     Following(asio::io_context& io, const NodePlan& plan, const RunSpec& spec, CrewTarget& target)
         : m_plan(plan)
         , m_target(target)
-        , m_goesOn(spec.launch.maxRestarts > 0)
-        , m_waitsForHealing(spec.launch.onHang == "wait" || !m_goesOn)
+        , m_resumes(spec.launch.maxRestarts > 0)
+        , m_waitsForHealing(spec.launch.onHang == "wait" || !m_resumes)
         , m_channel(io, {[this] {
                              m_wasLinked = true;
                              m_channel.send(m_own);
@@ -333,7 +333,7 @@ public:
     bool isFlushed() const override { return m_channel.isFlushed(); }
 
     /// The leader stays linked for as long as a copy may come.
-    void copyLast(const AttemptEnded&) override { m_isStaying = m_wasToldOver; }
+    void copyLast(const AttemptEnded&) override { m_isStaying = m_isOverReported; }
     bool isCopying() const override { return m_isStaying && m_channel.isOpen(); }
     void giveUpCopy() override { m_isStaying = false; }
 
@@ -351,7 +351,7 @@ private:
             return;
         }
         const int64_t waitedNs = nowNs - std::max(m_apartNs, m_endedNs);
-        const bool mayGoOn = m_goesOn && m_own.end.outcome == Outcome::kFailed;
+        const bool mayGoOn = m_resumes && m_own.end.outcome == Outcome::kFailed;
         if (mayGoOn && waitedNs >= Leader::kAwayNs && !std::exchange(m_isAwaiting, true))
             m_target.awaitAttempt();
         if (waitedNs >= (mayGoOn ? kLeaderPatienceNs : Leader::kAwayNs))
@@ -373,7 +373,7 @@ private:
             if (!std::exchange(m_isAwaiting, true))
                 m_target.awaitAttempt();
         } else if (const auto* over = std::get_if<OverOrder>(&message)) {
-            m_wasToldOver = true;
+            m_isOverReported = true;
             m_target.leave(*over);
         } else if (const auto* copy = std::get_if<FetchOrder>(&message)) {
             fetch(*copy);
@@ -400,7 +400,7 @@ private:
 
     NodePlan m_plan;
     CrewTarget& m_target;
-    bool m_goesOn;
+    bool m_resumes;
     bool m_waitsForHealing;
     PeerStatus m_own;
     PeerChannel m_channel;
@@ -408,8 +408,8 @@ private:
     bool m_hasBegun = false;
     bool m_wasLinked = false; ///< ever: else the leader's port may be blocked
     bool m_isAwaiting = false;
-    bool m_wasToldOver = false; ///< by the leader
-    bool m_isStaying = false;   ///< since then
+    bool m_isOverReported = false; ///< by the leader
+    bool m_isStaying = false;      ///< since then
     int64_t m_tickedNs = 0;
     int64_t m_apartNs = 0; ///< since when there is no link
     std::string m_whyApart;

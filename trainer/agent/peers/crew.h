@@ -52,7 +52,7 @@ public:
     /// A person ends the run while none of this node's ranks lives. `how`: what its end says of it.
     virtual void ask(Outcome outcome, const std::string& how) = 0;
     /// A person asks the ranks to pause or to stop.
-    virtual void personAsks() {}
+    virtual void onPersonRequest() {}
     /// After CrewTarget::leave(), with how the attempt ended: the newest checkpoint may still get
     /// its copy on another node, for which the other calls go on as long as isCopying().
     virtual void copyLast(const AttemptEnded&) {}

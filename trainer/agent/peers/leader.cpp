@@ -129,7 +129,7 @@ bool Leader::hasFailed(int32_t node) const {
 }
 
 /// Whether a person, or the node's scheduler, ended the ranks there.
-bool Leader::wasAsked(int32_t node) const {
+bool Leader::endedOnRequest(int32_t node) const {
     if (!hasEnded(node))
         return false;
     const Outcome outcome = m_nodes.at(node).status->end.outcome;
@@ -161,12 +161,12 @@ void Leader::train(int64_t nowNs) {
     });
     if (isOver)
         return settle(nowNs);
-    if (m_asked)
+    if (m_requested)
         return beginEnding(false, "ended, as the run was asked to", nowNs);
     if (std::ranges::any_of(m_members, [&](int32_t node) { return hasFailed(node); }))
         return beginEnding(false, "ended, as a rank elsewhere failed", nowNs);
     // Where one finished or paused, the others do, at the same step.
-    if (std::ranges::any_of(m_members, [&](int32_t node) { return wasAsked(node); }))
+    if (std::ranges::any_of(m_members, [&](int32_t node) { return endedOnRequest(node); }))
         return beginEnding(false, "ended, as the ranks of another node were asked to", nowNs);
     watchHang(nowNs);
     if (m_state == State::kTraining)
@@ -231,7 +231,7 @@ void Leader::regroup(int64_t nowNs) {
         const bool isMember = std::ranges::find(m_members, entry.first) != m_members.end();
         return isMember || isSteady(entry.first, nowNs);
     });
-    if (m_isRegrouping || m_hasPersonAsked || m_members.size() == m_nodes.size() || !areAllHere ||
+    if (m_isRegrouping || m_hasPersonRequest || m_members.size() == m_nodes.size() || !areAllHere ||
         m_step == 0)
         return;
     m_isRegrouping = true;
@@ -311,8 +311,8 @@ void Leader::settle(int64_t nowNs) {
 void Leader::restartAfter(const AttemptEnded& end, int64_t nowNs) {
     if (m_config.maxRestarts == 0 || m_endsForGood || isForGood(end.exitCode))
         return over({}, {});
-    if (m_asked)
-        return over(m_asked, m_howAsked);
+    if (m_requested)
+        return over(m_requested, m_howRequested);
     if (++m_inARow > m_config.maxRestarts)
         return over({}, "restarted " + std::to_string(m_config.maxRestarts) +
                             " times without a new step (launch.max_restarts)");
@@ -328,15 +328,15 @@ void Leader::beginWaiting(int64_t notBeforeNs, int64_t nowNs) {
     m_sinceNs = nowNs;
     m_notBeforeNs = notBeforeNs;
     m_isRegrouping = false;
-    m_hasToldOfWait = false;
+    m_hasReportedWait = false;
     m_actions.emplace_back(Wait{m_attempt});
 }
 
 /// A node whose old ranks still live is not ready, so these are ended first. Fewer nodes begin only
 /// after a moment in which the others may come back, and never without node 0, which leads.
 void Leader::wait(int64_t nowNs) {
-    if (m_asked)
-        return over(m_asked, m_howAsked);
+    if (m_requested)
+        return over(m_requested, m_howRequested);
     endLeftBehind(nowNs);
     if (nowNs < m_notBeforeNs)
         return;
@@ -360,8 +360,8 @@ void Leader::wait(int64_t nowNs) {
         return over({}, namesOf(away) + " could not be reached for " +
                             std::to_string(kPatienceNs / kSecondNs / 60) +
                             " minutes; resume it on others, or set launch.min_nodes");
-    if (!m_hasToldOfWait && waitedNs >= kComeBackNs) {
-        m_hasToldOfWait = true;
+    if (!m_hasReportedWait && waitedNs >= kComeBackNs) {
+        m_hasReportedWait = true;
         note(Severity::kWarning, "waits-for-nodes",
              "the run waits for " + namesOf(away) + ", which cannot be reached");
     }
@@ -380,7 +380,7 @@ void Leader::start(const std::vector<int32_t>& nodes, int64_t nowNs) {
     m_sinceNs = m_stepNs = nowNs;
     m_step = 0;
     m_isKilled = false;
-    m_hasPersonAsked = false;
+    m_hasPersonRequest = false;
     m_actions.emplace_back(std::move(order));
 }
 

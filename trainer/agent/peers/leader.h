@@ -98,20 +98,20 @@ public:
     void onLinkLost(int32_t node, const std::string& why, int64_t nowNs);
     /// A person ends the run while no rank of node 0 lives. `how`: what the run's end says of it.
     void ask(Outcome outcome, std::string how) {
-        m_asked = outcome;
-        m_howAsked = std::move(how);
+        m_requested = outcome;
+        m_howRequested = std::move(how);
     }
 
     /// A person asks the ranks to pause or stop, so that a pause is not that of Regroup, and none
     /// is asked for in this attempt any more.
-    void personAsks() {
-        m_hasPersonAsked = true;
+    void onPersonRequest() {
+        m_hasPersonRequest = true;
         m_isRegrouping = false;
     }
 
     /// The ranks of this attempt have paused as Regroup has it, perhaps for the leader whose place
     /// this one takes.
-    void hasRegrouped() { m_isRegrouping = !m_hasPersonAsked; }
+    void hasRegrouped() { m_isRegrouping = !m_hasPersonRequest; }
 
     /// The actions that are due now, in order.
     std::vector<Action> tick(int64_t nowNs);
@@ -150,7 +150,7 @@ private:
     bool isReady(int32_t node) const;
     bool isSteady(int32_t node, int64_t nowNs) const;
     bool hasFailed(int32_t node) const;
-    bool wasAsked(int32_t node) const;
+    bool endedOnRequest(int32_t node) const;
     bool isAway(int32_t node, int64_t forNs, int64_t nowNs) const;
     std::vector<int32_t> missing() const;
     std::optional<AttemptEnded> cause() const;
@@ -171,14 +171,14 @@ private:
     int64_t m_endSentNs = 0; ///< by endLeftBehind()
     int64_t m_tickedNs = 0;
     int64_t m_notBeforeNs = 0; ///< the earliest start of the next attempt
-    std::optional<Outcome> m_asked;
-    std::string m_howAsked;
+    std::optional<Outcome> m_requested;
+    std::string m_howRequested;
     int m_regroups = 0;
     bool m_isKilled = false;
     bool m_isRegrouping = false;
-    bool m_hasPersonAsked = false; ///< in this attempt
-    bool m_endsForGood = false;    ///< after a hang, with OnHang::kStop
-    bool m_hasToldOfWait = false;
+    bool m_hasPersonRequest = false; ///< in this attempt
+    bool m_endsForGood = false;      ///< after a hang, with OnHang::kStop
+    bool m_hasReportedWait = false;
 };
 
 } // namespace rm

@@ -127,8 +127,8 @@ bool PeerLink::onBytes(size_t count) {
                                     (*payload)->size());
         const Result<PeerMessage> message = parsePeerMessage(text);
         if (message) {
-            const auto tell = m_handlers.message; // the handler may drop the link
-            tell(*message);
+            const auto handle = m_handlers.message; // the handler may drop the link
+            handle(*message);
         } else if (message.error().code != ErrorCode::kTooNew)
             close(message.error().message);
     }

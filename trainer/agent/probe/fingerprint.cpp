@@ -119,11 +119,11 @@ private:
 } // namespace
 
 Result<std::string> fingerprintReport(const std::string& order) {
-    RM_ASSIGN_OR_RETURN(const Json asked, parseJson(order, "stdin"));
-    const Json* paths = arrayAt(asked, "paths");
+    RM_ASSIGN_OR_RETURN(const Json request, parseJson(order, "stdin"));
+    const Json* paths = arrayAt(request, "paths");
     if (!paths)
         return fail(ErrorCode::kInvalid, "fingerprint: stdin must hold a list of paths");
-    const int64_t seconds = intAt(asked, "seconds").value_or(-1);
+    const int64_t seconds = intAt(request, "seconds").value_or(-1);
     if (seconds < 0 || seconds > kLongest)
         return fail(ErrorCode::kInvalid, "fingerprint: stdin must hold seconds, 0 to 3600");
     Fingerprint all(seconds);

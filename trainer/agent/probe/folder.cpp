@@ -89,9 +89,9 @@ FolderRoom roomAt(const std::string& folder) {
 }
 
 Result<std::string> folderReport(const Folders& own, const std::string& order) {
-    RM_ASSIGN_OR_RETURN(const Json asked, parseJson(order, "stdin"));
-    const auto named = textAt(asked, "path"), mark = textAt(asked, "mark"),
-               what = textAt(asked, "do");
+    RM_ASSIGN_OR_RETURN(const Json request, parseJson(order, "stdin"));
+    const auto named = textAt(request, "path"), mark = textAt(request, "mark"),
+               what = textAt(request, "do");
     const auto path = named == "home" ? own.home : named == "state" ? own.stateDir : named;
     if (!path || !path->starts_with('/') || !mark || !isMark(*mark) || !what)
         return fail(ErrorCode::kInvalid, "folder: stdin must hold a path, a mark and what to do");

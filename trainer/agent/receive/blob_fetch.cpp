@@ -55,8 +55,8 @@ public:
         m_io.run();
         if (m_error)
             return tl::unexpected(*m_error);
-        if (m_told != m_done)
-            RM_RETURN_IF_ERROR(m_handlers.tell(m_done));
+        if (m_reported != m_done)
+            RM_RETURN_IF_ERROR(m_handlers.report(m_done));
         return m_why;
     }
 
@@ -184,12 +184,12 @@ private:
             if (silentNs > kSilenceNs)
                 return end("nothing was heard of it for 10 s");
             // Also when nothing came, as a sign of life.
-            if (m_told != m_done || ++m_quiet % kQuietTicks == 0) {
-                if (const auto told = m_handlers.tell(m_done); !told) {
-                    m_error = told.error();
+            if (m_reported != m_done || ++m_quiet % kQuietTicks == 0) {
+                if (const auto reported = m_handlers.report(m_done); !reported) {
+                    m_error = reported.error();
                     return end("");
                 }
-                m_told = m_done;
+                m_reported = m_done;
             }
             tick();
         });
@@ -220,7 +220,7 @@ private:
     std::vector<std::byte> m_request;
     std::array<std::byte, 64 * 1024> m_bytes;
     FrameScanner m_frames;
-    Fetching m_done, m_told;
+    Fetching m_done, m_reported;
     int m_quiet = 0; ///< ticks without a word to the app
     int64_t m_heardNs = monotonicNowNs();
     bool m_isOver = false;

@@ -14,7 +14,7 @@ struct FetchHandlers {
     /// are the other node's fault.
     std::function<Result<int64_t>(const Transfer&)> onTransfer;
     std::function<bool()> isWhole; ///< nothing is missing any more
-    std::function<Result<void>(const Fetching&)> tell;
+    std::function<Result<void>(const Fetching&)> report;
 };
 
 /// Gets `missing` from a BlobServer, over whichever of its addresses answers first. Ends when all

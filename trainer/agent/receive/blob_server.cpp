@@ -230,10 +230,10 @@ public:
     }
 
     void grown() {
-        if (m_isTold.exchange(true))
+        if (m_isNotified.exchange(true))
             return;
         asio::post(m_io, [this] {
-            m_isTold = false;
+            m_isNotified = false;
             for (const auto& session : m_sessions)
                 session->pump();
         });
@@ -291,7 +291,7 @@ private:
     asio::steady_timer m_look;
     bool m_isAccepting = false;
     std::set<std::shared_ptr<Session>> m_sessions;
-    std::atomic<bool> m_isTold = false;
+    std::atomic<bool> m_isNotified = false;
     std::thread m_thread;
 };
 

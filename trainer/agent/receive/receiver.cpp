@@ -19,8 +19,8 @@ namespace {
 
 using Answer = std::optional<Transfer>;
 
-constexpr int64_t kTellNs = 1'000'000'000; ///< between two words of how far it is
-constexpr int64_t kLeastInstalled = 4096;  ///< bytes of a file that an installed torch is asked for
+constexpr int64_t kReportNs = 1'000'000'000; ///< between two words of how far it is
+constexpr int64_t kLeastInstalled = 4096; ///< bytes of a file that an installed torch is asked for
 
 Result<void> checkBlob(const Blob& blob) {
     const bool isHex = blob.sha256.size() == 64 &&
@@ -224,7 +224,7 @@ namespace {
 class Conversation {
 public:
     Conversation(const std::string& home, int inputFd, int outputFd)
-        : m_receiver(home, usualSitePackages(), [this](int64_t bytes) { tellReuse(bytes); })
+        : m_receiver(home, usualSitePackages(), [this](int64_t bytes) { reportReuse(bytes); })
         , m_folder(home + "/blobs")
         , m_inputFd(inputFd)
         , m_outputFd(outputFd) {}
@@ -249,7 +249,7 @@ public:
 
 private:
     Result<Answer> onBlobs(const Transfer& transfer) {
-        m_toldNs = monotonicNowNs();
+        m_reportedNs = monotonicNowNs();
         auto answer = m_receiver.onTransfer(transfer);
         if (m_server)
             m_server->grown();
@@ -258,10 +258,10 @@ private:
 
     /// A sign of life, of which the app wants one in three minutes. An app that is gone is noticed
     /// at the answer.
-    void tellReuse(int64_t bytes) {
-        if (monotonicNowNs() - m_toldNs < kTellNs)
+    void reportReuse(int64_t bytes) {
+        if (monotonicNowNs() - m_reportedNs < kReportNs)
             return;
-        m_toldNs = monotonicNowNs();
+        m_reportedNs = monotonicNowNs();
         (void)writeAll(m_outputFd, frameTransfer(Fetching{bytes, 0}), "stdout");
     }
 
@@ -293,7 +293,7 @@ private:
     Receiver m_receiver;
     std::string m_folder;
     int m_inputFd, m_outputFd;
-    int64_t m_toldNs = 0;
+    int64_t m_reportedNs = 0;
     std::unique_ptr<BlobServer> m_server;
 };
 

@@ -20,7 +20,7 @@ std::string jobPath(const std::string& runFolder) {
 Result<void> saveJobFile(const std::string& runFolder, const JobFile& job) {
     return writeFileAtomically(
         jobPath(runFolder),
-        dumpJson({{"id", job.id}, {"attempt", job.attempt}, {"asked_ns", job.askedNs}}) + "\n");
+        dumpJson({{"id", job.id}, {"attempt", job.attempt}, {"asked_ns", job.requestedNs}}) + "\n");
 }
 
 Result<std::optional<JobFile>> loadJobFile(const std::string& runFolder) {

@@ -15,7 +15,7 @@ struct JobFile {
     std::string id; ///< empty: sbatch was asked, and its answer was not noted
     /// The attempt that the job was handed in for; those that follow by requeues are later.
     int64_t attempt = 0;
-    int64_t askedNs = 0; ///< when sbatch was asked, by the clock of the machine that asked
+    int64_t requestedNs = 0; ///< when sbatch was asked, by the clock of the machine that asked
     bool operator==(const JobFile&) const = default;
 };
 

@@ -383,8 +383,8 @@ void Attempt::saveState() {
     m_isStateSaved = saved.has_value();
 }
 
-void Attempt::writeEnd(bool goesOn) {
-    m_end->goesOn = goesOn;
+void Attempt::writeEnd(bool resumes) {
+    m_end->resumes = resumes;
     journal(*m_end);
     flush();
 }
@@ -394,9 +394,9 @@ void Attempt::markAwaited() {
         writeEnd(true);
 }
 
-void Attempt::close(std::optional<Outcome> asked, const std::string& why) {
-    if (asked) {
-        m_end->outcome = *asked;
+void Attempt::close(std::optional<Outcome> requested, const std::string& why) {
+    if (requested) {
+        m_end->outcome = *requested;
         m_end->firstFailedRank = -1;
         m_end->exitCode = 0;
         m_end->message = why;

@@ -45,11 +45,12 @@ public:
     const NodePlan& plan() const { return m_plan; }
     bool hasEnded() const { return m_end.has_value(); }
     bool hasFailed() const { return m_end && m_end->outcome == Outcome::kFailed; }
-    /// Whether its ranks ended for a scheduler. `wasTold`: it told this node; then a failure counts
-    /// too, as they may have ended with others elsewhere, or were killed before they had heard.
-    bool isPreempted(bool wasTold) const {
+    /// Whether its ranks ended for a scheduler. `wasNotified`: it told this node; then a failure
+    /// counts too, as they may have ended with others elsewhere, or were killed before they had
+    /// heard.
+    bool isPreempted(bool wasNotified) const {
         return m_end && (m_end->outcome == Outcome::kPreempted ||
-                         (wasTold && m_end->outcome == Outcome::kFailed));
+                         (wasNotified && m_end->outcome == Outcome::kFailed));
     }
     PeerStatus status();
 
@@ -72,9 +73,9 @@ public:
     void journal(const Record& record);
     /// After all ranks have ended: another attempt is to follow.
     void markAwaited();
-    /// After all ranks have ended, the last call: none follows. `asked`: what a person asked for
-    /// since, and `why` says how; else `why` is to be said beside how the ranks ended.
-    void close(std::optional<Outcome> asked, const std::string& why);
+    /// After all ranks have ended, the last call: none follows. `requested`: what a person asked
+    /// for since, and `why` says how; else `why` is to be said beside how the ranks ended.
+    void close(std::optional<Outcome> requested, const std::string& why);
     /// In place of close(): another attempt is about to begin.
     void retire();
     /// Whether the disk had room for everything so far.
@@ -99,7 +100,7 @@ private:
     bool isMemoryShort();
     void flush();
     void saveState();
-    void writeEnd(bool goesOn);
+    void writeEnd(bool resumes);
 
     asio::io_context& m_io;
     std::string m_runDir;

@@ -110,7 +110,7 @@ std::vector<Record> HangWatch::look(const std::vector<SeenRank>& ranks, Moment n
     if (!sinceNs) {
         if (!before)
             return {};
-        return {Event{-1, m_step, now.wallNs, Severity::kInfo, kRankGoesOnEvent,
+        return {Event{-1, m_step, now.wallNs, Severity::kInfo, kRankContinuesEvent,
                       "the ranks of " + m_node + " get on again"}};
     }
     m_hang = judgeHang(ranks);

@@ -334,7 +334,7 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
     }
     if (meeting.attempt > before.attempt)
         RM_RETURN_IF_ERROR(closeLostAttempt(
-            partDir, {.goesOn = true, .why = "its job was started again by Slurm"}));
+            partDir, {.resumes = true, .why = "its job was started again by Slurm"}));
     const auto planned = plannedBy(folders, before, meeting);
     RM_RETURN_IF_ERROR(writeFileAtomically(partDir + "/plan.toml", toToml(plan)));
     if (::chdir(partDir.c_str()) != 0)
@@ -346,11 +346,11 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
     if (const Result<void> launched = supervisor.launch(); !launched)
         return failAs(attempt, launched.error());
     supervisor.run();
-    if (supervisor.goesOnInJob() && supervisor.isTimeOver() && place.node == 0)
+    if (supervisor.resumesInJob() && supervisor.isTimeOver() && place.node == 0)
         noteTimeOver(runFolder, partDir, place, meeting);
     // A preempted job is started again by Slurm, and a cancelled one is to stay so.
-    if (supervisor.goesOnInJob())
-        return supervisor.isTimeOver() ? kGoesOnInJob : 0;
+    if (supervisor.resumesInJob())
+        return supervisor.isTimeOver() ? kResumesInJob : 0;
     const auto end = loadAgentState(".");
     return end && end->outcome == Outcome::kFailed ? 1 : 0;
 }

@@ -9,7 +9,7 @@ namespace rm {
 
 /// The exit code of `in-job` when the job's time is over and the run is to go on, so that the job's
 /// script has Slurm start it again (sysexits' EX_TEMPFAIL).
-inline constexpr int kGoesOnInJob = 75;
+inline constexpr int kResumesInJob = 75;
 
 /// `in-job RUN_ID`: srun starts it once on each node of a job. Takes the part of the run that
 /// SLURM_NODEID says, agrees with the other nodes by files of the run's folder on where the ranks

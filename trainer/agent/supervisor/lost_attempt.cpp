@@ -20,11 +20,11 @@ class NoRanks : public RankControl {
 
 /// The records with which a supervisor would have ended the attempt.
 std::vector<Record> endOf(const std::string& runDir, const AgentState& state, const LostEnd& how) {
-    const bool asked = how.asked;
+    const bool requested = how.requested;
     if (state.ranks.empty()) // it did not come to begin them
         return {AttemptEnded{
-            state.attempt, asked ? Outcome::kStopped : Outcome::kFailed, -1,
-            static_cast<int32_t>(asked ? ExitCode::kOk : ExitCode::kUnavailable), wallNowNs(),
+            state.attempt, requested ? Outcome::kStopped : Outcome::kFailed, -1,
+            static_cast<int32_t>(requested ? ExitCode::kOk : ExitCode::kUnavailable), wallNowNs(),
             how.why.empty() ? "its agent was gone before a rank was started" : how.why}};
     RankGroup::Config config;
     config.attempt = state.attempt;
@@ -33,7 +33,7 @@ std::vector<Record> endOf(const std::string& runDir, const AgentState& state, co
     NoRanks nobody;
     RankGroup group(config, nobody);
     const Moment now = Moment::now();
-    if (asked)
+    if (requested)
         group.stop(now);
     for (int i = 0; i < config.localRanks; ++i) {
         const AgentState::Rank& rank = state.ranks[i];
@@ -76,13 +76,13 @@ Result<void> closeLostAttempt(const std::string& runDir, const LostEnd& how) {
     RM_ASSIGN_OR_RETURN(auto journal, beginNodeJournal(runDir, state->nodeIndex, state->attempt));
     std::vector<Record> records = endOf(runDir, *state, how);
     auto& end = std::get<AttemptEnded>(records.back());
-    end.goesOn = how.goesOn;
+    end.resumes = how.resumes;
     if (!how.why.empty())
         end.message = how.why;
     for (const Record& record : records)
         journal.append(record);
     RM_RETURN_IF_ERROR(journal.sync());
-    if (how.goesOn)
+    if (how.resumes)
         return {};
     state->ended = true;
     state->outcome = end.outcome;

@@ -21,9 +21,9 @@ Result<JournalWriter> beginNodeJournal(const std::string& runDir, int64_t nodeIn
 
 /// Facts about the end of an attempt beside how its ranks ended.
 struct LostEnd {
-    bool asked = false;   ///< a person ended it: kStopped, else by the last words of its ranks
-    bool goesOn = false;  ///< another attempt follows by itself, which is why it stays open here
-    std::string why = {}; ///< for people; empty: what the ranks' ends say
+    bool requested = false; ///< a person ended it: kStopped, else by the last words of its ranks
+    bool resumes = false;   ///< another attempt follows by itself, which is why it stays open here
+    std::string why = {};   ///< for people; empty: what the ranks' ends say
 };
 
 /// If the last attempt's supervisor died before it recorded the end, writes the end in its place.

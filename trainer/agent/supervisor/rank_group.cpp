@@ -85,13 +85,13 @@ void RankGroup::settle(const ChildStatus& latest, Moment now) {
 }
 
 void RankGroup::stop(Moment now) {
-    m_asked = std::max(m_asked, Asked::kStop);
+    m_requested = std::max(m_requested, Requested::kStop);
     if (m_state == State::kRunning)
         beginEnding(now, m_config.stopGraceNs);
 }
 
 void RankGroup::kill(Moment now) {
-    m_asked = Asked::kKill;
+    m_requested = Requested::kKill;
     if (m_state == State::kEnded)
         return;
     m_state = State::kEnding;
@@ -115,7 +115,7 @@ void RankGroup::end(bool kill, const std::string& why, Moment now) {
 }
 
 bool RankGroup::hasObeyed() const {
-    return m_asked != Asked::kNothing || std::ranges::any_of(m_ranks, [](const Rank& rank) {
+    return m_requested != Requested::kNothing || std::ranges::any_of(m_ranks, [](const Rank& rank) {
                return rank.exit && !rank.terminated &&
                       (exitedWith(*rank.exit, ExitCode::kPaused) ||
                        exitedWith(*rank.exit, ExitCode::kStopped) ||
@@ -192,7 +192,7 @@ int RankGroup::suspicion(const Rank& rank) const {
 /// Whether the group was ended for end()'s reason, and not by a rank of its own: where one had lost
 /// its peer before, it may be another one's error that we had interrupted.
 bool RankGroup::isEndedFor(int failed) const {
-    return !m_whyEnded.empty() && m_asked == Asked::kNothing &&
+    return !m_whyEnded.empty() && m_requested == Requested::kNothing &&
            (failed < 0 || suspicion(m_ranks[failed]) > (m_wasFailing ? 1 : 0));
 }
 
@@ -206,7 +206,7 @@ int RankGroup::firstFailed() const {
 }
 
 Outcome RankGroup::outcome() const {
-    if (m_asked != Asked::kNothing)
+    if (m_requested != Requested::kNothing)
         return Outcome::kStopped;
     const auto any = [this](ExitCode code) {
         return std::any_of(m_ranks.begin(), m_ranks.end(),
@@ -230,15 +230,15 @@ std::string RankGroup::explain(int localRank) const {
         return what + " by the agent, " +
                (rank.terminated ? "as it did not end when asked" : "as commanded");
     if (rank.terminated)
-        return what + (m_asked != Asked::kNothing ? ", asked to stop"
-                                                  : ", ended because another rank failed");
+        return what + (m_requested != Requested::kNothing ? ", asked to stop"
+                                                          : ", ended because another rank failed");
     return what;
 }
 
 std::string RankGroup::endMessage(int failed) const {
     switch (outcome()) {
     case Outcome::kStopped:
-        return m_asked == Asked::kKill ? kKilledMessage : "stopped on request";
+        return m_requested == Requested::kKill ? kKilledMessage : "stopped on request";
     case Outcome::kPaused:
         return "paused on request";
     case Outcome::kPreempted:

@@ -68,7 +68,9 @@ public:
     std::optional<int64_t> nextDeadline() const { return m_deadlineNs; }
     State state() const { return m_state; }
     /// Whether a rank has failed, and the others are being ended.
-    bool isFailing() const { return m_state == State::kEnding && m_asked == Asked::kNothing; }
+    bool isFailing() const {
+        return m_state == State::kEnding && m_requested == Requested::kNothing;
+    }
     /// Whether it was asked to end, or a rank ended as asked by others: paused, stopped, preempted.
     bool hasObeyed() const;
     bool hasExited(int localRank) const { return m_ranks[localRank].exit.has_value(); }
@@ -105,9 +107,9 @@ private:
     std::vector<Rank> m_ranks;
     std::vector<Record> m_records;
     std::optional<int64_t> m_deadlineNs;
-    enum class Asked { kNothing, kStop, kKill };
-    Asked m_asked = Asked::kNothing; ///< from outside
-    std::string m_whyEnded;          ///< by end(); empty: it was not called
+    enum class Requested { kNothing, kStop, kKill };
+    Requested m_requested = Requested::kNothing; ///< from outside
+    std::string m_whyEnded;                      ///< by end(); empty: it was not called
     bool m_isEndedForOthers = false;
     bool m_wasFailing = false; ///< by a rank of its own, when end() came
     int m_exits = 0;

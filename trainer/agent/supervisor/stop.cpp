@@ -59,17 +59,17 @@ Result<void> closeIfLost(const std::string& runDir) {
     if (!state || state->ended)
         return {};
     const Result<RunLock> lock = RunLock::take(runDir);
-    return lock ? closeLostAttempt(runDir, {.asked = true}) : tl::unexpected(lock.error());
+    return lock ? closeLostAttempt(runDir, {.requested = true}) : tl::unexpected(lock.error());
 }
 
 /// Whether the agent of that part, which is or was on this machine, has told of the run's end.
-bool hasToldEnd(const AgentState& state) {
+bool hasReportedEnd(const AgentState& state) {
     return state.ended && !state.isElsewhere() && state.boot == bootId();
 }
 
 /// Such an agent may stay to copy the last checkpoint, for which nobody waits.
 void endLastCopy(const AgentState& state) {
-    if (hasToldEnd(state))
+    if (hasReportedEnd(state))
         sendSignal(openProcess(state.supervisor), SIGURG);
 }
 
@@ -224,7 +224,7 @@ Result<void> checkNoRankRuns(const std::string& part) {
 void awaitLastWords(const std::string& part) {
     constexpr int64_t kLongMs = 5000;
     const Result<AgentState> state = loadAgentState(part);
-    if (!state || !hasToldEnd(*state) || !RunLock::isHeld(part))
+    if (!state || !hasReportedEnd(*state) || !RunLock::isHeld(part))
         return;
     endLastCopy(*state);
     waitGone(openProcess(state->supervisor), kLongMs);
@@ -329,7 +329,7 @@ Result<void> checkIsOver(const Folders& folders, const std::string& runId, bool 
     RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
     for (const std::string& part : parts) {
         const Result<AgentState> state = loadAgentState(part);
-        const bool willEnd = preview && state && hasToldEnd(*state);
+        const bool willEnd = preview && state && hasReportedEnd(*state);
         if (!preview)
             awaitLastWords(part);
         if (!willEnd && RunLock::isHeld(part))

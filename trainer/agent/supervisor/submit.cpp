@@ -101,9 +101,9 @@ std::string howItEnded(const JobFile& file, const std::optional<SlurmJob>& job) 
 }
 
 Result<void> closePart(const std::string& partDir, const JobFile& file,
-                       const std::optional<SlurmJob>& job, bool asked) {
-    const bool isCancelled = asked || (job && job->state == "CANCELLED");
-    return closeLostAttempt(partDir, {.asked = isCancelled, .why = howItEnded(file, job)});
+                       const std::optional<SlurmJob>& job, bool requested) {
+    const bool isCancelled = requested || (job && job->state == "CANCELLED");
+    return closeLostAttempt(partDir, {.requested = isCancelled, .why = howItEnded(file, job)});
 }
 
 /// A run's job, as noted and as Slurm knows it.
@@ -124,7 +124,7 @@ Result<KnownJob> findUnnoted(const std::string& runFolder, JobFile file) {
         file.id = job->id;
         RM_RETURN_IF_ERROR(saveJobFile(runFolder, file));
     }
-    const bool mayCome = !job && wallNowNs() - file.askedNs < kHandingInNs;
+    const bool mayCome = !job && wallNowNs() - file.requestedNs < kHandingInNs;
     return KnownJob{std::move(file), std::move(job), mayCome};
 }
 

@@ -62,7 +62,7 @@ NodePlan planOf(const StartOrder& order, NodePlan plan) {
 }
 
 /// The outcome that this asks for while no rank lives; nullopt: it waits for the next attempt.
-std::optional<Outcome> outcomeAskedFor(CommandKind kind) {
+std::optional<Outcome> requestedOutcome(CommandKind kind) {
     switch (kind) {
     case CommandKind::kStop:
     case CommandKind::kKill:
@@ -79,7 +79,7 @@ std::string whyFolderGone(const NodePlan& plan) {
            " was removed while it ran";
 }
 
-std::string howAsked(bool isKill) {
+std::string howRequested(bool isKill) {
     return isKill ? kKilledMessage : "ended on request, while no rank ran";
 }
 
@@ -158,9 +158,9 @@ void Supervisor::killAll() {
 
 std::vector<CommandState> Supervisor::onCommand(const Command& command) {
     asio::post(m_io, [this] { pump(); });
-    const auto outcome = outcomeAskedFor(command.kind);
+    const auto outcome = requestedOutcome(command.kind);
     if (outcome)
-        m_crew->personAsks();
+        m_crew->onPersonRequest();
     const bool isKill = command.kind == CommandKind::kKill;
     const bool isAboutToBegin = m_next && m_roomByNs == 0;
     if (!outcome || !m_attempt->hasEnded() || m_isOver || (isAboutToBegin && !isKill)) {
@@ -170,8 +170,8 @@ std::vector<CommandState> Supervisor::onCommand(const Command& command) {
         return states;
     }
     if (m_next)
-        m_whyNot = Error{ErrorCode::kUnavailable, howAsked(isKill)};
-    m_crew->ask(*outcome, howAsked(isKill));
+        m_whyNot = Error{ErrorCode::kUnavailable, howRequested(isKill)};
+    m_crew->ask(*outcome, howRequested(isKill));
     return {{command.id, CommandProgress::kApplied, -1,
              "no rank of it ran at that moment; it does not go on by itself"}};
 }
@@ -199,15 +199,15 @@ void Supervisor::leave(const OverOrder& order) {
                               now);
     if (std::exchange(m_isOver, true))
         return;
-    m_goesOnInJob = !order.outcome && m_files && m_attempt->isPreempted(m_isPreempted);
-    if (m_goesOnInJob)
+    m_resumesInJob = !order.outcome && m_files && m_attempt->isPreempted(m_isPreempted);
+    if (m_resumesInJob)
         m_attempt->retire();
     else
         m_attempt->close(order.outcome, order.why);
     // A job's devices are others' as soon as it ends, and a full disk is to get the last records.
     if (!m_files && m_unwritten.empty() && m_attempt->isWritten())
         m_crew->copyLast(m_attempt->status().end);
-    tell(m_queue.onEnded());
+    sendStates(m_queue.onEnded());
     m_flushDeadlineNs = now.monotonicNs + kAnswerNs;
 }
 
@@ -255,14 +255,14 @@ void Supervisor::onSignal(int signal) {
     if (isOfJob)
         m_attempt->preempt();
     else if (m_attempt->hasEnded())
-        m_crew->ask(Outcome::kStopped, howAsked(signal == SIGQUIT));
+        m_crew->ask(Outcome::kStopped, howRequested(signal == SIGQUIT));
     else if (signal == SIGQUIT)
         m_attempt->kill(Moment::now());
     else
         m_attempt->stop(Moment::now());
 }
 
-void Supervisor::tell(const std::vector<CommandState>& states) {
+void Supervisor::sendStates(const std::vector<CommandState>& states) {
     m_server.broadcast(states);
     if (m_files)
         m_files->answer(states);
@@ -285,7 +285,7 @@ void Supervisor::pump() {
     const Moment now = Moment::now();
     m_attempt->tick(now);
     if (!m_attempt->hasEnded())
-        tell(m_queue.tick());
+        sendStates(m_queue.tick());
     if (now.monotonicNs >= m_nextSampleNs) {
         lookForFolder(now);
         if (!m_attempt->hasEnded())
@@ -325,8 +325,8 @@ void Supervisor::obeyEndings() {
     for (const Command& command : m_queue.takeEndings()) {
         if (command.id.starts_with(kRegroup))
             continue;
-        m_crew->ask(*outcomeAskedFor(command.kind), howAsked(false));
-        tell(m_queue.onCommand(command));
+        m_crew->ask(*requestedOutcome(command.kind), howRequested(false));
+        sendStates(m_queue.onCommand(command));
     }
 }
 
@@ -341,7 +341,7 @@ void Supervisor::beginNext(const StartOrder& order) {
     }
     const NodePlan plan = planOf(order, m_attempt->plan());
     m_attempt->retire();
-    tell(m_queue.onRestart(plan.attempt, m_appliedBefore));
+    sendStates(m_queue.onRestart(plan.attempt, m_appliedBefore));
     m_unwritten.push_back(std::move(m_attempt));
     m_attempt = makeAttempt(plan);
     // There may be room for the next try, so this is no error that ends the run.

@@ -51,7 +51,7 @@ public:
     /// disk has had no room for it for ten minutes.
     void run();
     /// After run(): the job's next start goes on with the run.
-    bool goesOnInJob() const { return m_goesOnInJob; }
+    bool resumesInJob() const { return m_resumesInJob; }
     /// SIGUSR1 told that the job's time is over, so that nobody but its script starts it again.
     bool isTimeOver() const { return m_isTimeOver; }
 
@@ -80,7 +80,7 @@ private:
     Result<void> writeRest();
     void onSignal(int signal);
     void serveFiles();
-    void tell(const std::vector<CommandState>& states);
+    void sendStates(const std::vector<CommandState>& states);
     void watchSignals();
     void armTimer();
     void pump();
@@ -111,7 +111,7 @@ private:
     std::optional<AttemptPlanned> m_planned;
     bool m_isPreempted = false; ///< the job was signalled
     bool m_isTimeOver = false;
-    bool m_goesOnInJob = false;
+    bool m_resumesInJob = false;
     int64_t m_nextFilesNs = 0;
     int64_t m_nextSampleNs = 0;
     int64_t m_flushDeadlineNs = 0; ///< once it is over: until when answers may take

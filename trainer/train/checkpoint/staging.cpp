@@ -33,7 +33,7 @@ public:
     }
 
     void finish(CheckpointContent& content) override {
-        const AtEnd tellAll(*this); // also when memory runs out
+        const AtEnd notifyAll(*this); // also when memory runs out
         replaceLive(content, copied);
     }
 

@@ -97,9 +97,9 @@ Result<void> exportSubcommand(int argc, char** argv) {
         ->check(CLI::IsMember({"float32", "bfloat16", "float16"}))
         ->capture_default_str();
     app.add_flag("--average", wanted.average, "The moving average of the weights (train.ema)");
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues ? Result<void>() : tl::unexpected(continues.error());
     RM_ASSIGN_OR_RETURN(const auto written, exportWeights(wanted));
     for (const auto& [file, bytes] : written)
         std::printf("%s  %lld bytes\n", file.c_str(), static_cast<long long>(bytes));

@@ -83,9 +83,9 @@ Result<void> importSubcommand(int argc, char** argv) {
         ->required();
     app.add_option("--spec", import.spec,
                    "Run spec of the run to come; without it the model is that of config.json");
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues ? Result<void>() : tl::unexpected(continues.error());
     RM_ASSIGN_OR_RETURN(const auto path, importWeights(import));
     std::printf("%s\n", path.c_str());
     return {};

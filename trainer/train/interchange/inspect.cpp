@@ -161,9 +161,9 @@ Result<void> inspectSubcommand(int argc, char** argv) {
                  "ringmaster-trainer inspect");
     app.add_option("path", path, "Checkpoint, folder or file")->required();
     app.add_flag("--json", json, "One JSON object");
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues ? Result<void>() : tl::unexpected(continues.error());
     RM_ASSIGN_OR_RETURN(const auto inspection, inspect(path));
     std::fputs((json ? toJson(inspection) : toText(inspection)).c_str(), stdout);
     return {};

@@ -14,9 +14,9 @@ Result<void> unpackSubcommand(int argc, char** argv) {
                  "ringmaster-trainer unpack");
     app.add_option("file", path)->required();
     app.add_option("out", out)->required();
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues ? Result<void>() : tl::unexpected(continues.error());
     return unpackTorchFile(path, out);
 }
 

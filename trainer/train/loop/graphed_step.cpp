@@ -52,7 +52,7 @@ at::Tensor GraphedStep::gradients(const std::vector<Batch>& batches, int64_t ste
     m_update.reset();
     m_recordings.clear();
     m_graphs.reset();
-    tell("memory ran out beside the recordings", step);
+    report("memory ran out beside the recordings", step);
     sum(batches, step);
     return m_loss;
 }
@@ -80,7 +80,7 @@ at::Tensor GraphedStep::add(const Batch& batch, bool isWhole, int64_t step) {
     const bool replayed = recording->graph->run();
     const RecordedLaps laps = m_work.takeLaps(); // laps of a failed recording are dropped
     if (!replayed) {
-        tell(recording->graph->obstacle(), step);
+        report(recording->graph->obstacle(), step);
         return recording->loss;
     }
     if (laps)
@@ -105,7 +105,7 @@ GraphedStep::Recording* GraphedStep::recordingFor(const Batch& batch, bool isWho
     if (const auto found = m_recordings.find(key); found != m_recordings.end())
         return &found->second;
     if (m_recordings.size() == kMostShapes) {
-        tell("batches have more than " + std::to_string(kMostShapes) + " shapes", step);
+        report("batches have more than " + std::to_string(kMostShapes) + " shapes", step);
         return nullptr;
     }
     Recording& recording = m_recordings[std::move(key)];
@@ -121,8 +121,8 @@ void GraphedStep::begin(Recording& recording, const Batch& batch, bool isWhole) 
         [this, &recording, isWhole] { recording.loss = compute(recording.input, isWhole); });
 }
 
-void GraphedStep::tell(const std::string& obstacle, int64_t step) {
-    if (!obstacle.empty() && m_told.insert(obstacle).second)
+void GraphedStep::report(const std::string& obstacle, int64_t step) {
+    if (!obstacle.empty() && m_reported.insert(obstacle).second)
         m_work.onObstacle(obstacle, step);
 }
 
@@ -134,7 +134,7 @@ at::Tensor GraphedStep::update(double setting, int64_t step) {
         m_update = m_graphs->make([this] { m_norm = m_work.update(); });
     }
     m_update->run();
-    tell(m_update->obstacle(), step);
+    report(m_update->obstacle(), step);
     return m_norm;
 }
 

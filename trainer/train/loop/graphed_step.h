@@ -66,12 +66,12 @@ private:
     at::Tensor compute(const Batch& batch, bool isWhole);
     Recording* recordingFor(const Batch& batch, bool isWhole, int64_t step);
     void begin(Recording& recording, const Batch& batch, bool isWhole);
-    void tell(const std::string& obstacle, int64_t step);
+    void report(const std::string& obstacle, int64_t step);
 
     std::unique_ptr<StepGraphs> m_graphs; ///< null: given up
     Work m_work;
     std::map<Key, Recording> m_recordings; ///< by the batch's shapes
-    std::set<std::string> m_told;          ///< obstacles
+    std::set<std::string> m_reported;      ///< obstacles
     at::Tensor m_loss;                     ///< these two: on the device, not in a graph's memory
     at::Tensor m_weight;
     bool m_settled = false; ///< the gradients no longer move

@@ -29,7 +29,7 @@ Result<Oracle> Oracle::open(const TorchrunEnvironment& environment) {
     return oracle;
 }
 
-void Oracle::tell(int64_t step, double loss) const {
+void Oracle::record(int64_t step, double loss) const {
     if (!m_file)
         return;
     char line[96];

@@ -21,7 +21,7 @@ public:
 
     /// Returns when the line is on the disk; nobody else may learn of the step earlier. Aborts if
     /// it cannot be written.
-    void tell(int64_t step, double loss) const;
+    void record(int64_t step, double loss) const;
 
 private:
     Descriptor m_file; ///< none: nothing is written

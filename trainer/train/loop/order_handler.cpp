@@ -53,7 +53,7 @@ OrderHandler::OrderHandler(Training& training, Validator& validator, Checkpointe
 
 void OrderHandler::listen() {
     m_control.setStep(m_training.step);
-    m_control.begin(m_training.scaler.seenShut(), m_spikes.tell());
+    m_control.begin(m_training.scaler.seenShut(), m_spikes.reportLoss());
 }
 
 Result<std::optional<Ending>> OrderHandler::obey() {
@@ -100,10 +100,10 @@ Result<std::optional<Ending>> OrderHandler::obey(const Order& order) {
 Result<std::optional<Ending>> OrderHandler::saveAndEnd(const char* reason, ExitCode code) {
     const auto saved = m_checkpointer.saveAndWait(reason);
     const std::string why = saved ? "" : saved.error().message;
-    const bool goesOn = !saved && code == ExitCode::kPaused;
+    const bool continues = !saved && code == ExitCode::kPaused;
     m_control.report(m_training.step, saved.has_value(),
-                     goesOn ? why + (isHeld() ? "; it stays held" : "; it trains on") : why);
-    if (goesOn) {
+                     continues ? why + (isHeld() ? "; it stays held" : "; it trains on") : why);
+    if (continues) {
         m_training.event(Severity::kWarning, "pause-failed", why);
         return std::nullopt;
     }

@@ -20,7 +20,7 @@ public:
     Rollback(Training& training, Checkpointer& checkpointer);
 
     /// `then` is called after each rollback, with the state of the checkpoint.
-    void tell(std::function<void(const TrainState&)> then) { m_then = std::move(then); }
+    void onRollback(std::function<void(const TrainState&)> then) { m_then = std::move(then); }
 
     enum class Outcome {
         kDone,

@@ -47,31 +47,31 @@ void SpikeGuard::onStep(double loss, double gradNorm) {
     m_new = {m_training.step, loss, gradNorm, normLimit()};
 }
 
-std::optional<double> SpikeGuard::tell() {
-    m_told = std::exchange(m_new, std::nullopt);
-    const bool isAsked = isOn() || !m_training.spec.rules.empty();
-    return m_told && isAsked ? std::optional(m_told->loss) : std::nullopt;
+std::optional<double> SpikeGuard::reportLoss() {
+    m_reported = std::exchange(m_new, std::nullopt);
+    const bool isWanted = isOn() || !m_training.spec.rules.empty();
+    return m_reported && isWanted ? std::optional(m_reported->loss) : std::nullopt;
 }
 
 Result<std::optional<Ending>> SpikeGuard::judge(std::optional<double> meanLoss) {
-    const std::optional<Figures> told = std::exchange(m_told, std::nullopt);
-    if (!told || !isOn())
+    const std::optional<Figures> reported = std::exchange(m_reported, std::nullopt);
+    if (!reported || !isOn())
         return std::nullopt;
     std::string what;
     if (meanLoss && m_losses.isSpike(*meanLoss))
         what = spikeText("the loss", m_losses, *meanLoss);
     // Whether the update was left out is decided before the step, with fewer norms than now.
-    const bool isLeftOut = skips() && told->gradNorm > told->normLimit;
-    if (std::isfinite(told->gradNorm) && (isLeftOut || m_norms.isSpike(told->gradNorm)))
+    const bool isLeftOut = skips() && reported->gradNorm > reported->normLimit;
+    if (std::isfinite(reported->gradNorm) && (isLeftOut || m_norms.isSpike(reported->gradNorm)))
         what += (what.empty() ? "" : ", and ") +
-                spikeText("the gradient norm", m_norms, told->gradNorm) +
+                spikeText("the gradient norm", m_norms, reported->gradNorm) +
                 (isLeftOut ? "; its update was left out" : "");
     // Values that are not finite are handled by NonFiniteGuard.
     if (meanLoss)
         m_losses.note(*meanLoss);
-    if (std::isfinite(told->gradNorm))
-        m_norms.note(told->gradNorm);
-    return what.empty() ? Result<std::optional<Ending>>(std::nullopt) : act(*told, what);
+    if (std::isfinite(reported->gradNorm))
+        m_norms.note(reported->gradNorm);
+    return what.empty() ? Result<std::optional<Ending>>(std::nullopt) : act(*reported, what);
 }
 
 Result<std::optional<Ending>> SpikeGuard::act(const Figures& at, const std::string& what) {
@@ -102,16 +102,16 @@ Result<std::optional<Ending>> SpikeGuard::act(const Figures& at, const std::stri
 
 void SpikeGuard::warn(const Figures& at, const std::string& what) {
     if (m_warnedAt >= 0 && at.step - m_warnedAt < kQuietSteps) {
-        ++m_untold;
+        ++m_unreported;
         return;
     }
-    const int64_t untold = std::exchange(m_untold, 0);
+    const int64_t unreported = std::exchange(m_unreported, 0);
     m_warnedAt = at.step;
     m_training.event(Severity::kWarning, "spike",
-                     what + (untold ? " (" + std::to_string(untold) +
-                                          " more since the last of "
-                                          "these warnings)"
-                                    : ""));
+                     what + (unreported ? " (" + std::to_string(unreported) +
+                                              " more since the last of "
+                                              "these warnings)"
+                                        : ""));
 }
 
 double SpikeGuard::normLimit() const {
@@ -127,7 +127,7 @@ void SpikeGuard::restore(const TrainState& from) {
     m_losses.restore(from.spikes.losses);
     m_norms.restore(from.spikes.gradNorms);
     m_new.reset(); // figures of weights that are gone
-    m_told.reset();
+    m_reported.reset();
 }
 
 } // namespace rm

@@ -24,7 +24,7 @@ public:
     /// Notes a logged step's figures: this rank's loss, and the gradient norm of all ranks.
     void onStep(double loss, double gradNorm);
     /// At a step's start: the loss that the ranks sum until its end, if there is a new one.
-    std::optional<double> tell();
+    std::optional<double> reportLoss();
     /// At the step's end: judges the ranks' mean loss; nullopt: not all had a finite one. Returns
     /// how the run ends; nullopt: it goes on.
     Result<std::optional<Ending>> judge(std::optional<double> meanLoss);
@@ -51,10 +51,10 @@ private:
     Rollback& m_rollback;
     SpikeWatch m_losses;
     SpikeWatch m_norms;
-    std::optional<Figures> m_new;  ///< of the last logged step, not summed yet
-    std::optional<Figures> m_told; ///< being summed
-    int64_t m_warnedAt = -1;       ///< step of the last event; those soon after it are counted
-    int64_t m_untold = 0;
+    std::optional<Figures> m_new;      ///< of the last logged step, not summed yet
+    std::optional<Figures> m_reported; ///< being summed
+    int64_t m_warnedAt = -1;           ///< step of the last event; those soon after it are counted
+    int64_t m_unreported = 0;
 };
 
 } // namespace rm

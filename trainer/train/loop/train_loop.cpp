@@ -40,12 +40,12 @@ TrainLoop::TrainLoop(std::unique_ptr<Training> training)
     , m_guard(*m_training, m_rollback)
     , m_spikes(*m_training, m_rollback)
     , m_orders(*m_training, m_validator, m_checkpointer, m_guard, m_spikes) {
-    m_rollback.tell([this](const TrainState& state) { m_spikes.restore(state); });
+    m_rollback.onRollback([this](const TrainState& state) { m_spikes.restore(state); });
     m_checkpointer.keepWith([this](TrainState& state) {
         m_spikes.store(state);
         m_orders.store(state);
     });
-    m_validator.tell([this](MetricId figure, double value) { m_orders.note(figure, value); });
+    m_validator.setReport([this](MetricId figure, double value) { m_orders.note(figure, value); });
 }
 
 Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
@@ -146,7 +146,7 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
     }
     m_figures.loss = loss.item<double>();
     m_figures.gradNorm = gradNorm.item<double>();
-    m_oracle.tell(t.step, m_figures.loss);
+    m_oracle.record(t.step, m_figures.loss);
     m_spikes.onStep(m_figures.loss, m_figures.gradNorm);
     if (t.world.isFirst() && t.scaler.scalesLoss())
         m_figures.lossScale = t.scaler.lossScale();

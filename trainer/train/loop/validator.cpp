@@ -50,8 +50,8 @@ std::optional<double> Validator::measure() {
         if (!world.isFirst())
             continue;
         m_training.report.publishAlone(figure.id, figure.value, m_training.step);
-        if (m_tell)
-            m_tell(figure.id, figure.value);
+        if (m_report)
+            m_report(figure.id, figure.value);
         std::printf("step %lld  %s %.4f\n", static_cast<long long>(m_training.step),
                     findBuiltinMetric(figure.id)->name.c_str(), figure.value);
     }

@@ -19,7 +19,7 @@ public:
     explicit Validator(Training& training);
 
     /// Sets the function that gets every figure on rank 0.
-    void tell(std::function<void(MetricId, double)> note) { m_tell = std::move(note); }
+    void setReport(std::function<void(MetricId, double)> note) { m_report = std::move(note); }
 
     bool isDue() const {
         const RunSpec::Validation& rule = m_training.spec.validation;
@@ -56,7 +56,7 @@ private:
     void noteFigure(double figure);
 
     Training& m_training;
-    std::function<void(MetricId, double)> m_tell;
+    std::function<void(MetricId, double)> m_report;
     Watch m_watch;
     Watched m_watched;
     double m_loss = std::numeric_limits<double>::quiet_NaN();

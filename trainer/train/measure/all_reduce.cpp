@@ -35,9 +35,9 @@ public:
                                         ? 0
                                         : times.back().seconds * static_cast<double>(bytes) /
                                               static_cast<double>(times.back().bytes);
-            const bool goesOn = times.size() < 2 ||
-                                fits(m_budget, Seconds(now() - m_began), bytes, Seconds(expected));
-            if (decided(goesOn ? 1 : 0) == 0)
+            const bool continues = times.size() < 2 || fits(m_budget, Seconds(now() - m_began),
+                                                            bytes, Seconds(expected));
+            if (decided(continues ? 1 : 0) == 0)
                 break;
             times.push_back(timeOf(bytes));
         }

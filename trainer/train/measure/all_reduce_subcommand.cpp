@@ -3,8 +3,8 @@
 #include "shared/spec/node_plan.h"
 #include "trainer/train/measure/all_reduce.h"
 #include "trainer/train/measure/subcommands.h"
-#include "trainer/train/session/asked_by_app.h"
 #include "trainer/train/session/options.h"
+#include "trainer/train/session/subcommand_io.h"
 
 #include <CLI/CLI.hpp>
 #include <sys/wait.h>
@@ -91,9 +91,9 @@ Result<void> allReduceSubcommand(int argc, char** argv) {
     app.add_option("--seconds", seconds, "How long, at the most, as far as links allow")
         ->check(CLI::Range(0.1, 3600.0))
         ->capture_default_str();
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn.map([](bool) {});
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues.map([](bool) {});
     RM_ASSIGN_OR_RETURN(const auto plan, planFromInput());
     RM_ASSIGN_OR_RETURN(const auto localRank, becomeRanks(plan.localRanks));
     endWithReader();

@@ -3,9 +3,9 @@
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/measure/step_profile.h"
 #include "trainer/train/measure/subcommands.h"
-#include "trainer/train/session/asked_by_app.h"
 #include "trainer/train/session/options.h"
 #include "trainer/train/session/session.h"
+#include "trainer/train/session/subcommand_io.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>
@@ -46,9 +46,9 @@ Result<void> stepProfileSubcommand(int argc, char** argv) {
     app.add_option("--seconds", seconds, "How long")
         ->check(CLI::Range(0.1, 3600.0))
         ->capture_default_str();
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn.map([](bool) {});
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues.map([](bool) {});
     RM_ASSIGN_OR_RETURN(const auto spec, specFrom(path));
     endWithReader();
     keepFreedMemory(); // as a run does

@@ -45,13 +45,13 @@ int64_t accumulationFor(const RunSpec& spec, int64_t samples) {
 Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ranks,
                              const Device& device, MemoryForecast forecast, int64_t bytes) {
     constexpr int kRounds = 2; // a rehearsal closer to the answer is more accurate
-    const MicroBatch asked = microBatchOf(spec);
+    const MicroBatch requested = microBatchOf(spec);
     int64_t samples = 0;
     for (int round = 0; round <= kRounds; ++round) {
         const int64_t before = std::exchange(samples, forecast.greatest(bytes, mostSamples(spec)));
         if (samples == 0)
             return fail(ErrorCode::kExhausted, "find a batch for " + memoryWords(bytes) +
-                                                   ": a micro-batch of " + asked.oneSample +
+                                                   ": a micro-batch of " + requested.oneSample +
                                                    " alone needs " +
                                                    memoryWords(forecast.at(1).total()) + "; " +
                                                    whatNeedsLess(spec, ranks));
@@ -59,7 +59,7 @@ Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ra
             break;
         forecast = MemoryForecast::make(spec, sizes, ranks, device, samples, &forecast);
     }
-    return FoundBatch{std::string(asked.key), samples * asked.valueOfOne, bytes,
+    return FoundBatch{std::string(requested.key), samples * requested.valueOfOne, bytes,
                       forecast.at(samples)};
 }
 

@@ -5,10 +5,10 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/memory/estimate_report.h"
-#include "trainer/train/session/asked_by_app.h"
 #include "trainer/train/session/failure.h"
 #include "trainer/train/session/options.h"
 #include "trainer/train/session/session.h"
+#include "trainer/train/session/subcommand_io.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>
@@ -72,10 +72,10 @@ Result<Device> openDevice(const RunSpec& spec, const EstimateOptions& options, i
 class Patience {
 public:
     explicit Patience(std::string what)
-        : m_thread([what = std::move(what)](const std::stop_token& stop) { tell(what, stop); }) {}
+        : m_thread([what = std::move(what)](const std::stop_token& stop) { show(what, stop); }) {}
 
 private:
-    static void tell(const std::string& what, const std::stop_token& stop) {
+    static void show(const std::string& what, const std::stop_token& stop) {
         constexpr std::chrono::milliseconds kInterval(500);
         std::mutex mutex;
         std::condition_variable_any stopped;
@@ -112,7 +112,7 @@ public:
         const MemoryEstimate least = leastMemory(m_spec, m_sizes, m_ranks, m_device);
         const auto forecast = least.total() <= free || free == 0 ? rehearse(free) : std::nullopt;
         if (forecast)
-            return told(*forecast);
+            return completed(*forecast);
         m_report.estimate = least;
         m_report.isLeast = true;
         if (m_options.findBatch)
@@ -155,7 +155,7 @@ private:
         }
     }
 
-    Result<EstimateReport> told(const MemoryForecast& forecast) {
+    Result<EstimateReport> completed(const MemoryForecast& forecast) {
         m_report.estimate = forecast.at(m_batch.samples);
         if (m_options.advise && !m_report.fits())
             m_report.advice = whatWouldFit(m_spec, m_sizes, m_ranks, m_device, forecast,
@@ -190,9 +190,9 @@ Result<void> estimateSubcommand(int argc, char** argv) {
                  "few samples. Data is not read.",
                  "ringmaster-trainer estimate");
     addOptions(app, options);
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn.map([](bool) {});
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues.map([](bool) {});
     RM_ASSIGN_OR_RETURN(const auto spec, specFrom(options.spec));
     if (options.json)
         endWithReader();

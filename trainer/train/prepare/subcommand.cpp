@@ -85,9 +85,9 @@ Result<void> prepareSubcommand(int argc, char** argv) {
     PrepareOptions options;
     CLI::App app("Makes a shard that the trainer maps into memory.", "ringmaster-trainer prepare");
     addOptions(app, options);
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn.map([](bool) {});
+    const auto continues = parseArguments(app, argc, argv);
+    if (!continues || !*continues)
+        return continues.map([](bool) {});
     const Kind& kind = kindOf(options);
     if (const auto valid = check(options, kind); !valid)
         return valid;

@@ -6,8 +6,8 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/formats/own_process.h"
 #include "trainer/train/self_test/self_test.h"
-#include "trainer/train/session/asked_by_app.h"
 #include "trainer/train/session/options.h"
+#include "trainer/train/session/subcommand_io.h"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>

@@ -73,7 +73,7 @@ Result<void> trustWhatIsProven(Session& session, const ShowInProcess& showInProc
     return {};
 }
 
-void tellOfCollectives(const Session& session) {
+void reportCollectives(const Session& session) {
     if (const std::string& fault = session.world.collectivesFault(); !fault.empty())
         session.event(Severity::kWarning, kOffEvent,
                       "the collectives of " + session.device.plugin->deviceName() +

@@ -22,6 +22,6 @@ Result<void> trustWhatIsProven(Session& session,
                                const ShowInProcess& showInProcess = showInOwnProgram);
 
 /// Tells by the same event that this world's ranks do without the device's collectives.
-void tellOfCollectives(const Session& session);
+void reportCollectives(const Session& session);
 
 } // namespace rm

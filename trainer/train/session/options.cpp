@@ -27,8 +27,8 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::st
     app.add_option("--device", options.device, "auto, cpu or cuda, instead of the spec's")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--save-initial", options.saveInitial, "Checkpoint before the first step");
-    RM_ASSIGN_OR_RETURN(const auto goesOn, parseArguments(app, argc, argv));
-    if (!goesOn)
+    RM_ASSIGN_OR_RETURN(const auto continues, parseArguments(app, argc, argv));
+    if (!continues)
         return std::nullopt;
     return options;
 }

@@ -32,7 +32,7 @@ void Backlog::add(std::vector<Record> records) {
             drop(record);
             continue;
         }
-        tellGap();
+        reportGap();
         push(std::move(record), bytes);
     }
 }
@@ -56,7 +56,7 @@ void Backlog::drop(const Record& record) {
     m_gap.lastStep = samples->step;
 }
 
-void Backlog::tellGap() {
+void Backlog::reportGap() {
     if (m_gap.records == 0)
         return;
     const Gap gap = std::exchange(m_gap, {});
@@ -93,7 +93,7 @@ std::vector<Record> Backlog::take(size_t bytes) {
 }
 
 void Backlog::close() {
-    tellGap();
+    reportGap();
 }
 
 } // namespace rm

@@ -32,7 +32,7 @@ public:
 private:
     bool hasRoomFor(const Record& record, size_t bytes) const;
     void drop(const Record& record);
-    void tellGap();
+    void reportGap();
     void push(Record record, size_t bytes);
 
     int m_rank;

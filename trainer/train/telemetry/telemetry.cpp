@@ -98,7 +98,7 @@ void Telemetry::append(Record record) {
 
 bool Telemetry::flush(bool triesAgain) {
     std::unique_lock lock(m_mutex);
-    const uint64_t mine = ++m_flushAsked;
+    const uint64_t mine = ++m_flushRequested;
     m_wake.notify_one();
     m_tried.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
                      [&] { return m_flushDone >= mine || (!triesAgain && m_flushTried >= mine); });
@@ -121,14 +121,14 @@ void Telemetry::drainLoop() {
     bool stop = false;
     while (!stop) {
         std::vector<Record> records;
-        uint64_t asked = 0;
+        uint64_t requested = 0;
         {
             std::unique_lock lock(m_mutex);
             m_wake.wait_for(lock, std::chrono::milliseconds(kFlushMs),
-                            [&] { return m_stop || m_hurry || m_flushAsked > m_flushDrained; });
+                            [&] { return m_stop || m_hurry || m_flushRequested > m_flushDrained; });
             m_hurry = false;
             stop = m_stop;
-            asked = m_flushAsked;
+            requested = m_flushRequested;
             records.swap(m_records);
         }
         // Values first, so that a command's record follows the step after which it took effect.
@@ -139,7 +139,7 @@ void Telemetry::drainLoop() {
             m_backlog.add(std::move(records));
             if (stop)
                 m_backlog.close();
-            m_flushDrained = asked;
+            m_flushDrained = requested;
             m_isDrained = stop;
         }
         m_unwritten.notify_one();
@@ -221,7 +221,7 @@ bool Telemetry::write(const std::vector<Record>& records) {
     if (auto journal = m_journal.flush(); !journal)
         written = std::move(journal);
     if (written && m_outage) {
-        tellOutage();
+        reportOutage();
         written = m_journal.flush();
     }
     if (!written && !m_outage) {
@@ -232,7 +232,7 @@ bool Telemetry::write(const std::vector<Record>& records) {
     return written.has_value();
 }
 
-void Telemetry::tellOutage() {
+void Telemetry::reportOutage() {
     const int64_t ms = (monotonicNowNs() - m_outage->sinceNs) / kNsPerMs;
     m_journal.append(Event{m_rank, -1, wallNowNs(), Severity::kWarning, "disk-full",
                            m_outage->why + " for " + std::to_string(ms) +

@@ -79,7 +79,7 @@ private:
     void take(const Item& item, std::vector<Record>& records);
     void writeLoop();
     bool write(const std::vector<Record>& records);
-    void tellOutage();
+    void reportOutage();
     void showState(std::optional<ErrorCode> problem);
     MetricId idOf(const MetricDef& own);
 
@@ -110,7 +110,7 @@ private:
     bool m_hurry = false;
     bool m_isDrained = false; ///< for good
     // Numbers of flushes.
-    uint64_t m_flushAsked = 0;
+    uint64_t m_flushRequested = 0;
     uint64_t m_flushDrained = 0; ///< whose records are in the backlog
     uint64_t m_flushTried = 0;   ///< given to the kernel, with or without success
     uint64_t m_flushDone = 0;

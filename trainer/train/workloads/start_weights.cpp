@@ -110,13 +110,13 @@ int64_t vocabOfConfig(const std::string& config) {
     return json ? std::max<int64_t>(0, intAt(*json, "vocab_size").value_or(0)) : 0;
 }
 
-Result<int64_t> embeddingRows(int64_t vocabSize, int64_t told) {
-    if (told == 0)
+Result<int64_t> embeddingRows(int64_t vocabSize, int64_t given) {
+    if (given == 0)
         return vocabSize;
-    if (told >= vocabSize && told - vocabSize < std::max(kMostPadding, told / kPaddingShare))
-        return told;
+    if (given >= vocabSize && given - vocabSize < std::max(kMostPadding, given / kPaddingShare))
+        return given;
     return fail(ErrorCode::kInvalid,
-                "start from weights (model.start_from): they are for " + std::to_string(told) +
+                "start from weights (model.start_from): they are for " + std::to_string(given) +
                     " tokens, the tokenizer has " + std::to_string(vocabSize) +
                     "; take theirs with data.tokenizer = \"tokenizer.json\" (or \"sentencepiece\", "
                     "\"bytes\") and, where it does not lie beside them, data.tokenizer_file");

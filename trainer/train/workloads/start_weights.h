@@ -24,10 +24,10 @@ Result<void> checkStart(const RunSpec& spec);
 /// The vocabulary size in a config.json; 0: it has none.
 int64_t vocabOfConfig(const std::string& config);
 
-/// Rows of the embedding for a tokenizer of `vocabSize` tokens and weights with `told` rows:
-/// `told`, if the difference can be padding; `vocabSize`, if `told` is 0 (unknown). kInvalid when
+/// Rows of the embedding for a tokenizer of `vocabSize` tokens and weights with `given` rows:
+/// `given`, if the difference can be padding; `vocabSize`, if `given` is 0 (unknown). kInvalid when
 /// the tokenizer cannot belong to the weights.
-Result<int64_t> embeddingRows(int64_t vocabSize, int64_t told);
+Result<int64_t> embeddingRows(int64_t vocabSize, int64_t given);
 
 /// Loads the weights into rank 0's model; the caller then broadcasts them. All ranks call it
 /// together and get the same error. kInvalid names every tensor that is missing, unknown or of

@@ -96,8 +96,8 @@ void FaceServer::onMessage(Face& face, const face::Message& message) {
         return greet(face, *hello);
     if (!face.greeted)
         return drop(face.channel);
-    if (const auto* asked = std::get_if<face::Ask>(&message))
-        ask(face, *asked);
+    if (const auto* requested = std::get_if<face::Ask>(&message))
+        ask(face, *requested);
     else if (const auto* followed = std::get_if<face::Follow>(&message))
         follow(face, followed->run);
     else if (std::holds_alternative<face::NodesChanged>(message))
@@ -121,8 +121,8 @@ void FaceServer::ask(Face& face, const face::Ask& ask) {
         return showWindow(face, ask);
     if (const auto run = runStartedBy(ask.request))
         face.starts[ask.number] = *run;
-    if (const auto* asked = std::get_if<TrialRequest>(&ask.request))
-        face.trials[ask.number] = asked->trial;
+    if (const auto* requested = std::get_if<TrialRequest>(&ask.request))
+        face.trials[ask.number] = requested->trial;
     // The request may name a node that was added a moment ago by a process that is gone already.
     (void)m_fleet.load();
     m_engine.post(ask.request, [own = QPointer(this), channel = QPointer(channel),
@@ -136,7 +136,7 @@ void FaceServer::showWindow(Face& face, const face::Ask& ask) {
     const QByteArray token = std::get<WindowRequest>(ask.request).activationToken;
     bool isShown = m_self.kind == face::Kind::kWindow;
     if (isShown)
-        Q_EMIT windowAsked(token);
+        Q_EMIT windowRequested(token);
     for (const auto& other : m_faces) {
         if (isShown)
             break;
@@ -154,16 +154,18 @@ FaceServer::Face* FaceServer::find(const FaceChannel* channel) const {
     return found == m_faces.end() ? nullptr : found->get();
 }
 
-void FaceServer::finish(FaceChannel* channel, const face::Ask& asked, const EngineReply& reply) {
+void FaceServer::finish(FaceChannel* channel, const face::Ask& requested,
+                        const EngineReply& reply) {
     Face* face = find(channel);
     if (!face)
         return;
     flush(*face);
-    if (!channel->send(face::Answer{asked.number, reply}))
-        channel->send(face::Answer{asked.number, failureOf(asked.request, ErrorCode::kExhausted,
-                                                           say("engine.answer-too-long"))});
-    face->trials.erase(asked.number);
-    if (face->starts.erase(asked.number) > 0 && !isBusy())
+    if (!channel->send(face::Answer{requested.number, reply}))
+        channel->send(
+            face::Answer{requested.number, failureOf(requested.request, ErrorCode::kExhausted,
+                                                     say("engine.answer-too-long"))});
+    face->trials.erase(requested.number);
+    if (face->starts.erase(requested.number) > 0 && !isBusy())
         Q_EMIT idle();
 }
 
@@ -197,7 +199,7 @@ void FaceServer::drop(FaceChannel* channel) {
 }
 
 /// Sends `message` to everybody, after the changes that are still pending.
-void FaceServer::tell(const face::Message& message) {
+void FaceServer::broadcast(const face::Message& message) {
     std::vector<FaceChannel*> overfull;
     for (const auto& face : m_faces) {
         if (!face->greeted)
@@ -245,16 +247,16 @@ void FaceServer::wireEngine() {
                 changed([&](Face& face) { face.progress[run] = progress; });
             });
     connect(&m_engine, &Engine::attemptEnded, this,
-            [this](const QString& run) { tell(face::AttemptEnded{run}); });
+            [this](const QString& run) { broadcast(face::AttemptEnded{run}); });
     connect(&m_engine, &Engine::tooLarge, this, [this](const QString& run, const QString& why) {
-        tell(face::TooLarge{run, why});
+        broadcast(face::TooLarge{run, why});
     });
     connect(&m_engine, &Engine::loginRefused, this,
-            [this](const QString& node) { tell(face::LoginRefused{node}); });
+            [this](const QString& node) { broadcast(face::LoginRefused{node}); });
     connect(&m_engine, &Engine::failed, this, [this](const QString& run, const QString& why) {
-        tell(face::Failed{run, why});
+        broadcast(face::Failed{run, why});
     });
-    connect(&m_fleet, &Fleet::nodesChanged, this, [this] { tell(face::NodesChanged{}); });
+    connect(&m_fleet, &Fleet::nodesChanged, this, [this] { broadcast(face::NodesChanged{}); });
 }
 
 } // namespace rm

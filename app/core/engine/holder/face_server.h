@@ -35,7 +35,7 @@ public:
 Q_SIGNALS:
     void idle(); ///< isBusy() no longer
     /// A second window was started: the one of this process is to be shown.
-    void windowAsked(const QByteArray& activationToken);
+    void windowRequested(const QByteArray& activationToken);
 
 private:
     struct Face;
@@ -45,11 +45,11 @@ private:
     void greet(Face& face, const face::Hello& hello);
     void ask(Face& face, const face::Ask& ask);
     void showWindow(Face& face, const face::Ask& ask);
-    void finish(FaceChannel* channel, const face::Ask& asked, const EngineReply& reply);
+    void finish(FaceChannel* channel, const face::Ask& requested, const EngineReply& reply);
     void follow(Face& face, const QString& run);
     void drop(FaceChannel* channel);
     Face* find(const FaceChannel* channel) const;
-    void tell(const face::Message& message);
+    void broadcast(const face::Message& message);
     void flush(Face& face);
     void wireEngine();
     template <class Change>

@@ -2,7 +2,7 @@
 #include "app/core/engine/holder/messages.h"
 
 #include "app/core/engine/holder/value_codec.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 
 #include <QCborParserError>
 
@@ -26,13 +26,13 @@ constexpr bool isKnown(ErrorCode code) {
     return false;
 }
 
-constexpr bool isKnown(AskedFrom from) {
+constexpr bool isKnown(RequestedFrom from) {
     switch (from) {
-    case AskedFrom::kWindow:
-    case AskedFrom::kTerminal:
-    case AskedFrom::kRule:
-    case AskedFrom::kRun:
-    case AskedFrom::kElsewhere:
+    case RequestedFrom::kWindow:
+    case RequestedFrom::kTerminal:
+    case RequestedFrom::kRule:
+    case RequestedFrom::kRun:
+    case RequestedFrom::kElsewhere:
         return true;
     }
     return false;

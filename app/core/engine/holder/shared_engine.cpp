@@ -64,11 +64,11 @@ struct SharedEngine::Impl {
         : paths(where)
         , fleet(nodes) {}
 
-    Asker asker(const Asker& by) const {
+    Requester requester(const Requester& by) const {
         const bool isWindow = self.kind == face::Kind::kWindow;
-        return by.who.empty()
-                   ? Asker{userName(), isWindow ? AskedFrom::kWindow : AskedFrom::kTerminal}
-                   : by;
+        return by.who.empty() ? Requester{userName(), isWindow ? RequestedFrom::kWindow
+                                                               : RequestedFrom::kTerminal}
+                              : by;
     }
 
     Paths paths;
@@ -163,14 +163,14 @@ void SharedEngine::post(EngineRequest request, Done done) {
 
 /// Fills in what this process alone knows, and what makes a repeated request the same one.
 void SharedEngine::complete(EngineRequest& request) const {
-    const auto fill = [this](auto& asked) {
-        if constexpr (requires { asked.by; })
-            asked.by = m_impl->asker(asked.by);
-        if constexpr (requires { makeAbsolute(asked.spec); })
-            makeAbsolute(asked.spec);
-        if constexpr (requires { makeAbsolute(*asked.spec); })
-            if (asked.spec)
-                makeAbsolute(*asked.spec);
+    const auto fill = [this](auto& requested) {
+        if constexpr (requires { requested.by; })
+            requested.by = m_impl->requester(requested.by);
+        if constexpr (requires { makeAbsolute(requested.spec); })
+            makeAbsolute(requested.spec);
+        if constexpr (requires { makeAbsolute(*requested.spec); })
+            if (requested.spec)
+                makeAbsolute(*requested.spec);
     };
     std::visit(fill, request);
     if (auto* launch = std::get_if<LaunchRequest>(&request); launch && launch->run.isEmpty())
@@ -279,7 +279,8 @@ void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
     passSignalsOn(*m_impl->local);
     m_impl->server = std::make_unique<FaceServer>(*m_impl->local, m_impl->fleet, m_impl->self);
     connect(m_impl->server.get(), &FaceServer::idle, this, &SharedEngine::idleForOthers);
-    connect(m_impl->server.get(), &FaceServer::windowAsked, this, &SharedEngine::windowAsked);
+    connect(m_impl->server.get(), &FaceServer::windowRequested, this,
+            &SharedEngine::windowRequested);
     m_impl->role = Impl::Role::kHolder;
     const auto listening =
         announced ? m_impl->server->listen(*socket) : tl::unexpected(announced.error());
@@ -324,8 +325,8 @@ void SharedEngine::giveUp(const Error& error) {
         opening->addResult(Result<void>(tl::unexpected(error)));
         opening->finish();
     }
-    for (auto& [number, asked] : std::exchange(m_impl->pending, {}))
-        asked.done(failureOf(asked.request, error));
+    for (auto& [number, requested] : std::exchange(m_impl->pending, {}))
+        requested.done(failureOf(requested.request, error));
     m_impl->live.clear();
     for (const QString& run : std::exchange(m_impl->followed, {}))
         Q_EMIT failed(run, QString::fromStdString(error.message));
@@ -340,8 +341,8 @@ void SharedEngine::onHolderGone() {
     for (const QString& run : m_impl->followed)
         m_impl->live[run] = unheard();
     std::vector<int64_t> lost;
-    for (auto& [number, asked] : m_impl->pending)
-        if (std::exchange(asked.begun, false) && runStartedBy(asked.request))
+    for (auto& [number, requested] : m_impl->pending)
+        if (std::exchange(requested.begun, false) && runStartedBy(requested.request))
             lost.push_back(number);
     for (const int64_t number : lost) {
         const EngineRequest& request = m_impl->pending.at(number).request;
@@ -372,8 +373,8 @@ struct SharedEngine::Hearing {
     Impl& impl;
 
     void operator()(const face::Accepted& m) {
-        if (const auto asked = impl.pending.find(m.number); asked != impl.pending.end())
-            asked->second.begun = true;
+        if (const auto requested = impl.pending.find(m.number); requested != impl.pending.end())
+            requested->second.begun = true;
     }
     void operator()(const face::Answer& m) { engine.settle(m.number, m.reply); }
     void operator()(const face::RunsChanged&) { Q_EMIT engine.runsChanged(); }
@@ -399,7 +400,7 @@ struct SharedEngine::Hearing {
         Q_EMIT engine.loginRefused(m.node);
     }
     void operator()(const face::Failed& m) { Q_EMIT engine.failed(m.run, m.message); }
-    void operator()(const face::ShowWindow& m) { Q_EMIT engine.windowAsked(m.activationToken); }
+    void operator()(const face::ShowWindow& m) { Q_EMIT engine.windowRequested(m.activationToken); }
     void operator()(const face::NodesChanged&) { (void)impl.fleet.load(); }
     void operator()(const face::Hello&) {}
     void operator()(const face::Ask&) {}

@@ -45,7 +45,7 @@ public:
 Q_SIGNALS:
     void idleForOthers(); ///< isBusyForOthers() no longer
     /// A second window was started: the one of this process is to be shown.
-    void windowAsked(const QByteArray& activationToken);
+    void windowRequested(const QByteArray& activationToken);
 
 private:
     void complete(EngineRequest& request) const;

@@ -6,8 +6,8 @@
 #include "app/core/checkpoints/verify_checkpoint.h"
 #include "app/core/engine/parts.h"
 #include "app/core/findings/text.h"
-#include "app/core/runs/asked_words.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/runs/requested_words.h"
+#include "app/core/store/requested_command.h"
 
 #include <functional>
 #include <optional>
@@ -18,18 +18,20 @@ namespace {
 
 using Change = std::function<Result<void>(const ProcedureContext&)>;
 
-/// Changes a checkpoint on a node and in the database, then stores `asked`. `attempt` is a phrase.
+/// Changes a checkpoint on a node and in the database, then stores `requested`. `attempt` is a
+/// phrase.
 QFuture<Result<void>> change(LocalEngine& engine, const QString& run, const char* attempt,
-                             Change change, std::optional<AskedCommand> asked = {}) {
+                             Change change, std::optional<RequestedCommand> requested = {}) {
     if (const auto found = engine.summary(run); !found)
         return refuse<Result<void>>(found.error());
     if (auto can = engine.canWrite(say(attempt, {{"run", run.toStdString()}})); !can)
         return ready(std::move(can));
-    return runOn(engine.parts().pool, [run, change = std::move(change), asked = std::move(asked),
-                                       context = engine.closingContext()] {
-        const Result<void> changed = change(context);
-        return changed && asked ? noteDone(context, run, *asked) : changed;
-    });
+    return runOn(engine.parts().pool,
+                 [run, change = std::move(change), requested = std::move(requested),
+                  context = engine.closingContext()] {
+                     const Result<void> changed = change(context);
+                     return changed && requested ? noteDone(context, run, *requested) : changed;
+                 });
 }
 
 std::string onCheckpoint(const char* phrase, const QString& checkpoint, const QString& run) {
@@ -87,7 +89,7 @@ QFuture<Result<void>> RemoveCheckpointRequest::perform(LocalEngine& engine) cons
         [run = run, which](const ProcedureContext& context) {
             return removeCheckpoint(context, run, which);
         },
-        askedNow(kRemoveCheckpoint, by, {{"checkpoint", which}}));
+        requestedNow(kRemoveCheckpoint, by, {{"checkpoint", which}}));
 }
 
 std::string BringBackCheckpointRequest::attempt() const {
@@ -101,7 +103,7 @@ QFuture<Result<void>> BringBackCheckpointRequest::perform(LocalEngine& engine) c
         [run = run, which](const ProcedureContext& context) {
             return bringBackCheckpoint(context, run, which);
         },
-        askedNow(kBringBackCheckpoint, by, {{"checkpoint", which}}));
+        requestedNow(kBringBackCheckpoint, by, {{"checkpoint", which}}));
 }
 
 std::string VerifyCheckpointRequest::attempt() const {

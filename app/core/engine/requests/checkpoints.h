@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/checkpoints/checkpoint_orders.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "shared/checkpoint/compare.h"
 #include "shared/result.h"
 
@@ -65,7 +65,7 @@ struct RemoveCheckpointRequest {
 
     QString run;
     QString checkpoint;
-    Asker by = {};
+    Requester by = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
@@ -78,7 +78,7 @@ struct BringBackCheckpointRequest {
 
     QString run;
     QString checkpoint;
-    Asker by = {};
+    Requester by = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;

@@ -27,12 +27,14 @@ std::string attempted(const std::string& command, const QString& run) {
 }
 
 /// The answer to a command that is asked for again, after it had its answer.
-CommandAnswer answerOf(const AskedCommand& asked, const QString& run) {
-    if (asked.state == AskedState::kApplied)
-        return CommandState{asked.id, CommandProgress::kApplied, asked.step, asked.answer};
-    if (asked.state == AskedState::kRefused)
-        return CommandState{asked.id, CommandProgress::kRefused, asked.step, asked.answer};
-    return failAs(attempted(asked.kind, run), {ErrorCode::kUnavailable, asked.answer});
+CommandAnswer answerOf(const RequestedCommand& requested, const QString& run) {
+    if (requested.state == RequestedState::kApplied)
+        return CommandState{requested.id, CommandProgress::kApplied, requested.step,
+                            requested.answer};
+    if (requested.state == RequestedState::kRefused)
+        return CommandState{requested.id, CommandProgress::kRefused, requested.step,
+                            requested.answer};
+    return failAs(attempted(requested.kind, run), {ErrorCode::kUnavailable, requested.answer});
 }
 
 /// The answer that needs no ranks; nullopt: the ranks have to do it.
@@ -55,12 +57,12 @@ std::optional<CommandAnswer> answerWithoutRanks(LocalEngine& engine, const QStri
 
 /// Sends a command that is stored to the ranks, unless the run has ended meanwhile.
 QFuture<CommandAnswer> sendToRanks(LocalEngine& engine, const QString& run, const Command& command,
-                                   int64_t askedNs) {
+                                   int64_t requestedNs) {
     Following& following = engine.parts().following;
     const auto ended = answerWithoutRanks(engine, run, command.kind);
     const auto followed = ended ? Result<void>() : following.follow(run);
     if (FollowedRun* ranks = following.find(run); !ended && followed && ranks)
-        return ranks->send(command, askedNs);
+        return ranks->send(command, requestedNs);
     const CommandAnswer answer =
         ended       ? *ended
         : !followed ? CommandAnswer(tl::unexpected<Error>(followed.error()))
@@ -70,16 +72,16 @@ QFuture<CommandAnswer> sendToRanks(LocalEngine& engine, const QString& run, cons
     engine.noteCommandState(run, command.kind,
                             {command.id, CommandProgress::kRefused, -1,
                              answer ? answer->message : answer.error().message},
-                            isDone ? AskedState::kApplied : AskedState::kRefused);
+                            isDone ? RequestedState::kApplied : RequestedState::kRefused);
     return ready(answer);
 }
 
 /// Stores the command, then sends it.
 QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
-                                    const AskedCommand& asked, const Command& command) {
+                                    const RequestedCommand& requested, const Command& command) {
     const auto promise = std::make_shared<QPromise<CommandAnswer>>();
     promise->start();
-    const auto onStored = [&engine, promise, run, command](const Result<AskedCommand>& stored) {
+    const auto onStored = [&engine, promise, run, command](const Result<RequestedCommand>& stored) {
         const auto finish = [promise](const CommandAnswer& answer) {
             promise->addResult(answer);
             promise->finish();
@@ -89,12 +91,12 @@ QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
         Q_EMIT engine.runsChanged();
         if (!isOpen(stored->state))
             return finish(answerOf(*stored, run));
-        whenAnswered(sendToRanks(engine, run, command, stored->askedNs), &engine, finish);
+        whenAnswered(sendToRanks(engine, run, command, stored->requestedNs), &engine, finish);
     };
-    engine.parts().writer->post([&engine, run, asked, onStored](StoreWriter& writer) {
-        const auto stored = writer.addCommand(run, asked);
+    engine.parts().writer->post([&engine, run, requested, onStored](StoreWriter& writer) {
+        const auto stored = writer.addCommand(run, requested);
         QMetaObject::invokeMethod(&engine, [onStored, stored] { onStored(stored); });
-        return stored.map([](const AskedCommand&) {});
+        return stored.map([](const RequestedCommand&) {});
     });
     return promise->future();
 }
@@ -112,20 +114,21 @@ bool isAlready(CommandKind kind, RunStateKind state) {
     return ends && state == RunStateKind::kStopped;
 }
 
-AskedCommand askedNow(std::string kind, const Asker& by,
-                      std::vector<std::pair<std::string, std::string>> args) {
+RequestedCommand requestedNow(std::string kind, const Requester& by,
+                              std::vector<std::pair<std::string, std::string>> args) {
     return {.id = newCommandId(),
             .kind = std::move(kind),
             .args = std::move(args),
-            .by = by.who.empty() ? Asker{userName(), by.from} : by,
-            .askedNs = wallNowNs(),
-            .state = AskedState::kApplied};
+            .by = by.who.empty() ? Requester{userName(), by.from} : by,
+            .requestedNs = wallNowNs(),
+            .state = RequestedState::kApplied};
 }
 
-Result<void> noteDone(const ProcedureContext& context, const QString& run, AskedCommand asked) {
-    asked.answeredNs = wallNowNs();
+Result<void> noteDone(const ProcedureContext& context, const QString& run,
+                      RequestedCommand requested) {
+    requested.answeredNs = wallNowNs();
     const auto noted = context.writer->call([&](StoreWriter& writer) {
-        return writer.addCommand(run, asked).map([](const AskedCommand&) {});
+        return writer.addCommand(run, requested).map([](const RequestedCommand&) {});
     });
     context.changed(run);
     return noted;
@@ -138,33 +141,33 @@ std::string CommandRequest::attempt() const {
 QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
     LocalEngine::Parts& parts = engine.parts();
     const QString itself = parts.launches.runOf(run);
-    AskedCommand asked = askedNow(commandKindName(kind), by, args);
+    RequestedCommand requested = requestedNow(commandKindName(kind), by, args);
     if (!id.empty())
-        asked.id = id;
-    asked.state = AskedState::kWaiting;
+        requested.id = id;
+    requested.state = RequestedState::kWaiting;
     if (const auto answer = parts.launches.command(itself, kind)) {
-        asked.state = *answer ? AskedState::kApplied : AskedState::kRefused;
-        asked.answer = *answer ? (*answer)->message : answer->error().message;
-        engine.noteCommand(itself, asked);
+        requested.state = *answer ? RequestedState::kApplied : RequestedState::kRefused;
+        requested.answer = *answer ? (*answer)->message : answer->error().message;
+        engine.noteCommand(itself, requested);
         return ready(*answer);
     }
     if (const auto answer = answerWithoutRanks(engine, itself, kind)) {
         const bool livesOn = kind == CommandKind::kKill && parts.writer && parts.reader &&
-                             !parts.reader->givenUp(itself).empty();
-        return livesOn ? parts.givenUp.kill(itself) : ready(*answer);
+                             !parts.reader->declaredLost(itself).empty();
+        return livesOn ? parts.declaredLost.kill(itself) : ready(*answer);
     }
     if (kind == CommandKind::kSet)
         if (const auto checked = checkSettings(*parts.reader, itself, args); !checked)
             return ready<Answer>(failAs(attempted(commandKindName(kind), itself), checked.error()));
     if (const auto followed = parts.following.follow(itself); !followed)
         return refuse<Answer>(followed.error());
-    const Command command{asked.id, kind, args};
+    const Command command{requested.id, kind, args};
     // A kill waits for nothing, such as a disk that does not answer.
     if (kind == CommandKind::kKill)
-        engine.noteCommand(itself, asked);
+        engine.noteCommand(itself, requested);
     if (!parts.writer || kind == CommandKind::kKill)
-        return sendToRanks(engine, itself, command, asked.askedNs);
-    return storeAndSend(engine, itself, asked, command);
+        return sendToRanks(engine, itself, command, requested.requestedNs);
+    return storeAndSend(engine, itself, requested, command);
 }
 
 std::string WithdrawRequest::attempt() const {
@@ -180,16 +183,17 @@ QFuture<Result<QString>> WithdrawRequest::perform(LocalEngine& engine) const {
         const auto withdrawn = followed->withdraw(command);
         return withdrawn ? ready<Answer>(*withdrawn) : refuseAs(withdrawn.error());
     }
-    const auto open = parts.reader ? parts.reader->openCommands(run) : std::vector<AskedCommand>();
-    const auto found = std::ranges::find(open, command, &AskedCommand::id);
+    const auto open =
+        parts.reader ? parts.reader->openCommands(run) : std::vector<RequestedCommand>();
+    const auto found = std::ranges::find(open, command, &RequestedCommand::id);
     if (found == open.end())
         return refuseAs({ErrorCode::kInvalid, say("engine.answered-already")});
-    if (found->state == AskedState::kAccepted)
+    if (found->state == RequestedState::kAccepted)
         return refuseAs({ErrorCode::kInvalid, say("engine.accepted-by-node")});
     // A follower of the run would send it; the writer is asked before anybody can begin to follow.
     const std::string left = say("engine.may-take-effect");
     auto done = engine.edit(attempt(), [run = run, command = command, left](StoreWriter& writer) {
-        return writer.setCommandState(run, command, AskedState::kWithdrawn, -1,
+        return writer.setCommandState(run, command, RequestedState::kWithdrawn, -1,
                                       say("engine.withdrawn", {{"left", left}}));
     });
     return done.then([left](const Result<void>& stored) {
@@ -217,14 +221,15 @@ QFuture<Result<void>> DeclareLostRequest::perform(LocalEngine& engine) const {
             failAs(attempt(), {ErrorCode::kUnavailable, say("engine.ranks-being-started")}));
     if (const auto followed = parts.following.follow(run); !followed)
         return ready<Answer>(failAs(attempt(), followed.error()));
-    const AskedCommand asked = askedNow("declare-lost", by, {{"node", node.toStdString()}});
+    const RequestedCommand requested =
+        requestedNow("declare-lost", by, {{"node", node.toStdString()}});
     return parts.following.find(run)
-        ->declareLost(node.toStdString(), asked.by)
-        .then([&engine, run = run, attempt = attempt(), asked](const Answer& declared) {
+        ->declareLost(node.toStdString(), requested.by)
+        .then([&engine, run = run, attempt = attempt(), requested](const Answer& declared) {
             if (!declared)
                 return Answer(failAs(attempt, declared.error()));
-            engine.noteCommand(run, asked);
-            engine.parts().givenUp.look();
+            engine.noteCommand(run, requested);
+            engine.parts().declaredLost.look();
             return declared;
         });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "shared/result.h"
 #include "shared/wire/messages.h"
@@ -39,7 +39,7 @@ struct CommandRequest {
     CommandKind kind = CommandKind::kHold;
     std::vector<std::pair<std::string, std::string>> args = {};
     std::string id = {};
-    Asker by = {};
+    Requester by = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
@@ -68,7 +68,7 @@ struct DeclareLostRequest {
 
     QString run;
     QString node;
-    Asker by = {};
+    Requester by = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;

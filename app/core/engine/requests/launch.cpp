@@ -63,23 +63,23 @@ Result<std::vector<PlacedParty>> partiesOf(LocalEngine& engine, const RunSummary
     return nodes.empty() ? engine.placeOf(run) : engine.place(nodes);
 }
 
-void noteResume(LocalEngine& engine, const QString& run, AskedCommand asked,
+void noteResume(LocalEngine& engine, const QString& run, RequestedCommand requested,
                 const Started& started) {
-    asked.state = started ? AskedState::kApplied : AskedState::kRefused;
-    asked.answeredNs = wallNowNs();
-    asked.answer = started ? std::string() : started.error().message;
+    requested.state = started ? RequestedState::kApplied : RequestedState::kRefused;
+    requested.answeredNs = wallNowNs();
+    requested.answer = started ? std::string() : started.error().message;
     // Only the ranks can say from which step: they pass over a damaged checkpoint.
     if (started && engine.parts().reader)
-        asked.answer =
+        requested.answer =
             say("engine.attempt",
                 {{"attempt", std::to_string(engine.parts().reader->newestAttempt(run))}});
-    engine.noteCommand(run, asked);
+    engine.noteCommand(run, requested);
 }
 
 /// Asks the nodes of a launch for something, without starting anything.
 template <class Ask, class Answer = std::invoke_result_t<Ask, Launcher&>>
 QFuture<Answer> askLauncher(LocalEngine& engine, Launcher::Request request, Ask ask) {
-    request.patience = kAskedPatience;
+    request.patience = kRequestPatience;
     return runOn(engine.parts().pool,
                  [request = std::move(request), ask = std::move(ask), hosts = engine.parts().hosts,
                   stop = engine.parts().closing.get_token()]() -> Answer {
@@ -94,16 +94,16 @@ QFuture<Answer> askLauncher(LocalEngine& engine, Launcher::Request request, Ask 
 /// All of that can be cancelled as any launch. Lives until it has its answer.
 class ResumingLaunch : public std::enable_shared_from_this<ResumingLaunch> {
 public:
-    ResumingLaunch(LocalEngine& engine, LaunchRequest asked, CheckedSpec spec,
+    ResumingLaunch(LocalEngine& engine, LaunchRequest requested, CheckedSpec spec,
                    std::vector<PlacedParty> parties)
         : m_engine(engine)
-        , m_asked(std::move(asked))
+        , m_request(std::move(requested))
         , m_spec(std::move(spec))
         , m_parties(std::move(parties)) {}
 
     QFuture<Started> start() {
         m_promise.start();
-        m_token = m_engine.parts().launches.begin(m_asked.run);
+        m_token = m_engine.parts().launches.begin(m_request.run);
         const LocalEngine::Parts& parts = m_engine.parts();
         if (parts.reader && parts.writer)
             m_open = openEarlierRuns(*parts.reader, *m_spec);
@@ -129,7 +129,7 @@ private:
     }
 
     LocalEngine& m_engine;
-    const LaunchRequest m_asked;
+    const LaunchRequest m_request;
     const CheckedSpec m_spec;
     const std::vector<PlacedParty> m_parties;
     std::vector<RunSummary> m_open; ///< what it may resume and has not ended, as far as is known
@@ -143,7 +143,7 @@ QFuture<Result<void>> ResumingLaunch::catchUp() {
     for (const RunSummary& run : m_open)
         if (auto following = m_engine.parts().following.follow(run.id); !following)
             return ready(std::move(following));
-    m_engine.parts().launches.setProgress(m_asked.run,
+    m_engine.parts().launches.setProgress(m_request.run,
                                           {QString::fromStdString(say("engine.catch-up"))});
     const auto promise = std::make_shared<QPromise<Result<void>>>();
     promise->start();
@@ -180,7 +180,7 @@ std::optional<Result<void>> ResumingLaunch::caughtUpWithAll(int64_t waitedNs) co
 
 void ResumingLaunch::look() {
     const auto looked =
-        runOn(m_engine.parts().pool, [id = m_asked.run, spec = m_spec, parties = m_parties,
+        runOn(m_engine.parts().pool, [id = m_request.run, spec = m_spec, parties = m_parties,
                                       context = m_engine.procedureContext(m_token)] {
             return findEarlierRun(context, id, *spec, parties);
         });
@@ -192,9 +192,9 @@ void ResumingLaunch::look() {
 void ResumingLaunch::onAlive(const Error& error) {
     LocalEngine::Parts& parts = m_engine.parts();
     for (const RunSummary& run : m_open)
-        if (const auto words = goesOnByItself(*parts.reader, *m_spec, m_asked.nodes, run);
+        if (const auto words = resumesByItself(*parts.reader, *m_spec, m_request.nodes, run);
             words && !m_token->isCancelled()) {
-            parts.launches.end(m_asked.run);
+            parts.launches.end(m_request.run);
             noteEarlier(run.id, *words);
             return give(run.id);
         }
@@ -203,8 +203,8 @@ void ResumingLaunch::onAlive(const Error& error) {
 
 void ResumingLaunch::onLooked(const Earlier& earlier) {
     Launches& launches = m_engine.parts().launches;
-    launches.end(m_asked.run);
-    const std::string attempt = m_asked.attempt();
+    launches.end(m_request.run);
+    const std::string attempt = m_request.attempt();
     if (m_token->isCancelled())
         return give(fail(ErrorCode::kUnavailable, attempt + ": cancelled"));
     if (!earlier)
@@ -213,9 +213,9 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
     const auto started = begin(*earlier);
     // Not for a run that is refused at once: what is asked of this launch must not reach that run.
     if (*earlier && (*earlier)->isSame() && !started.isFinished())
-        launches.resumeAs(m_asked.run, (*earlier)->run);
+        launches.resumeAs(m_request.run, (*earlier)->run);
     whenAnswered(started, &m_engine, [own = shared_from_this(), words](const Started& answer) {
-        own->m_engine.parts().launches.forgetResumed(own->m_asked.run);
+        own->m_engine.parts().launches.forgetResumed(own->m_request.run);
         if (answer)
             own->noteEarlier(*answer, words);
         own->give(answer);
@@ -223,7 +223,7 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
 }
 
 QFuture<Started> ResumingLaunch::begin(const std::optional<EarlierRun>& earlier) {
-    const auto& [spec, nodes, id, ifTooLarge] = m_asked;
+    const auto& [spec, nodes, id, ifTooLarge] = m_request;
     if (earlier && earlier->isSame())
         return ResumeRequest{earlier->run, {}, nodes}.perform(m_engine);
     if (earlier && !earlier->run.isEmpty())
@@ -232,8 +232,8 @@ QFuture<Started> ResumingLaunch::begin(const std::optional<EarlierRun>& earlier)
     const Origin origin =
         earlier ? Origin{{}, earlier->step, earlier->checkpoint, false} : Origin();
     return m_engine.parts().launches.start(
-        id, [id = m_asked.run, checked = m_spec, parties = m_parties, origin,
-             tooLarge = m_asked.ifTooLarge](const ProcedureContext& context) {
+        id, [id = m_request.run, checked = m_spec, parties = m_parties, origin,
+             tooLarge = m_request.ifTooLarge](const ProcedureContext& context) {
             return launchRun(context, id, checked, parties, origin, tooLarge);
         });
 }
@@ -288,20 +288,20 @@ QFuture<Started> ResumeRequest::perform(LocalEngine& engine) const {
     if (!parties)
         return refuse<Answer>(parties.error());
     for (const PlacedParty& party : *parties)
-        if (parts.givenUp.isEnding({run, party.node.name}))
+        if (parts.declaredLost.isEnding({run, party.node.name}))
             return ready<Answer>(
                 failAs(attempt(), {ErrorCode::kUnavailable, say("engine.lost-node-is-ending",
                                                                 {{"node", party.node.name}})}));
     parts.following.forget(run);
-    AskedCommand asked = askedNow(checkpoint.isEmpty() ? "resume" : "restore", by);
+    RequestedCommand requested = requestedNow(checkpoint.isEmpty() ? "resume" : "restore", by);
     if (!checkpoint.isEmpty())
-        asked.args.emplace_back("checkpoint", checkpoint.toStdString());
+        requested.args.emplace_back("checkpoint", checkpoint.toStdString());
     return parts.launches.start(
         run,
         [found = *found, parties = *parties, which = checkpoint.toStdString()](
             const ProcedureContext& context) { return resumeRun(context, found, parties, which); },
-        [&engine, run = run, asked](const Answer& answer) {
-            noteResume(engine, run, asked, answer);
+        [&engine, run = run, requested](const Answer& answer) {
+            noteResume(engine, run, requested, answer);
         });
 }
 

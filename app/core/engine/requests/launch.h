@@ -5,7 +5,7 @@
 #include "app/core/findings/check_row.h"
 #include "app/core/launch/node_preflight.h"
 #include "app/core/launch/plan.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "shared/result.h"
 #include "shared/spec/run_spec.h"
 
@@ -68,7 +68,7 @@ struct ResumeRequest {
     QString run;
     QString checkpoint = {};           ///< empty: the newest
     std::vector<Placement> nodes = {}; ///< empty: those of the last attempt
-    Asker by = {};
+    Requester by = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;

@@ -4,7 +4,7 @@
 #include "app/core/engine/parts.h"
 #include "app/core/engine/run_folders.h"
 #include "app/core/findings/text.h"
-#include "app/core/runs/asked_words.h"
+#include "app/core/runs/requested_words.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
@@ -134,11 +134,11 @@ QFuture<Result<void>> RemoveFromNodesRequest::perform(LocalEngine& engine) const
         return ready<Answer>(std::move(can));
     engine.parts().following.forget(run);
     return runOn(engine.parts().pool,
-                 [run = run, places = *places, asked = askedNow(kClean, by),
+                 [run = run, places = *places, requested = requestedNow(kClean, by),
                   context = engine.procedureContext(std::make_shared<CancelToken>()),
                   stop = engine.parts().closing.get_token()] {
                      return removeRunFolders(context, run, places, stop).and_then([&] {
-                         return noteDone(context, run, asked);
+                         return noteDone(context, run, requested);
                      });
                  });
 }

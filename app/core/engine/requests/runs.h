@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/agent/run_folder.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "shared/result.h"
 
 #include <QByteArray>
@@ -99,7 +99,7 @@ struct RemoveFromNodesRequest {
     using Answer = Result<void>;
 
     QString run;
-    Asker by = {};
+    Requester by = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;

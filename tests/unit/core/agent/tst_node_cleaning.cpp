@@ -40,9 +40,10 @@ private Q_SLOTS:
             nodeOf("b", {trainer("a process uses it"), runOf("r")}, "home", "state"),
             nodeOf("c", {trainer("")}, "another", ""),
             {"gone", fail(ErrorCode::kUnavailable, "no route")}};
-        tellSharedOnce(nodes);
-        QCOMPARE(nodes[0].toldBy, std::string("b"));
-        QVERIFY(nodes[1].toldBy.empty() && nodes[2].toldBy.empty() && nodes[3].toldBy.empty());
+        reportSharedOnce(nodes);
+        QCOMPARE(nodes[0].reportedBy, std::string("b"));
+        QVERIFY(nodes[1].reportedBy.empty() && nodes[2].reportedBy.empty() &&
+                nodes[3].reportedBy.empty());
         QCOMPARE(nodes[0].sharers, std::vector<std::string>{"b"});
         QCOMPARE(nodes[1].sharers, std::vector<std::string>{"a"});
         QVERIFY(nodes[2].sharers.empty() && nodes[0].report->items.empty());
@@ -68,9 +69,9 @@ private Q_SLOTS:
     void runsOfFoldersOfTheirOwnAreToldByEach() {
         std::vector<CleanedNode> nodes{nodeOf("a", {trainer(""), runOf("r")}, "home", "state-a"),
                                        nodeOf("b", {trainer(""), runOf("s")}, "home", "state-b")};
-        tellSharedOnce(nodes);
-        QVERIFY(nodes[0].toldBy.empty());
-        QCOMPARE(nodes[1].toldBy, std::string("a"));
+        reportSharedOnce(nodes);
+        QVERIFY(nodes[0].reportedBy.empty());
+        QCOMPARE(nodes[1].reportedBy, std::string("a"));
         QCOMPARE(nodes[1].report->items.size(), size_t{1});
         QCOMPARE(nodes[1].report->items.front().name, std::string("s"));
         QCOMPARE(bytesOf(nodes), 300 + 20 + 20);
@@ -79,8 +80,8 @@ private Q_SLOTS:
     void whatTellsNoIdIsItsOwn() {
         std::vector<CleanedNode> nodes{nodeOf("a", {trainer("")}, "", ""),
                                        nodeOf("b", {trainer("")}, "", "")};
-        tellSharedOnce(nodes);
-        QVERIFY(nodes[0].toldBy.empty() && nodes[1].toldBy.empty());
+        reportSharedOnce(nodes);
+        QVERIFY(nodes[0].reportedBy.empty() && nodes[1].reportedBy.empty());
         QCOMPARE(bytesOf(nodes), 600);
     }
 };

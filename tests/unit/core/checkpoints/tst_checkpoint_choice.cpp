@@ -2,7 +2,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_orders.h"
 #include "app/core/checkpoints/checkpoint_words.h"
-#include "app/core/runs/asked_words.h"
+#include "app/core/runs/requested_words.h"
 
 #include <QDateTime>
 #include <QTest>
@@ -54,25 +54,25 @@ private Q_SLOTS:
         constexpr int64_t kDayNs = int64_t{24} * 3600 * 1'000'000'000;
         StoredCheckpoint checkpoint = stored(20, true, "", 2);
         checkpoint.saved.path = "/checkpoints/step-000000020";
-        const auto asked = [](const char* kind, const char* which, int64_t day) {
-            AskedCommand command;
+        const auto requested = [](const char* kind, const char* which, int64_t day) {
+            RequestedCommand command;
             command.kind = kind;
             command.args = {{"checkpoint", which}};
-            command.askedNs = day * kDayNs;
+            command.requestedNs = day * kDayNs;
             return command;
         };
-        const auto until = [&](const std::vector<AskedCommand>& newestFirst, int64_t day) {
+        const auto until = [&](const std::vector<RequestedCommand>& newestFirst, int64_t day) {
             const auto found = broughtBackUntil({checkpoint}, newestFirst, day * kDayNs);
             return found.empty() ? -1 : found.at(checkpoint.saved.path) / kDayNs;
         };
-        const AskedCommand byName = asked(kRemoveCheckpoint, "step-000000020", 3);
+        const RequestedCommand byName = requested(kRemoveCheckpoint, "step-000000020", 3);
         QCOMPARE(until({}, 3), -1); // retention removed it
         QCOMPARE(until({byName}, 4), 10);
-        QCOMPARE(until({asked(kRemoveCheckpoint, "20", 3)}, 4), 10);
-        QCOMPARE(until({asked(kRemoveCheckpoint, "30", 3)}, 4), -1);
+        QCOMPARE(until({requested(kRemoveCheckpoint, "20", 3)}, 4), 10);
+        QCOMPARE(until({requested(kRemoveCheckpoint, "30", 3)}, 4), -1);
         QCOMPARE(until({byName}, 10), -1);
-        QCOMPARE(until({asked(kBringBackCheckpoint, "20", 4), byName}, 5), -1);
-        QCOMPARE(until({asked(kClean, "", 4), byName}, 5), -1);
+        QCOMPARE(until({requested(kBringBackCheckpoint, "20", 4), byName}, 5), -1);
+        QCOMPARE(until({requested(kClean, "", 4), byName}, 5), -1);
         checkpoint.removed = false;
         QCOMPARE(until({byName}, 4), -1);
     }
@@ -88,10 +88,10 @@ private Q_SLOTS:
         const std::vector<StoredCheckpoint> gone = {stored(20, true)};
         QCOMPARE(whyNoCheckpoint(run, gone, {}),
                  std::string("its checkpoints are not on the nodes any more"));
-        AskedCommand first, again;
+        RequestedCommand first, again;
         first.kind = again.kind = kClean;
-        first.askedNs = 1'000'000'000;
-        again.askedNs = first.askedNs + int64_t{48} * 3600 * 1'000'000'000;
+        first.requestedNs = 1'000'000'000;
+        again.requestedNs = first.requestedNs + int64_t{48} * 3600 * 1'000'000'000;
         const std::string said = whyNoCheckpoint(run, gone, {again, first});
         const std::string when =
             QDateTime::fromSecsSinceEpoch(1).toString("yyyy-MM-dd").toStdString();
@@ -109,12 +109,13 @@ private Q_SLOTS:
         checkpoint.retiredBy = 2;
         QCOMPARE(whySaved(checkpoint),
                  std::string("every 20; kept as it is pinned; set aside by attempt 2"));
-        for (const auto& [stored, told] : {std::pair("command", "asked for by hand"),
-                                           {"rule", "asked for by a rule"},
-                                           {"before set", "before a change of settings"},
-                                           {"before set clip, lr", "before the change of clip, lr"},
-                                           {"epoch 3", "epoch 3"}})
-            QCOMPARE(reasonWords(stored), std::string(told));
+        for (const auto& [stored, reported] :
+             {std::pair("command", "asked for by hand"),
+              {"rule", "asked for by a rule"},
+              {"before set", "before a change of settings"},
+              {"before set clip, lr", "before the change of clip, lr"},
+              {"epoch 3", "epoch 3"}})
+            QCOMPARE(reasonWords(stored), std::string(reported));
     }
 
     void whereItLiesIsSaidTruly() {
@@ -124,12 +125,13 @@ private Q_SLOTS:
 
     void aResumeIsToldWhatItPassesOver() {
         ResumePreflight preflight{60, "step-000000060", "a", 0, {{"a", 2}}, {{"a", 2}}, {80, 70}};
-        const QString told = preflightWords(preflight).join(' ');
-        QVERIFY2(told.contains("from step 60"), qPrintable(told));
-        QVERIFY2(told.contains("step 80") && told.contains("step 70"), qPrintable(told));
-        QVERIFY2(told.contains("Nodes and ranks stay as they were"), qPrintable(told));
-        QVERIFY2(told.contains("what was trained after step 60 is trained again"),
-                 qPrintable(told));
+        const QString reported = preflightWords(preflight).join(' ');
+        QVERIFY2(reported.contains("from step 60"), qPrintable(reported));
+        QVERIFY2(reported.contains("step 80") && reported.contains("step 70"),
+                 qPrintable(reported));
+        QVERIFY2(reported.contains("Nodes and ranks stay as they were"), qPrintable(reported));
+        QVERIFY2(reported.contains("what was trained after step 60 is trained again"),
+                 qPrintable(reported));
         preflight.passedOver.clear();
         QVERIFY(!preflightWords(preflight).join(' ').contains("nowhere"));
         preflight.warnings = {"x-2 on b: it may share processors; wait for its end"};
@@ -139,7 +141,7 @@ private Q_SLOTS:
 };
 
 QTEST_APPLESS_MAIN(TestCheckpointChoice)
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 

@@ -31,19 +31,20 @@ const std::vector<RunNode> kOne = {{0, "a", 2, 0}};
 struct Bench {
     int64_t now = kSecond;
     std::map<QString, std::optional<DueCopy>> due;
-    std::vector<std::string> begun; ///< paths
-    std::vector<std::string> told;  ///< of failures
+    std::vector<std::string> begun;    ///< paths
+    std::vector<std::string> reported; ///< of failures
     std::shared_ptr<QPromise<Result<bool>>> running;
-    CheckpointCopier copier{
-        {[this](const QString& run) { return due[run]; },
-         [this](const QString&, const DueCopy& copy) {
-             begun.push_back(copy.path);
-             running = std::make_shared<QPromise<Result<bool>>>();
-             running->start();
-             return running->future();
-         },
-         [this](const QString&, const DueCopy& copy, const Error&) { told.push_back(copy.path); },
-         [this] { return now; }}};
+    CheckpointCopier copier{{[this](const QString& run) { return due[run]; },
+                             [this](const QString&, const DueCopy& copy) {
+                                 begun.push_back(copy.path);
+                                 running = std::make_shared<QPromise<Result<bool>>>();
+                                 running->start();
+                                 return running->future();
+                             },
+                             [this](const QString&, const DueCopy& copy, const Error&) {
+                                 reported.push_back(copy.path);
+                             },
+                             [this] { return now; }}};
 
     void end(const Result<bool>& how) {
         due.clear();
@@ -154,7 +155,7 @@ private Q_SLOTS:
             bench.copier.look();
         }
         QCOMPARE(bench.begun, (std::vector<std::string>{"/1"}));
-        QVERIFY(bench.told.empty());
+        QVERIFY(bench.reported.empty());
         bench.due["x"] = DueCopy{"2", "/2", "b"};
         bench.copier.touch("x");
         bench.copier.look();
@@ -201,7 +202,7 @@ private Q_SLOTS:
         bench.copier.look();
         QCOMPARE(bench.begun.size(), size_t(3));
         bench.end(true);
-        QCOMPARE(bench.told, (std::vector<std::string>{"/1"}));
+        QCOMPARE(bench.reported, (std::vector<std::string>{"/1"}));
     }
 };
 

@@ -309,8 +309,8 @@ void DeployTest::homeThatCannotBeWrittenIsClear() {
     QVERIFY2(messageOf(agent).contains("/proc/ringmaster"), messageOf(agent));
     const auto node = openNode(m_node, {}, {}); // as a launch does it
     QVERIFY(!node);
-    const std::string& told = node.error().error.message;
-    QVERIFY2(told.find("; let its user write there") != std::string::npos, told.c_str());
+    const std::string& reported = node.error().error.message;
+    QVERIFY2(reported.find("; let its user write there") != std::string::npos, reported.c_str());
 }
 
 void DeployTest::homeWithoutRoomIsClear() {
@@ -320,10 +320,10 @@ void DeployTest::homeWithoutRoomIsClear() {
     const auto node = openNode(m_node, {}, {});
     QVERIFY(!node);
     QCOMPARE(node.error().error.code, ErrorCode::kExhausted);
-    const auto told = QString::fromStdString(node.error().error.message);
+    const auto reported = QString::fromStdString(node.error().error.message);
     for (const QString& part :
          {m_home.path("disk") + "/agents/", QString("No space left"), QString("; make room there")})
-        QVERIFY2(told.contains(part), qPrintable(told));
+        QVERIFY2(reported.contains(part), qPrintable(reported));
 }
 
 void DeployTest::aFolderInTheWayOfTheAgentIsNamed() {

@@ -146,21 +146,21 @@ static std::string wordsOf(const IdleGpus& idle) {
 
 void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
     RunSpec spec;
-    const auto told = [&spec](const std::vector<const char*>& kinds) {
+    const auto reported = [&spec](const std::vector<const char*>& kinds) {
         return wordsOf(chooseTarget(spec, nodesWith(kinds), isAnyHere)->idle);
     };
-    QCOMPARE(told({kH200, kK80}),
+    QCOMPARE(reported({kH200, kK80}),
              "node-1: 2 x NVIDIA H200, 1000 B, sm_90: node-2 cannot train on GPUs, as " +
                  whyNoRuntime(nodeWith(kK80)) + "; leave node-2 out");
-    QCOMPARE(told({kK80, kK80}), std::string()); // nothing lets these train
-    QCOMPARE(told({kP4000, kH200}), std::string());
+    QCOMPARE(reported({kK80, kK80}), std::string()); // nothing lets these train
+    QCOMPARE(reported({kP4000, kH200}), std::string());
     // Also on one node.
     QCOMPARE(
-        told({kB200OnOldDriver}),
+        reported({kB200OnOldDriver}),
         std::string(
             "node-1: 2 x NVIDIA B200, 1000 B, sm_100: node-1 cannot train on GPUs, as its driver "
             "570.86.15 is older than 580; install a driver of 580 or later there"));
-    const std::string beside = told({kH200AndDisplay});
+    const std::string beside = reported({kH200AndDisplay});
     QVERIFY2(beside.find("node-1: 1 x NVIDIA H200, ") != std::string::npos, beside.c_str());
     QVERIFY2(beside.ends_with("; take only the GPUs that a runtime serves, with Edit or ringmaster "
                               "nodes edit node-1 --gpus 0"),
@@ -174,7 +174,7 @@ void tst_runtimes::gpusThatStayIdleAreToldWithTheNodeThatHasNone() {
     const std::string third = chooseTarget(spec, {placeNode(node, whole, 0)}, isAnyHere)->idle.fix;
     QVERIFY2(third.ends_with(" nodes edit a --gpus 2"), third.c_str());
     spec.launch.device = "cpu"; // as a person asked
-    QCOMPARE(told({kH200, kK80}), std::string());
+    QCOMPARE(reported({kH200, kK80}), std::string());
 }
 
 void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {

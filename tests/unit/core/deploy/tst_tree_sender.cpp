@@ -67,11 +67,11 @@ private Q_SLOTS:
                                  Missing{{{blob.sha256, 3}}, 3000}});
         const auto sender = TreeSender::open(session, "agent", {});
         QVERIFY(sender.has_value());
-        std::vector<int64_t> told;
-        const auto lack = (*sender)->offer(treeOf(blob), false,
-                                           [&told](int64_t bytes) { told.push_back(bytes); });
+        std::vector<int64_t> reported;
+        const auto lack = (*sender)->offer(
+            treeOf(blob), false, [&reported](int64_t bytes) { reported.push_back(bytes); });
         QVERIFY2(lack, lack ? "" : lack.error().message.c_str());
-        QCOMPARE(told, (std::vector<int64_t>{0, 1000, 2000}));
+        QCOMPARE(reported, (std::vector<int64_t>{0, 1000, 2000}));
         QCOMPARE(lack->reused, int64_t{3000});
         QCOMPARE(lack->bytes, int64_t{4});
     }

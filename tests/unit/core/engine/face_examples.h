@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/engine/holder/messages.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 
 #include <cmath>
 #include <limits>
@@ -88,7 +88,7 @@ inline std::vector<face::Message> faceMessages() {
             1,
             LaunchRequest{specNamed("x"), {{"node-a", 2}, {"b", 0}}, "x-1", IfTooLarge::kLaunch}},
         face::Ask{2, ResumeRequest{"x-1", {}, {}}},
-        face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}, {"kc", AskedFrom::kWindow}}},
+        face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}, {"kc", RequestedFrom::kWindow}}},
         face::Ask{3, DeclareLostRequest{"x-1", "node-b"}},
         face::Ask{4,
                   BranchRequest{
@@ -99,20 +99,20 @@ inline std::vector<face::Message> faceMessages() {
                                     CommandKind::kSet,
                                     {{"optimizer.lr", "0.1"}},
                                     "id",
-                                    {"kc", AskedFrom::kTerminal}}},
+                                    {"kc", RequestedFrom::kTerminal}}},
         face::Ask{6, CheckRequest{"node-a", {std::string("\xff\0secret", 8), {}, "SHA256:x"}}},
         face::Ask{7, NotesRequest{"x-1", "näher\nzwei"}},
         face::Ask{8, TagsRequest{"x-1", {"a,b", "☃"}}},
         face::Ask{9, DeletedRequest{"x-1", true}},
         face::Ask{std::numeric_limits<int64_t>::max(), WindowRequest{"token"}},
-        face::Ask{10,
-                  RemoveCheckpointRequest{"x-1", "step-000000060", {"kc", AskedFrom::kTerminal}}},
+        face::Ask{
+            10, RemoveCheckpointRequest{"x-1", "step-000000060", {"kc", RequestedFrom::kTerminal}}},
         face::Ask{11, NodePreflightRequest{specNamed("x"), "node-a"}},
         face::Ask{12, RenameRequest{"x-1", "näher"}},
         face::Ask{13, EmptyTrashRequest{1LL << 60}},
         face::Ask{14, VerifyCheckpointRequest{"x-1", "60"}},
         face::Ask{15, OnNodesRequest{"x-1"}},
-        face::Ask{16, RemoveFromNodesRequest{"x-1", {"kc", AskedFrom::kTerminal}}},
+        face::Ask{16, RemoveFromNodesRequest{"x-1", {"kc", RequestedFrom::kTerminal}}},
         face::Ask{17, CleanNodeRequest{"node-a", {false, true}}},
         face::Ask{17, MeasureNetworkRequest{{"node-a", "node-b"}}},
         face::Ask{18, StopNetworkRequest{}},
@@ -120,7 +120,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{23, EndLeftoversRequest{"node-a", {"x-1", "y-2"}, OtherRuns::kEnd}},
         face::Ask{24, CheckLaunchRequest{specNamed("x"), {{"node-a", 2}}}},
         face::Ask{20, PinCheckpointRequest{"x-1", "60", false}},
-        face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", AskedFrom::kWindow}}},
+        face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", RequestedFrom::kWindow}}},
         face::Ask{22, CompareCheckpointsRequest{"x-1", "60", "80"}},
         face::Ask{23, TrialRequest{{TrialKind::kAllReduce, {{"node-a", 2}, {"node-b", 0}}, ""}}},
         face::Ask{24, StopTrialRequest{{TrialKind::kSelfTest, {{"node-a", 0}}, ""}}},

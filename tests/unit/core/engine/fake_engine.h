@@ -15,7 +15,7 @@ class FakeEngine : public Engine {
 public:
     QString databasePath() const override { return {}; }
     void post(EngineRequest request, Done done) override {
-        std::visit([&](const auto& asked) { perform(asked, done); }, request);
+        std::visit([&](const auto& requested) { perform(requested, done); }, request);
     }
     void attach(const QString& run) override { attached << run; }
     void attachAll() override {}
@@ -38,17 +38,17 @@ private:
     void perform(const Request&, const Done& done) {
         done(typename Request::Answer());
     }
-    void perform(const LaunchRequest& asked, const Done& done) {
-        lives[asked.run].launching = Progress{"Check nodes"};
+    void perform(const LaunchRequest& requested, const Done& done) {
+        lives[requested.run].launching = Progress{"Check nodes"};
         start = done;
     }
     void perform(const ResumeRequest&, const Done& done) { start = done; }
-    void perform(const CommandRequest& asked, const Done& done) {
-        commands.emplace_back(asked.run, asked.kind);
+    void perform(const CommandRequest& requested, const Done& done) {
+        commands.emplace_back(requested.run, requested.kind);
         done(Result<CommandState>(CommandState{{}, CommandProgress::kApplied, 7, {}}));
     }
-    void perform(const NotesRequest& asked, const Done& done) {
-        notes[asked.run] = asked.notes;
+    void perform(const NotesRequest& requested, const Done& done) {
+        notes[requested.run] = requested.notes;
         done(Result<void>());
     }
     void perform(const TrialRequest&, const Done& done) {
@@ -57,8 +57,8 @@ private:
         else
             done(Result<QString>(trialAnswer));
     }
-    void perform(const StopTrialRequest& asked, const Done& done) {
-        stopped.push_back(asked.trial);
+    void perform(const StopTrialRequest& requested, const Done& done) {
+        stopped.push_back(requested.trial);
         done(Result<void>());
     }
 };

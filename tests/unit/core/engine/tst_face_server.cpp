@@ -30,7 +30,7 @@ struct Guest {
         socket->waitForConnected();
         channel = std::make_unique<FaceChannel>(socket);
         QObject::connect(channel.get(), &FaceChannel::received, channel.get(),
-                         [this](const face::Message& message) { told.push_back(message); });
+                         [this](const face::Message& message) { reported.push_back(message); });
         QObject::connect(channel.get(), &FaceChannel::ended, channel.get(),
                          [this] { isOver = true; });
         if (hello)
@@ -40,7 +40,7 @@ struct Guest {
     template <class T>
     std::vector<T> all() const {
         std::vector<T> found;
-        for (const face::Message& message : told)
+        for (const face::Message& message : reported)
             if (const T* one = std::get_if<T>(&message))
                 found.push_back(*one);
         return found;
@@ -51,7 +51,7 @@ struct Guest {
     }
 
     std::unique_ptr<FaceChannel> channel;
-    std::vector<face::Message> told;
+    std::vector<face::Message> reported;
     bool isOver = false;
 };
 
@@ -122,7 +122,7 @@ void TestFaceServer::whoDoesNotGreetIsServedNothing() {
     rude.channel->send(face::Follow{"x-1"});
     QTRY_VERIFY_WITH_TIMEOUT(rude.isOver, kDeadlineMs);
     QVERIFY(m_engine->attached.isEmpty());
-    QCOMPARE(rude.told.size(), 1u);
+    QCOMPARE(rude.reported.size(), 1u);
 }
 
 void TestFaceServer::anotherReleaseHearsWhichThisIs() {
@@ -229,10 +229,10 @@ void TestFaceServer::anAnswerThatDoesNotFitIsAFailureInWords() {
     QTRY_VERIFY_WITH_TIMEOUT(guest.has<face::Answer>(), kDeadlineMs);
     const face::Answer answer = guest.all<face::Answer>().front();
     QCOMPARE(answer.number, int64_t{7});
-    const auto told = std::get<Result<QString>>(answer.reply);
-    QVERIFY(!told);
-    QVERIFY2(told.error().message.find("all-reduce test: the answer exceeds") == 0,
-             told.error().message.c_str());
+    const auto reported = std::get<Result<QString>>(answer.reply);
+    QVERIFY(!reported);
+    QVERIFY2(reported.error().message.find("all-reduce test: the answer exceeds") == 0,
+             reported.error().message.c_str());
 }
 
 void TestFaceServer::itIsBusyWhileItStartsRanksForOthers() {

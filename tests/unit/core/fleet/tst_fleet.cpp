@@ -632,20 +632,20 @@ void FleetTest::oneTurnOfChecksAsksForTheRunsOnce() {
     Fleet fleet(m_dir->filePath("config"));
     for (const char* name : {"a", "b", "c"})
         QVERIFY(fleet.add(sample(name)));
-    int asked = 0;
-    fleet.setKnownRuns([&asked] {
-        ++asked;
+    int requested = 0;
+    fleet.setKnownRuns([&requested] {
+        ++requested;
         return KnownRuns();
     });
     for (const char* name : {"a", "b", "c"}) {
         fleet.check(name);
         fleet.cancelCheck(name);
     }
-    QCOMPARE(asked, 1);
+    QCOMPARE(requested, 1);
     QCoreApplication::processEvents();
     fleet.check("a"); // what has ended meanwhile is known
     fleet.cancelCheck("a");
-    QCOMPARE(asked, 2);
+    QCOMPARE(requested, 2);
 }
 
 void FleetTest::anotherAddressDoesNotGetThePassword_data() {

@@ -146,9 +146,10 @@ void SshOffersTest::namesThatCannotBeNodesSayWhy() {
     QCOMPARE(offerOf("fd00::1").problem, std::string());
     QCOMPARE(offerOf("fd00::1").route.port, 2203);
     // What such a name could do to a command.
-    const auto asked = readFile(m_home->filePath("asked").toStdString());
-    QVERIFY(asked && asked->find("fd00::1") != std::string::npos);
-    QVERIFY(asked->find("a;") == std::string::npos && asked->find("gpu") == std::string::npos);
+    const auto requested = readFile(m_home->filePath("asked").toStdString());
+    QVERIFY(requested && requested->find("fd00::1") != std::string::npos);
+    QVERIFY(requested->find("a;") == std::string::npos &&
+            requested->find("gpu") == std::string::npos);
 }
 
 void SshOffersTest::withoutAConfigNothingIsOffered() {

@@ -166,10 +166,10 @@ private Q_SLOTS:
         QCOMPARE(points[1].step, int64_t(4));
         QCOMPARE(store.reader().attempts("a").size(), size_t(3)); // as asked for
         QCOMPARE(store.reader().newestAttempt("a"), 4);
-        int told = 0;
+        int reported = 0;
         for (const StoredEvent& event : store.reader().events("a"))
-            told += event.event.code == "attempt-left-out" ? 1 : 0;
-        QCOMPARE(told, 2);
+            reported += event.event.code == "attempt-left-out" ? 1 : 0;
+        QCOMPARE(reported, 2);
         // Its bytes do not come again.
         const auto cursors = store.reader().cursors("a", 0);
         QCOMPARE(std::map(cursors.begin(), cursors.end()).at(name("rank-00000", 2)),

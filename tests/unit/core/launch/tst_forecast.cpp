@@ -259,10 +259,10 @@ private Q_SLOTS:
         test.report.groups[1].times = {{4, 2e-3, 1}, {1 << 10, 2.1e-3, 1}};
         const SumGroup& group = test.report.groups[1];
         QVERIFY(!hasRate(group) && isSlow(test, group));
-        const std::string told = rateWords(test, group);
-        QVERIFY2(told.starts_with("no rate") && told.find("1 KiB") != std::string::npos &&
-                     told.find("2.1 ms") != std::string::npos,
-                 told.c_str());
+        const std::string reported = rateWords(test, group);
+        QVERIFY2(reported.starts_with("no rate") && reported.find("1 KiB") != std::string::npos &&
+                     reported.find("2.1 ms") != std::string::npos,
+                 reported.c_str());
         QVERIFY(forecastNodes(profileOf(), RunSpec(), test).empty());
         const auto words = forecastWords(profileOf(), RunSpec(), test);
         QCOMPARE(words.size(), size_t{1});
@@ -291,8 +291,8 @@ private Q_SLOTS:
         test.nodes[1].nominalMbit = nominal;
         const int64_t bytes = 1 << 26;
         test.report.groups = {{{0, 1}, 2, {{bytes, bytes * 8 / (gbit * 1e9), 1}}}};
-        const QString told = QString::fromStdString(rateWords(test, test.report.groups[0]));
-        QVERIFY2(told.startsWith(words), qPrintable(told));
+        const QString reported = QString::fromStdString(rateWords(test, test.report.groups[0]));
+        QVERIFY2(reported.startsWith(words), qPrintable(reported));
         QCOMPARE(isSlow(test, test.report.groups[0]), words.contains(": "));
     }
 

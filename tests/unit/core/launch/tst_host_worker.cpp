@@ -125,14 +125,14 @@ void TestHostWorker::whoWaitsIsToldForWhatAndIsCancelledAtOnce() {
         },
         {}, {}, {}, {"the self-test"});
     begun.get_future().wait();
-    std::vector<std::string> told; // in this thread, and in the worker's once it is waited for
+    std::vector<std::string> reported; // in this thread, and in the worker's once it is waited for
     const HostWorker::Task<bool> task = [](HostSession&, const std::string&,
                                            std::stop_token) -> Result<bool> { return true; };
-    const auto note = [&told](const std::string& behind) { told.push_back(behind); };
+    const auto note = [&reported](const std::string& behind) { reported.push_back(behind); };
     std::stop_source wish;
     auto unwanted = m_worker->post<bool>(task, wish.get_token(), {}, {}, {"the launch of a", note});
     auto wanted = m_worker->post<bool>(task, {}, {}, {}, {"the launch of b", note});
-    QCOMPARE(told, (std::vector<std::string>{"the self-test", "the self-test"}));
+    QCOMPARE(reported, (std::vector<std::string>{"the self-test", "the self-test"}));
     wish.request_stop();
     QCOMPARE(unwanted.wait_for(std::chrono::seconds(0)), std::future_status::ready);
     const auto refused = unwanted.get();
@@ -140,8 +140,8 @@ void TestHostWorker::whoWaitsIsToldForWhatAndIsCancelledAtOnce() {
     QVERIFY(first.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
     end.set_value();
     QVERIFY(first.get() && wanted.get());
-    QCOMPARE(told.size(), size_t{3});
-    QCOMPARE(told.back(), std::string()); // it began
+    QCOMPARE(reported.size(), size_t{3});
+    QCOMPARE(reported.back(), std::string()); // it began
     // What is unwanted before it is in the queue is refused there, too.
     QVERIFY(!m_worker->post<bool>(task, wish.get_token(), {}, {}, {"the launch of c", note}).get());
 }
@@ -158,7 +158,7 @@ void TestHostWorker::whatIsAskedDoesNotWaitForAPortThatRefuses() {
         wish.request_stop();
     };
     const auto answer =
-        m_worker->post<bool>(task, wish.get_token(), note, {}, {}, kAskedPatience).get();
+        m_worker->post<bool>(task, wish.get_token(), note, {}, {}, kRequestPatience).get();
     QVERIFY(!answer);
     QVERIFY2(answer.error().message.find("nothing listens") != std::string::npos,
              answer.error().message.c_str());

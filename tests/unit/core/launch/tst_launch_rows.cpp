@@ -119,16 +119,16 @@ void LaunchRowsTest::theInterfaceOfAClusterIsNotLookedForOnItsLoginNode() {
 }
 
 void LaunchRowsTest::whatComputesIsTold() {
-    const auto told = [](const RunSpec& run, const Preflight& preflight) {
+    const auto shown = [](const RunSpec& run, const Preflight& preflight) {
         const CheckRow row = rowOf(run, preflight, "launch-runtime", isAnyHere);
         return row.state == State::kGood ? row.evidence : row.evidence + row.cause;
     };
     RunSpec run = spec();
-    QCOMPARE(told(run, twoNodesWithGpus()),
+    QCOMPARE(shown(run, twoNodesWithGpus()),
              std::string("all ranks train on GPUs, by the runtime cuda13"));
-    QCOMPARE(told(run, twoNodes()), std::string("all ranks train on CPUs"));
+    QCOMPARE(shown(run, twoNodes()), std::string("all ranks train on CPUs"));
     run.launch.device = "cpu";
-    QCOMPARE(told(run, twoNodesWithGpus()),
+    QCOMPARE(shown(run, twoNodesWithGpus()),
              std::string("all ranks train on CPUs, as launch.device = \"cpu\" says"));
 }
 
@@ -176,24 +176,24 @@ void LaunchRowsTest::stepsThatTheRanksCannotCutAreRefused() {
     RunSpec run = spec();
     run.train.batchSize = 2;
     run.train.globalBatch = 7;
-    const auto told = [&run](const Preflight& preflight) {
+    const auto shown = [&run](const Preflight& preflight) {
         const CheckRow row = rowOf(run, preflight, "launch-runtime");
         return row.state == State::kBad && row.cause == "the launch is refused" ? row.evidence
                                                                                 : std::string();
     };
-    const std::string uncut = told(twoNodes());
+    const std::string uncut = shown(twoNodes());
     QVERIFY2(uncut.starts_with("cut steps of 7 samples of train.global_batch: 2 ranks take 4 at "
                                "once, which does not divide that"),
              uncut.c_str());
     run.train.globalBatch = 8;
-    QCOMPARE(told(twoNodes()), std::string());
+    QCOMPARE(shown(twoNodes()), std::string());
     run.train.globalBatch = 12;
     run.launch.minNodes = 1;
     Preflight preflight = twoNodes();
-    QCOMPARE(told(preflight), std::string()); // one rank is left, which takes 2
-    preflight.nodes[0].ranks = 4;             // which take 8
+    QCOMPARE(shown(preflight), std::string()); // one rank is left, which takes 2
+    preflight.nodes[0].ranks = 4;              // which take 8
     preflight.nodes[1].ranks = 2;
-    const std::string afterLoss = told(preflight);
+    const std::string afterLoss = shown(preflight);
     QVERIFY2(afterLoss.starts_with("launch with launch.min_nodes = 1 on 2 nodes: "),
              afterLoss.c_str());
 }

@@ -116,11 +116,11 @@ void TestNodeLogin::whoWaitsForARefusalIsToldItAndTriesNothing() {
         while (tries == 1 && !isAsleep(waiting) && !deadline.hasExpired())
             std::this_thread::yield();
     });
-    tl::expected<void, ConnectFailure> told[2];
+    tl::expected<void, ConnectFailure> reported[2];
     {
         const auto ask = [&](size_t who) {
             NodeLogin::Shared session;
-            told[who] = login->get(session, {});
+            reported[who] = login->get(session, {});
         };
         const std::jthread opener(ask, 0);
         QTRY_COMPARE_WITH_TIMEOUT(tries.load(), 1, kSoonMs);
@@ -130,7 +130,7 @@ void TestNodeLogin::whoWaitsForARefusalIsToldItAndTriesNothing() {
         });
     }
     QCOMPARE(tries.load(), 1);
-    for (const auto& each : told)
+    for (const auto& each : reported)
         QVERIFY(!each && each.error().isRefusal());
     NodeLogin::Shared again;
     QVERIFY(!login->get(again, {}));
@@ -153,17 +153,17 @@ void TestNodeLogin::aStopEndsTheWaitForAnother() {
     QTRY_COMPARE_WITH_TIMEOUT(tries.load(), 1, kSoonMs);
     std::atomic<pid_t> waiting = 0;
     std::atomic<bool> isOver = false;
-    tl::expected<void, ConnectFailure> told;
+    tl::expected<void, ConnectFailure> reported;
     std::jthread waiter([&](const std::stop_token& stop) {
         waiting = ::gettid();
-        told = login->get(session, stop);
+        reported = login->get(session, stop);
         isOver = true;
     });
     QTRY_VERIFY_WITH_TIMEOUT(isAsleep(waiting), kSoonMs);
     waiter.request_stop();
     QTRY_VERIFY_WITH_TIMEOUT(isOver.load(), kSoonMs);
-    QVERIFY(!told && !session);
-    QCOMPARE(told.error().error.code, ErrorCode::kUnavailable);
+    QVERIFY(!reported && !session);
+    QCOMPARE(reported.error().error.code, ErrorCode::kUnavailable);
     QCOMPARE(tries.load(), 1);
 }
 

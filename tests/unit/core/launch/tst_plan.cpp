@@ -187,25 +187,25 @@ void TestPlan::impossibleRanksNameTheNode() {
 void TestPlan::whatGoesOnFromACheckpointIsAskedForLess() {
     const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 2), placed("b", 4, 0, 1)};
     PlanRequest attempt;
-    QVERIFY(!Beginning::of(attempt, true).goesOn);
+    QVERIFY(!Beginning::of(attempt, true).resumes);
     attempt.startFrom = "/c/step-000000010";
-    Beginning goesOn = Beginning::of(attempt, true);
+    Beginning resumes = Beginning::of(attempt, true);
     RunSpec spec;
     spec.train.batchSize = 2;
     spec.train.accumulation = 1;
     spec.launch.minNodes = 1; // two ranks take 4, of steps of 6
     QVERIFY(!placeRanks(spec, nodes));
-    QCOMPARE(placeRanks(spec, nodes, goesOn).value_or(PlacedRanks()),
+    QCOMPARE(placeRanks(spec, nodes, resumes).value_or(PlacedRanks()),
              (PlacedRanks{{"cpu", "cpu"}, {2, 1}}));
     spec.train.globalBatch = 6;
-    QVERIFY(!placeRanks(spec, nodes, goesOn)); // it says how large they are
+    QVERIFY(!placeRanks(spec, nodes, resumes)); // it says how large they are
     spec.launch.minNodes = 0;
     spec.train.globalBatch = 7;
-    QVERIFY(!placeRanks(spec, nodes, goesOn));
+    QVERIFY(!placeRanks(spec, nodes, resumes));
     QVERIFY(placeRanks(spec, nodes, {false, {}, false})); // only the sizes of a model are wanted
     spec.train.globalBatch = 0;
-    goesOn.steps = StepsBefore{8, 4, true};
-    const auto before = placeRanks(spec, nodes, goesOn);
+    resumes.steps = StepsBefore{8, 4, true};
+    const auto before = placeRanks(spec, nodes, resumes);
     QVERIFY(!before);
     QVERIFY2(before.error().message.find("made by 4 ranks") != std::string::npos,
              before.error().message.c_str());
@@ -213,10 +213,10 @@ void TestPlan::whatGoesOnFromACheckpointIsAskedForLess() {
     std::vector<PlacedNode> old = {placed("a", 4, 1, 0)};
     old[0].report.gpus[0].computeCapability = 75;
     spec.train.precision = "bfloat16";
-    goesOn.steps.reset();
+    resumes.steps.reset();
     const auto isHere = [](const Runtime&) { return true; };
     QVERIFY(!placeRanks(spec, old, {}, isHere));
-    QVERIFY(placeRanks(spec, old, goesOn, isHere));
+    QVERIFY(placeRanks(spec, old, resumes, isHere));
     // Before a launch that may find something to go on from.
     QVERIFY(!placeRanks(spec, old, Beginning::of(spec), isHere));
     spec.checkpoint.onExisting = "resume";

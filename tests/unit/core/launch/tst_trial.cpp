@@ -46,13 +46,13 @@ private Q_SLOTS:
         plan.environment = {"CUDA_VISIBLE_DEVICES=GPU-b,GPU-c", "OMP_NUM_THREADS=3",
                             "NCCL_IB_HCA=^mlx5_1"};
         LocalSession session;
-        const auto told =
+        const auto result =
             runTrainerOf(plan, session, agent(), {{"self-test", "--json"}, "the spec"}, 60s, {});
         for (const char* name : {"LD_LIBRARY_PATH", "PYTHONPATH", "RANK", "NCCL_DEBUG"})
             qunsetenv(name);
-        QVERIFY2(told, told ? "" : told.error().message.c_str());
-        QCOMPARE(*told, std::string("GPUs GPU-b,GPU-c, threads 3, words self-test --json, input "
-                                    "the spec\n ^mlx5_1 profile /usr/local/bin:/usr/bin:/bin\n"));
+        QVERIFY2(result, result ? "" : result.error().message.c_str());
+        QCOMPARE(*result, std::string("GPUs GPU-b,GPU-c, threads 3, words self-test --json, input "
+                                      "the spec\n ^mlx5_1 profile /usr/local/bin:/usr/bin:/bin\n"));
     }
 
     void aTrainerThatIsNotThereIsNamed() {
@@ -60,12 +60,12 @@ private Q_SLOTS:
         plan.runId = "trial";
         plan.bundle = "/nowhere";
         LocalSession session;
-        const auto told = runTrainerOf(plan, session, agent(), {{"self-test"}, {}}, 60s, {});
-        QVERIFY(!told);
-        QCOMPARE(told.error().code, ErrorCode::kNotFound);
-        QVERIFY2(told.error().message.ends_with(
+        const auto result = runTrainerOf(plan, session, agent(), {{"self-test"}, {}}, 60s, {});
+        QVERIFY(!result);
+        QCOMPARE(result.error().code, ErrorCode::kNotFound);
+        QVERIFY2(result.error().message.ends_with(
                      "start /nowhere/bin/ringmaster-trainer: No such file or directory"),
-                 told.error().message.c_str());
+                 result.error().message.c_str());
     }
 
     void aClusterIsRefusedByName_data() {
@@ -81,11 +81,11 @@ private Q_SLOTS:
         cluster.name = "leonardo";
         cluster.isSlurm = true;
         HostPool hosts([](const Node&) { return Credentials{}; });
-        const auto told = runTrial(trial, {{cluster, 0}}, hosts, [](const Progress&) {}, {});
-        QVERIFY(!told);
-        QCOMPARE(told.error().code, ErrorCode::kInvalid);
-        QVERIFY2(told.error().message.find("leonardo is a Slurm cluster") != std::string::npos,
-                 told.error().message.c_str());
+        const auto result = runTrial(trial, {{cluster, 0}}, hosts, [](const Progress&) {}, {});
+        QVERIFY(!result);
+        QCOMPARE(result.error().code, ErrorCode::kInvalid);
+        QVERIFY2(result.error().message.find("leonardo is a Slurm cluster") != std::string::npos,
+                 result.error().message.c_str());
     }
 
     void aForecastIsOfTheRanksThatTheRunWouldHave() {

@@ -155,11 +155,11 @@ void HostSessionTest::aShortTalkDoesNotWaitForALongOne() {
     auto echo = m_session->start("cat", {});
     QVERIFY(echo);
     for (int i = 0; i < 50; ++i) {
-        const std::string asked = std::to_string(i);
-        QVERIFY((*echo)->write(std::as_bytes(std::span(asked))));
+        const std::string requested = std::to_string(i);
+        QVERIFY((*echo)->write(std::as_bytes(std::span(requested))));
         const auto answer = (*echo)->read(20s);
         QVERIFY(answer);
-        QCOMPARE(answer->data.size(), asked.size());
+        QCOMPARE(answer->data.size(), requested.size());
     }
     QVERIFY(!isOver);
     writer.request_stop();

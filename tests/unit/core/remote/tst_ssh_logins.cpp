@@ -309,10 +309,10 @@ void SshLoginsTest::protectedKeyAsksForItsPassphrase() {
         QVERIFY(QFile::remove(path + ".pub"));
     serve({.authorizedKey = *key});
     const Node target = node(named ? path : QString());
-    const auto asked = openSession(target, {}, {});
-    QVERIFY(!asked);
-    QCOMPARE(asked.error().need, Need::kPassphrase);
-    QVERIFY2(messageOf(asked).contains(path.toUtf8()), messageOf(asked));
+    const auto requested = openSession(target, {}, {});
+    QVERIFY(!requested);
+    QCOMPARE(requested.error().need, Need::kPassphrase);
+    QVERIFY2(messageOf(requested).contains(path.toUtf8()), messageOf(requested));
     const auto wrong = openSession(target, withPassphrase("open barley"), {});
     QVERIFY(!wrong);
     QCOMPARE(wrong.error().need, Need::kPassphrase);

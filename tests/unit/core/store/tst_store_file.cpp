@@ -302,10 +302,10 @@ private Q_SLOTS:
         QCOMPARE(reader->checkpoints(run.id).size(), size_t(1));
         QVERIFY(QFile::exists(path + QString(".v%1.backup").arg(version)));
         QCOMPARE(reader->commands(run.id).size(), size_t(1));
-        const auto asked = reader->askedCommands(run.id);
-        QCOMPARE(asked.size(), size_t(1));
-        QCOMPARE(asked[0].by.from, AskedFrom::kElsewhere);
-        QCOMPARE(asked[0].state, AskedState::kApplied);
+        const auto requested = reader->requestedCommands(run.id);
+        QCOMPARE(requested.size(), size_t(1));
+        QCOMPARE(requested[0].by.from, RequestedFrom::kElsewhere);
+        QCOMPARE(requested[0].state, RequestedState::kApplied);
         QVERIFY(reader->openCommands(run.id).empty());
         QCOMPARE(reader->samples(run.id).size(), size_t(1));
         QCOMPARE(reader->log(run.id, -1, 0, 10).size(), size_t(1));

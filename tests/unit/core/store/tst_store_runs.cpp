@@ -25,12 +25,12 @@ RankExited exited(int attempt, int rank, int exitCode, int signal, int64_t wallN
     return {attempt, rank, exitCode, signal, wallNs, message, "last lines"};
 }
 
-AskedCommand setLr(const std::string& id, int64_t askedNs) {
+RequestedCommand setLr(const std::string& id, int64_t requestedNs) {
     return {.id = id,
             .kind = "set",
             .args = {{"optimizer.lr", "0.1"}},
-            .by = {"kc", AskedFrom::kTerminal},
-            .askedNs = askedNs};
+            .by = {"kc", RequestedFrom::kTerminal},
+            .requestedNs = requestedNs};
 }
 
 } // namespace
@@ -43,21 +43,21 @@ class TestStoreRuns : public QObject {
 private Q_SLOTS:
     void newRunIsWhatWasAsked() {
         StoreFixture store;
-        NewRun asked{
+        NewRun requested{
             "a",      "first", "[train]\nsteps = 250\n", {{0, "node-a", 3, 0}, {1, "node-b", 1, 3}},
             "parent", 40};
-        StoreFixture::mustBeOk(store.writer().createRun(asked));
-        QCOMPARE(store.writer().createRun(asked).error().code, ErrorCode::kInvalid);
+        StoreFixture::mustBeOk(store.writer().createRun(requested));
+        QCOMPARE(store.writer().createRun(requested).error().code, ErrorCode::kInvalid);
         const RunSummary run = *store.reader().run("a");
         QCOMPARE(run.name, "first");
         QCOMPARE(run.state, RunStateKind::kPreparing);
         QCOMPARE(run.ranks, 4);
-        QVERIFY(run.nodes == asked.nodes);
+        QVERIFY(run.nodes == requested.nodes);
         QCOMPARE(run.totalSteps, int64_t(250));
         QCOMPARE(run.parentRun, "parent");
         QCOMPARE(run.parentStep, int64_t(40));
         QVERIFY(!run.loss && !run.validationLoss);
-        QCOMPARE(store.reader().specToml("a"), asked.specToml);
+        QCOMPARE(store.reader().specToml("a"), requested.specToml);
     }
 
     void howManyStepsEpochsAreIsSaidByRankZero() {
@@ -255,20 +255,21 @@ private Q_SLOTS:
     void whatWasAskedIsStoredWithWhoAndWhen() {
         StoreFixture store;
         store.createRun("a");
-        const AskedCommand asked = setLr("id-1", 1000);
-        const auto stored = store.writer().addCommand("a", asked);
-        QVERIFY(stored && *stored == asked);
+        const RequestedCommand requested = setLr("id-1", 1000);
+        const auto stored = store.writer().addCommand("a", requested);
+        QVERIFY(stored && *stored == requested);
         QVERIFY(store.writer().addCommand("a", setLr("id-0", 500)));
-        QCOMPARE(store.reader().askedCommands("a").front(), asked); // newest first
-        QCOMPARE(store.reader().openCommands("a").back(), asked);   // oldest first
-        StoreFixture::mustBeOk(store.writer().setCommandState("a", "id-1", AskedState::kAccepted));
-        const AskedCommand accepted = store.reader().openCommands("a").back();
-        QCOMPARE(accepted.state, AskedState::kAccepted);
-        QVERIFY(accepted.acceptedNs > asked.askedNs);
+        QCOMPARE(store.reader().requestedCommands("a").front(), requested); // newest first
+        QCOMPARE(store.reader().openCommands("a").back(), requested);       // oldest first
+        StoreFixture::mustBeOk(
+            store.writer().setCommandState("a", "id-1", RequestedState::kAccepted));
+        const RequestedCommand accepted = store.reader().openCommands("a").back();
+        QCOMPARE(accepted.state, RequestedState::kAccepted);
+        QVERIFY(accepted.acceptedNs > requested.requestedNs);
         QCOMPARE(accepted.answeredNs, int64_t(0));
         store.ingest("a", {started(1, 0, 0), CommandApplied{"id-1", "set", 7, 2000, true, "lr"}});
-        const AskedCommand applied = store.reader().askedCommands("a").front();
-        QCOMPARE(applied.state, AskedState::kApplied);
+        const RequestedCommand applied = store.reader().requestedCommands("a").front();
+        QCOMPARE(applied.state, RequestedState::kApplied);
         QCOMPARE(applied.step, int64_t(7));
         QCOMPARE(applied.answer, std::string("lr"));
         QCOMPARE(applied.answeredNs, int64_t(2000));
@@ -281,12 +282,13 @@ private Q_SLOTS:
         store.createRun("a");
         QVERIFY(store.writer().addCommand("a", setLr("id-1", 1000)));
         StoreFixture::mustBeOk(
-            store.writer().setCommandState("a", "id-1", AskedState::kRefused, -1, "no"));
+            store.writer().setCommandState("a", "id-1", RequestedState::kRefused, -1, "no"));
         const auto again = store.writer().addCommand("a", setLr("id-1", 9000));
-        QVERIFY(again && again->state == AskedState::kRefused && again->askedNs == 1000);
+        QVERIFY(again && again->state == RequestedState::kRefused && again->requestedNs == 1000);
         // An answer is not taken back by another one of this side.
-        StoreFixture::mustBeOk(store.writer().setCommandState("a", "id-1", AskedState::kLapsed));
-        QCOMPARE(store.reader().askedCommands("a").front().answer, std::string("no"));
+        StoreFixture::mustBeOk(
+            store.writer().setCommandState("a", "id-1", RequestedState::kLapsed));
+        QCOMPARE(store.reader().requestedCommands("a").front().answer, std::string("no"));
         QVERIFY(!store.writer().addCommand("none", setLr("id-2", 1)));
     }
 
@@ -294,21 +296,22 @@ private Q_SLOTS:
         StoreFixture store;
         store.createRun("a");
         QVERIFY(store.writer().addCommand("a", setLr("id-1", 1000)));
-        StoreFixture::mustBeOk(store.writer().setCommandState("a", "id-1", AskedState::kWithdrawn));
+        StoreFixture::mustBeOk(
+            store.writer().setCommandState("a", "id-1", RequestedState::kWithdrawn));
         store.ingest("a", {started(1, 0, 0), CommandApplied{"id-1", "set", 7, 2000, true, ""},
                            CommandApplied{"id-2", "hold", 8, 3000, false, "no"}});
-        const auto commands = store.reader().askedCommands("a");
+        const auto commands = store.reader().requestedCommands("a");
         QCOMPARE(commands.size(), size_t(2));
-        QCOMPARE(commands[1].state, AskedState::kApplied);
-        QCOMPARE(commands[0].state, AskedState::kRefused);
-        QCOMPARE(commands[0].by, (Asker{{}, AskedFrom::kElsewhere}));
+        QCOMPARE(commands[1].state, RequestedState::kApplied);
+        QCOMPARE(commands[0].state, RequestedState::kRefused);
+        QCOMPARE(commands[0].by, (Requester{{}, RequestedFrom::kElsewhere}));
     }
 
     void aRunThatIsCancelledWhileItWaitsToBeStartedAgainIsStopped() {
         StoreFixture store;
         store.createRun("a", "run", 2, 1);
         AttemptEnded waits = ended(1, Outcome::kPreempted);
-        waits.goesOn = true;
+        waits.resumes = true;
         for (const int node : {0, 1})
             store.ingest("a", {started(1, node, 0), waits}, node);
         QCOMPARE(state(store), RunStateKind::kPreparing);
@@ -329,15 +332,15 @@ private Q_SLOTS:
     }
 
     void aConcludedEndIsThatOfTheNodesThatTellIt() {
-        QFETCH(int, told);
+        QFETCH(int, reported);
         QFETCH(Outcome, outcome);
         QFETCH(RunStateKind, concluded);
         StoreFixture store;
         store.createRun("a", "run", 2, 1);
         for (const int node : {0, 1})
             store.ingest("a", {started(1, node, 0)}, node);
-        if (told >= 0)
-            store.ingest("a", {ended(1, outcome)}, told);
+        if (reported >= 0)
+            store.ingest("a", {ended(1, outcome)}, reported);
         QCOMPARE(state(store), RunStateKind::kRunning);
         StoreFixture::mustBeOk(store.writer().presumeEnd("a", "node-b has nothing of it"));
         QCOMPARE(state(store), concluded);
@@ -376,13 +379,13 @@ private Q_SLOTS:
         for (const char* run : {"a", "b"})
             QVERIFY(store.writer().addCommand(run, setLr("id-1", 1000)));
         StoreFixture::mustBeOk(store.writer().beginAttempt("a", {2, 0, "", {{0, "node-a", 2, 0}}}));
-        QCOMPARE(store.reader().askedCommands("a").front().state, AskedState::kLapsed);
+        QCOMPARE(store.reader().requestedCommands("a").front().state, RequestedState::kLapsed);
         StoreFixture::mustBeOk(store.writer().closeCommandsOfEndedRuns());
         QCOMPARE(store.reader().openCommands("b").size(), size_t(1)); // it is being prepared
         StoreFixture::mustBeOk(store.writer().setState("b", RunStateKind::kFinished));
         StoreFixture::mustBeOk(store.writer().closeCommandsOfEndedRuns());
         QVERIFY(store.reader().openCommands("b").empty());
-        QVERIFY(!store.reader().askedCommands("b").front().answer.empty());
+        QVERIFY(!store.reader().requestedCommands("b").front().answer.empty());
     }
 
     void aLongLogLosesItsOldestLinesAndSaysSo() {
@@ -517,24 +520,24 @@ private Q_SLOTS:
         StoreFixture store;
         store.createRun("a", "run", 2);
         store.createRun("b", "other", 2);
-        const GivenUpNode first{"a", "node-a"}, second{"b", "node-b"};
-        for (const GivenUpNode& node : {first, second})
-            StoreFixture::mustBeOk(store.writer().setGivenUp(node));
-        QVERIFY((store.reader().givenUp() == std::vector{first, second}));
-        QVERIFY((store.reader().givenUp("b") == std::vector{second}));
+        const DeclaredLostNode first{"a", "node-a"}, second{"b", "node-b"};
+        for (const DeclaredLostNode& node : {first, second})
+            StoreFixture::mustBeOk(store.writer().setDeclaredLost(node));
+        QVERIFY((store.reader().declaredLost() == std::vector{first, second}));
+        QVERIFY((store.reader().declaredLost("b") == std::vector{second}));
         const auto begin = [&](int attempt, const std::string& node) {
             StoreFixture::mustBeOk(
                 store.writer().beginAttempt("a", {attempt, 0, "", {{0, node, 2, 0}}}));
         };
         begin(2, "node-b");
-        QCOMPARE(store.reader().givenUp("a").size(), size_t(1));
+        QCOMPARE(store.reader().declaredLost("a").size(), size_t(1));
         QVERIFY(store.reader().mustSkipAttempts("a"));
         begin(3, "node-a");
-        QVERIFY(store.reader().givenUp("a").empty());
+        QVERIFY(store.reader().declaredLost("a").empty());
         QVERIFY(!store.reader().mustSkipAttempts("a"));
         // What lived there is no more, but it may have used numbers.
-        StoreFixture::mustBeOk(store.writer().setGivenUpEnded(second));
-        QVERIFY(store.reader().givenUp().empty());
+        StoreFixture::mustBeOk(store.writer().setDeclaredLostEnded(second));
+        QVERIFY(store.reader().declaredLost().empty());
         QVERIFY(store.reader().mustSkipAttempts("b"));
         StoreFixture::mustBeOk(
             store.writer().beginAttempt("b", {1002, 0, "", {{0, "node-c", 2, 0}}, 1000}));
@@ -787,15 +790,15 @@ private Q_SLOTS:
         store.ingest("a", {started(1, 0, 0), saved(40, 1), saved(60, 1), saved(76, 1), second,
                            saved(80, 2), lossAt(85, 1)});
         const auto checkpoints = store.reader().checkpoints("a"); // 80, 76, 60, 40
-        const auto told = [&](size_t row) {
+        const auto reported = [&](size_t row) {
             return store.reader().retirementBy("a", checkpoints[row]);
         };
-        QCOMPARE(told(0), (Retirement{81, 85, 0}));
-        QCOMPARE(told(1), (Retirement{61, 85, 1})); // 76 lives again, 80 does not
-        QCOMPARE(told(2), (Retirement{61, 85, 1}));
-        QCOMPARE(told(3), (Retirement{41, 85, 2}));
+        QCOMPARE(reported(0), (Retirement{81, 85, 0}));
+        QCOMPARE(reported(1), (Retirement{61, 85, 1})); // 76 lives again, 80 does not
+        QCOMPARE(reported(2), (Retirement{61, 85, 1}));
+        QCOMPARE(reported(3), (Retirement{41, 85, 2}));
         store.ingest("a", {CheckpointRemoved{80, 1, saved(80, 2).path}});
-        QCOMPARE(told(3), (Retirement{41, 85, 1}));
+        QCOMPARE(reported(3), (Retirement{41, 85, 1}));
     }
 
     void aDamagedCheckpointIsRetiredAndNamedDamaged() {

@@ -30,7 +30,7 @@ bool same(float a, float b) {
 }
 
 /// What a bucket must say of the points in it.
-bool tellsTruly(const Bucket& bucket, std::span<const Point> points) {
+bool isFaithful(const Bucket& bucket, std::span<const Point> points) {
     float min = kNaN, max = kNaN, last = kNaN;
     double total = 0, size = 0;
     int64_t count = 0;
@@ -62,7 +62,7 @@ bool agree(const std::vector<Bucket>& buckets, std::vector<Point> points, int ma
         size_t size = 0;
         while (size < rest.size() && rest[size].step <= bucket.lastStep)
             ++size;
-        if (size == 0 || !tellsTruly(bucket, rest.first(size)))
+        if (size == 0 || !isFaithful(bucket, rest.first(size)))
             return false;
         rest = rest.subspan(size);
     }

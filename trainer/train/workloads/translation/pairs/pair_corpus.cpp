@@ -88,11 +88,11 @@ Result<PairLanguages> languagesOf(const std::string& file) {
     return isCatalogue(file) ? PairLanguages{"en", languageOfCatalogue(file)} : PairLanguages{};
 }
 
-void learnLanguages(PairLanguages& known, const PairLanguages& told) {
+void learnLanguages(PairLanguages& known, const PairLanguages& given) {
     if (known.source.empty())
-        known.source = told.source;
+        known.source = given.source;
     if (known.target.empty())
-        known.target = told.target;
+        known.target = given.target;
 }
 
 /// The files of pairs at `path`, without catalogues of languages other than `target`, unless that
@@ -122,8 +122,8 @@ Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::s
         for (std::string& file : files) {
             if (isCatalogue(file))
                 languages.insert(languageOfCatalogue(file));
-            RM_ASSIGN_OR_RETURN(const auto told, languagesOf(file));
-            learnLanguages(corpus.languages, told);
+            RM_ASSIGN_OR_RETURN(const auto given, languagesOf(file));
+            learnLanguages(corpus.languages, given);
             corpus.files.push_back(std::move(file));
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/engine/given_up_nodes.h"
+#include "app/core/engine/declared_lost_nodes.h"
 
 #include "app/core/engine/parts.h"
 #include "app/core/findings/text.h"
@@ -22,54 +22,54 @@ constexpr int kMostPauseDoublings = 2; ///< of that: to a minute
 
 } // namespace
 
-GivenUpNodes::GivenUpNodes(LocalEngine& engine)
+DeclaredLostNodes::DeclaredLostNodes(LocalEngine& engine)
     : m_engine(engine) {
     m_timer.setSingleShot(true);
-    connect(&m_timer, &QTimer::timeout, this, &GivenUpNodes::endAll);
+    connect(&m_timer, &QTimer::timeout, this, &DeclaredLostNodes::endAll);
 }
 
-void GivenUpNodes::begin() {
+void DeclaredLostNodes::begin() {
     m_timer.start(kFirstTry);
 }
 
-void GivenUpNodes::look() {
+void DeclaredLostNodes::look() {
     m_timer.start(kPause);
 }
 
-bool GivenUpNodes::isEnding(const GivenUpNode& givenUp) const {
-    return std::ranges::count(m_ending, givenUp) > 0;
+bool DeclaredLostNodes::isEnding(const DeclaredLostNode& declaredLost) const {
+    return std::ranges::count(m_ending, declaredLost) > 0;
 }
 
 /// Ends them one after another. The answer has one result for each.
 QFuture<std::vector<Result<bool>>>
-GivenUpNodes::end(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
-    for (const auto& [givenUp, node] : nodes)
-        m_ending.push_back(givenUp);
+DeclaredLostNodes::end(const std::vector<std::pair<DeclaredLostNode, Node>>& nodes) {
+    for (const auto& [declaredLost, node] : nodes)
+        m_ending.push_back(declaredLost);
     const auto ended = runOn(m_engine.parts().pool, [nodes, context = m_engine.closingContext()] {
         std::vector<Result<bool>> all;
-        for (const auto& [givenUp, node] : nodes)
-            all.push_back(endGivenUp(context, node, givenUp, context.token->stop()));
+        for (const auto& [declaredLost, node] : nodes)
+            all.push_back(endDeclaredLost(context, node, declaredLost, context.token->stop()));
         return all;
     });
     return passOn(ended, this, [this, nodes](const std::vector<Result<bool>>&) {
-        for (const auto& [givenUp, node] : nodes) // another one may have begun
-            m_ending.erase(std::ranges::find(m_ending, givenUp));
+        for (const auto& [declaredLost, node] : nodes) // another one may have begun
+            m_ending.erase(std::ranges::find(m_ending, declaredLost));
     });
 }
 
-void GivenUpNodes::endAll() {
+void DeclaredLostNodes::endAll() {
     const LocalEngine::Parts& parts = m_engine.parts();
-    const auto all =
-        parts.writer && parts.reader ? parts.reader->givenUp() : std::vector<GivenUpNode>();
-    std::map<std::string, std::vector<std::pair<GivenUpNode, Node>>> byNode;
+    const auto all = parts.writer && parts.reader ? parts.reader->declaredLost()
+                                                  : std::vector<DeclaredLostNode>();
+    std::map<std::string, std::vector<std::pair<DeclaredLostNode, Node>>> byNode;
     bool isAnyLaunching = false;
-    for (const GivenUpNode& givenUp : all) {
-        const auto node = parts.fleet->find(QString::fromStdString(givenUp.node));
-        const bool isLaunching = parts.launches.contains(givenUp.run);
+    for (const DeclaredLostNode& declaredLost : all) {
+        const auto node = parts.fleet->find(QString::fromStdString(declaredLost.node));
+        const bool isLaunching = parts.launches.contains(declaredLost.run);
         isAnyLaunching = isAnyLaunching || isLaunching;
-        if (node && !isLaunching && !isEnding(givenUp) &&
-            m_unreached[givenUp.node].notBeforeNs <= monotonicNowNs())
-            byNode[givenUp.node].emplace_back(givenUp, *node);
+        if (node && !isLaunching && !isEnding(declaredLost) &&
+            m_unreached[declaredLost.node].notBeforeNs <= monotonicNowNs())
+            byNode[declaredLost.node].emplace_back(declaredLost, *node);
     }
     for (const auto& [node, runs] : byNode)
         whenAnswered(end(runs), this, [this, name = node](const std::vector<Result<bool>>& ended) {
@@ -79,7 +79,7 @@ void GivenUpNodes::endAll() {
         m_timer.start(isAnyLaunching ? kFirstTry : kPause);
 }
 
-void GivenUpNodes::onEnded(const std::string& node, const std::vector<Result<bool>>& ended) {
+void DeclaredLostNodes::onEnded(const std::string& node, const std::vector<Result<bool>>& ended) {
     const auto failed = std::ranges::find_if(ended, [](const auto& one) { return !one; });
     if (failed == ended.end()) {
         m_unreached.erase(node);
@@ -92,14 +92,14 @@ void GivenUpNodes::onEnded(const std::string& node, const std::vector<Result<boo
         failed->error().code == ErrorCode::kDenied ? INT64_MAX : monotonicNowNs() + pauseNs;
 }
 
-QFuture<Result<CommandState>> GivenUpNodes::kill(const QString& run) {
+QFuture<Result<CommandState>> DeclaredLostNodes::kill(const QString& run) {
     const std::string attempt = CommandRequest{run, CommandKind::kKill}.attempt();
-    std::vector<std::pair<GivenUpNode, Node>> nodes;
-    for (const GivenUpNode& givenUp : m_engine.parts().reader->givenUp(run)) {
-        const auto node = m_engine.find(QString::fromStdString(givenUp.node));
+    std::vector<std::pair<DeclaredLostNode, Node>> nodes;
+    for (const DeclaredLostNode& declaredLost : m_engine.parts().reader->declaredLost(run)) {
+        const auto node = m_engine.find(QString::fromStdString(declaredLost.node));
         if (!node)
             return ready<Result<CommandState>>(failAs(attempt, node.error()));
-        nodes.emplace_back(givenUp, *node);
+        nodes.emplace_back(declaredLost, *node);
     }
     return end(nodes).then([attempt, nodes](const std::vector<Result<bool>>& ended) {
         std::vector<std::string> words;

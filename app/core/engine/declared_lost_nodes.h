@@ -19,10 +19,10 @@ namespace rm {
 /// Ends what lives of runs on nodes that were declared lost, as soon as these can be reached. They
 /// are tried again, after a minute at most; a node that refuses the login once it was opened or
 /// edited. Part of the engine, and in its thread.
-class GivenUpNodes : public QObject {
+class DeclaredLostNodes : public QObject {
     Q_OBJECT
 public:
-    explicit GivenUpNodes(LocalEngine& engine);
+    explicit DeclaredLostNodes(LocalEngine& engine);
 
     /// Looks for nodes that were declared lost before. For a process that writes the database.
     void begin();
@@ -30,7 +30,7 @@ public:
     void look();
     /// The node can perhaps be reached again.
     void forgetUnreached(const std::string& node) { m_unreached.erase(node); }
-    bool isEnding(const GivenUpNode& givenUp) const;
+    bool isEnding(const DeclaredLostNode& declaredLost) const;
     /// Kills what lives on such nodes of a run that has ended as far as is known.
     QFuture<Result<CommandState>> kill(const QString& run);
 
@@ -42,10 +42,11 @@ private:
 
     void endAll();
     void onEnded(const std::string& node, const std::vector<Result<bool>>& ended);
-    QFuture<std::vector<Result<bool>>> end(const std::vector<std::pair<GivenUpNode, Node>>& nodes);
+    QFuture<std::vector<Result<bool>>>
+    end(const std::vector<std::pair<DeclaredLostNode, Node>>& nodes);
 
     LocalEngine& m_engine;
-    std::vector<GivenUpNode> m_ending;
+    std::vector<DeclaredLostNode> m_ending;
     std::map<std::string, Unreached> m_unreached; ///< nodes where that was tried
     QTimer m_timer;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 
 #include <string>
 
@@ -15,12 +15,12 @@ inline constexpr const char* kClean = "clean";
 // How window and terminal tell what was asked of a run.
 
 /// "kc in the window", "a rule of the run", "somebody elsewhere"
-std::string askerWords(const Asker& by);
+std::string requesterWords(const Requester& by);
 
 /// With its arguments: "set optimizer.lr=0.1"
-std::string askedWords(const AskedCommand& command);
+std::string requestedWords(const RequestedCommand& command);
 
 /// "waits for a node to accept it", "took effect after step 20", "refused: no such key"
-std::string fateWords(const AskedCommand& command);
+std::string fateWords(const RequestedCommand& command);
 
 } // namespace rm

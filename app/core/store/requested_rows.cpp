@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/asked_rows.h"
+#include "app/core/store/requested_rows.h"
 
-#include "app/core/store/asked_command.h"
+#include "app/core/store/requested_command.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -18,18 +18,18 @@ std::vector<std::pair<std::string, std::string>> argumentsOf(const std::string& 
     return args;
 }
 
-AskedFrom askedFrom(int stored) {
-    const bool isKnown = stored >= 0 && stored <= static_cast<int>(AskedFrom::kRun);
-    return isKnown ? static_cast<AskedFrom>(stored) : AskedFrom::kElsewhere;
+RequestedFrom requestedFrom(int stored) {
+    const bool isKnown = stored >= 0 && stored <= static_cast<int>(RequestedFrom::kRun);
+    return isKnown ? static_cast<RequestedFrom>(stored) : RequestedFrom::kElsewhere;
 }
 
-AskedCommand read(const Query& row) {
+RequestedCommand read(const Query& row) {
     return {.id = row.text(0),
             .kind = row.text(1),
             .args = argumentsOf(row.text(2)),
-            .by = {row.text(3), askedFrom(row.number(4))},
-            .askedNs = row.integer(5),
-            .state = static_cast<AskedState>(row.number(6)),
+            .by = {row.text(3), requestedFrom(row.number(4))},
+            .requestedNs = row.integer(5),
+            .state = static_cast<RequestedState>(row.number(6)),
             .acceptedNs = row.integer(7),
             .answeredNs = row.integer(8),
             .step = row.integer(9),
@@ -38,26 +38,26 @@ AskedCommand read(const Query& row) {
 
 } // namespace
 
-const char* askedStateName(AskedState state) {
+const char* requestedStateName(RequestedState state) {
     switch (state) {
-    case AskedState::kWaiting:
+    case RequestedState::kWaiting:
         return "waiting";
-    case AskedState::kAccepted:
+    case RequestedState::kAccepted:
         return "accepted";
-    case AskedState::kApplied:
+    case RequestedState::kApplied:
         return "applied";
-    case AskedState::kRefused:
+    case RequestedState::kRefused:
         return "refused";
-    case AskedState::kWithdrawn:
+    case RequestedState::kWithdrawn:
         return "withdrawn";
-    case AskedState::kLapsed:
+    case RequestedState::kLapsed:
         return "lapsed";
     }
     return "lapsed";
 }
 
-bool isOpen(AskedState state) {
-    return state == AskedState::kWaiting || state == AskedState::kAccepted;
+bool isOpen(RequestedState state) {
+    return state == RequestedState::kWaiting || state == RequestedState::kAccepted;
 }
 
 std::string argumentsToJson(const std::vector<std::pair<std::string, std::string>>& args) {
@@ -67,16 +67,18 @@ std::string argumentsToJson(const std::vector<std::pair<std::string, std::string
     return QJsonDocument(array).toJson(QJsonDocument::Compact).toStdString();
 }
 
-std::optional<AskedCommand> askedCommand(Database& database, int64_t run, const std::string& id) {
+std::optional<RequestedCommand> requestedCommand(Database& database, int64_t run,
+                                                 const std::string& id) {
     auto row = database.query("SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, "
                               "accepted_ns, answered_ns, step, answer FROM asked_command "
                               "WHERE run = ? AND uuid = ?");
     return row.with(run, id).next() ? std::optional(read(row)) : std::nullopt;
 }
 
-std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool openOnly, int limit) {
+std::vector<RequestedCommand> requestedCommands(Database& database, int64_t run, bool openOnly,
+                                                int limit) {
     // What a journal alone knows of was asked for elsewhere, or by a rule of the spec. 3:
-    // AskedFrom::kElsewhere, 2: kRule, 4: kRun.
+    // RequestedFrom::kElsewhere, 2: kRule, 4: kRun.
     auto rows = database.query(
         openOnly
             ? "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
@@ -91,7 +93,7 @@ std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool op
               "(SELECT uuid FROM asked_command WHERE run = ?1) "
               "ORDER BY asked_ns DESC LIMIT ?2");
     rows.with(run, limit);
-    std::vector<AskedCommand> commands;
+    std::vector<RequestedCommand> commands;
     while (rows.next())
         commands.push_back(read(rows));
     return commands;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/asked_command.h"
 #include "app/core/store/database.h"
+#include "app/core/store/requested_command.h"
 
 namespace rm {
 
@@ -11,9 +11,11 @@ namespace rm {
 std::string argumentsToJson(const std::vector<std::pair<std::string, std::string>>& args);
 
 /// nullopt: the run has none with that id.
-std::optional<AskedCommand> askedCommand(Database& database, int64_t run, const std::string& id);
+std::optional<RequestedCommand> requestedCommand(Database& database, int64_t run,
+                                                 const std::string& id);
 
 /// The commands of one run (its number), newest first; `openOnly`: those without an answer.
-std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool openOnly, int limit);
+std::vector<RequestedCommand> requestedCommands(Database& database, int64_t run, bool openOnly,
+                                                int limit);
 
 } // namespace rm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/session/asked_by_app.h"
+#include "trainer/train/session/subcommand_io.h"
 
 #include "shared/exit_code.h"
 #include "trainer/train/session/session.h"

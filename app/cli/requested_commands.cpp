@@ -5,8 +5,8 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
-#include "app/core/runs/asked_words.h"
-#include "app/core/store/asked_command.h"
+#include "app/core/runs/requested_words.h"
+#include "app/core/store/requested_command.h"
 
 #include <algorithm>
 #include <iostream>
@@ -17,11 +17,12 @@ namespace rm::cli {
 namespace {
 
 /// The command that a person means.
-Result<AskedCommand> choose(const std::vector<AskedCommand>& open, const std::string& start,
-                            const std::string& attempt) {
-    std::vector<AskedCommand> meant;
-    std::ranges::copy_if(open, std::back_inserter(meant),
-                         [&start](const AskedCommand& each) { return each.id.starts_with(start); });
+Result<RequestedCommand> choose(const std::vector<RequestedCommand>& open, const std::string& start,
+                                const std::string& attempt) {
+    std::vector<RequestedCommand> meant;
+    std::ranges::copy_if(open, std::back_inserter(meant), [&start](const RequestedCommand& each) {
+        return each.id.starts_with(start);
+    });
     if (meant.size() == 1)
         return meant.front();
     if (meant.empty())
@@ -29,7 +30,7 @@ Result<AskedCommand> choose(const std::vector<AskedCommand>& open, const std::st
     std::string ids;
     const std::vector<std::string> shorts = shortIds(meant);
     for (size_t at = 0; at < meant.size(); ++at)
-        ids += (at == 0 ? "" : ", ") + shorts[at] + " (" + askedWords(meant[at]) + ")";
+        ids += (at == 0 ? "" : ", ") + shorts[at] + " (" + requestedWords(meant[at]) + ")";
     return fail(ErrorCode::kInvalid, attempt + ": several wait, name one: " + ids);
 }
 
@@ -40,14 +41,14 @@ int runCommands(CommandContext& context, const std::string& id) {
     const auto reader = context.reader();
     if (!reader)
         return printError(context, reader.error());
-    const auto commands = (*reader)->askedCommands(run->id);
+    const auto commands = (*reader)->requestedCommands(run->id);
     auto list = nlohmann::ordered_json::array();
     std::vector<std::vector<std::string>> rows = {{"ID", "COMMAND", "ASKED", "BY", "ANSWER"}};
     const std::vector<std::string> ids = shortIds(commands);
-    for (const AskedCommand& each : commands) {
+    for (const RequestedCommand& each : commands) {
         list.push_back(toJson(each));
-        rows.push_back({oneLine(ids[rows.size() - 1]), oneLine(askedWords(each)),
-                        formatAgo(each.askedNs), oneLine(askerWords(each.by)),
+        rows.push_back({oneLine(ids[rows.size() - 1]), oneLine(requestedWords(each)),
+                        formatAgo(each.requestedNs), oneLine(requesterWords(each.by)),
                         oneLine(fateWords(each))});
     }
     if (context.json())
@@ -77,14 +78,14 @@ int runWithdraw(CommandContext& context, const std::string& id, const std::strin
     if (context.json())
         printJson({{"run", run->id.toStdString()}, {"withdrawn", chosen->id}, {"message", rest}});
     else
-        std::cout << run->id.toStdString() << ": " << oneLine(askedWords(*chosen))
+        std::cout << run->id.toStdString() << ": " << oneLine(requestedWords(*chosen))
                   << " is withdrawn" << (rest.empty() ? "" : "; " + oneLine(rest)) << std::endl;
     return 0;
 }
 
 } // namespace
 
-void addAsked(CommandLine& line) {
+void addRequested(CommandLine& line) {
     auto& listed = line.keep<std::string>();
     line.addOfRun("commands", "List what was asked of a run, by whom, and its answers", listed,
                   [&listed](CommandContext& context) { return runCommands(context, listed); });

@@ -18,7 +18,7 @@ struct StoredCommand {
 };
 
 /// How a command was asked for. Stored and sent: never renumber.
-enum class AskedFrom : uint8_t {
+enum class RequestedFrom : uint8_t {
     kWindow = 0,
     kTerminal = 1,
     kRule = 2,      ///< a rule of the run's spec
@@ -27,14 +27,14 @@ enum class AskedFrom : uint8_t {
 };
 
 /// Who asked for a command, and how.
-struct Asker {
+struct Requester {
     std::string who; ///< name of the user; empty: not known, or a rule
-    AskedFrom from = AskedFrom::kElsewhere;
-    bool operator==(const Asker&) const = default;
+    RequestedFrom from = RequestedFrom::kElsewhere;
+    bool operator==(const Requester&) const = default;
 };
 
 /// What became of a command. Stored: never renumber.
-enum class AskedState : uint8_t {
+enum class RequestedState : uint8_t {
     kWaiting = 0,  ///< no node is known to have it
     kAccepted = 1, ///< the node of rank 0 has it; a kill: some of the run's nodes have done it
     kApplied = 2,
@@ -42,22 +42,22 @@ enum class AskedState : uint8_t {
     kWithdrawn = 4, ///< by a person, before it was accepted
     kLapsed = 5,    ///< too old to be sent, or the attempt ended before
 };
-const char* askedStateName(AskedState state); ///< "waiting", "accepted", ...
-bool isOpen(AskedState state);                ///< waiting or accepted
+const char* requestedStateName(RequestedState state); ///< "waiting", "accepted", ...
+bool isOpen(RequestedState state);                    ///< waiting or accepted
 
 /// A command that a person or a rule asked for. It is stored before it is sent.
-struct AskedCommand {
+struct RequestedCommand {
     std::string id; ///< of the Command
     std::string kind;
     std::vector<std::pair<std::string, std::string>> args = {};
-    Asker by = {};
-    int64_t askedNs = 0;
-    AskedState state = AskedState::kWaiting;
+    Requester by = {};
+    int64_t requestedNs = 0;
+    RequestedState state = RequestedState::kWaiting;
     int64_t acceptedNs = 0;  ///< 0: not known
     int64_t answeredNs = 0;  ///< 0: it is open
     int64_t step = -1;       ///< after which all ranks acted; -1: none
     std::string answer = {}; ///< in words
-    bool operator==(const AskedCommand&) const = default;
+    bool operator==(const RequestedCommand&) const = default;
 };
 
 /// The settings that differ from the spec from after `step` of `attempt` on. From a node: the keys
