@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/safetensors.h"
 #include "shared/io/bytes.h"
+#include "shared/io/data_files.h"
 
 #include <nlohmann/json.hpp>
 
@@ -183,6 +184,8 @@ parseSafetensors(std::span<const std::byte> file, const std::string& source) {
     };
     if (file.size() < sizeof(uint64_t))
         return corrupt("too short for a safetensors file");
+    if (isLfsPointer({reinterpret_cast<const char*>(file.data()), file.size()}))
+        return corrupt("it is a pointer of Git LFS, not the file itself: run `git lfs pull` first");
     const auto length = loadInt<uint64_t>(file);
     file = file.subspan(sizeof(uint64_t));
     if (length > kMaxHeader || length > file.size())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/free_memory.h"
 
+#include "shared/io/control_group.h"
 #include "shared/io/file.h"
 
 #include <algorithm>
@@ -33,47 +34,22 @@ std::optional<int64_t> numberOf(const std::string& path, const std::string& name
     return std::nullopt;
 }
 
-/// Where a control group's files are, and what they are called.
-struct Group {
-    std::string folder; ///< of all groups
-    std::string path;   ///< "/a/b" below it
-    const char* limit;
-    const char* usage;
-};
-
-std::optional<Group> groupOf(const std::string& root) {
-    std::istringstream lines(readFile(root + "/proc/self/cgroup").value_or(""));
-    const std::string folder = root + "/sys/fs/cgroup";
-    std::optional<Group> found;
-    for (std::string line; std::getline(lines, line);) {
-        const size_t path = line.find(':', line.find(':') + 1) + 1;
-        if (line.find(":memory:") != std::string::npos) // version 1
-            return Group{folder + "/memory", line.substr(path), "memory.limit_in_bytes",
-                         "memory.usage_in_bytes"};
-        if (line.starts_with("0::"))
-            found = Group{folder, line.substr(path), "memory.max", "memory.current"};
-    }
-    return found;
-}
-
 /// The bytes that the limits of the group and those above it leave; none: there is no limit.
 std::optional<int64_t> leftByGroups(const std::string& root) {
-    auto group = groupOf(root);
+    const ControlGroups groups = controlGroups("memory", root);
     std::optional<int64_t> least;
-    while (group) {
-        const std::string folder = group->folder + group->path + "/";
-        const auto limit = numberIn(readFile(folder + group->limit).value_or(""));
-        const auto usage = numberIn(readFile(folder + group->usage).value_or(""));
+    for (const std::string& folder : groups.folders) {
+        const auto bytesIn = [&](const char* name) {
+            return numberIn(readFile(folder + name).value_or(""));
+        };
+        const auto limit = bytesIn(groups.isV2 ? "memory.max" : "memory.limit_in_bytes");
+        const auto usage = bytesIn(groups.isV2 ? "memory.current" : "memory.usage_in_bytes");
         if (limit && usage) {
             // The kernel drops cached file pages when memory is short.
             const int64_t cached = numberOf(folder + "memory.stat", "inactive_file ").value_or(0);
             const int64_t left = std::max<int64_t>(0, *limit - (*usage - cached));
             least = std::min(least.value_or(left), left);
         }
-        const size_t up = group->path.rfind('/');
-        if (up == std::string::npos)
-            break;
-        group->path.resize(up);
     }
     return least;
 }

@@ -2,6 +2,7 @@
 #include "app/core/deploy/deploy.h"
 #include "app/core/findings/text.h"
 #include "app/core/settings/paths.h"
+#include "shared/io/data_files.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "shared/wire/receive.h"
@@ -34,20 +35,13 @@ Result<void> append(LocalTree& tree, const std::string& name, const fs::path& lo
     return {};
 }
 
-/// Regular files and links to such; links to folders are left out, since they may lead in circles.
+/// What the trainer reads of that folder.
 Result<void> appendFolder(LocalTree& tree, const std::string& name, const fs::path& folder) {
-    std::error_code error;
-    for (fs::recursive_directory_iterator entry(folder, error), end; entry != end && !error;
-         entry.increment(error)) {
-        std::error_code broken; // a dangling link is no file
-        if (!entry->is_regular_file(broken))
-            continue;
-        const std::string below = entry->path().lexically_relative(folder).string();
-        if (auto added = append(tree, name + '/' + below, entry->path()); !added)
-            return added;
-    }
-    if (error)
-        return cannotRead(folder, error);
+    const auto files = dataFiles(folder.string());
+    if (!files)
+        return failAs(say("deploy.stage", {{"path", folder.string()}}), files.error());
+    for (const std::string& below : *files)
+        RM_RETURN_IF_ERROR(append(tree, name + '/' + below, folder / below));
     return {};
 }
 

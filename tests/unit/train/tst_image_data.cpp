@@ -58,9 +58,8 @@ class TestImageData : public QObject {
 private Q_SLOTS:
     void classesAreFoldersWithPicturesSortedByName() {
         const Folder folder;
-        for (const char* name :
-             {"dog/b.JPG", "dog/a.jpeg", "dog/more/c.PNG", "dog/notes.txt", "dog/.hidden.jpg",
-              "Cat/x.png", "empty/readme.md", ".git/y.png", "loose.png"})
+        for (const char* name : {"dog/b.JPG", "dog/a.jpeg", "dog/more/c.PNG", "dog/notes.txt",
+                                 "dog/.hidden.jpg", "Cat/x.png", ".git/y.png", "loose.png"})
             folder.touch(name);
         const auto found = ImageFolder::scan({folder.path() + "/"});
         QVERIFY(found);
@@ -78,10 +77,53 @@ private Q_SLOTS:
         fs::create_directories(folder.path("b"));
         fs::create_symlink("../a/one.png", folder.path("b/alias.png"));
         fs::create_symlink(far, folder.path("b/two.png"));
-        fs::create_symlink(folder.path("nowhere.png"), folder.path("b/broken.png"));
         const auto found = ImageFolder::scan({folder.path()});
         QVERIFY(found);
         QCOMPARE(pathsOf(*found), (Names{folder.path("a/one.png"), folder.path("b/two.png")}));
+    }
+
+    void linkedFoldersAreReadAndLinksToNothingNamed() {
+        const Folder folder, elsewhere;
+        folder.touch("a/one.png");
+        elsewhere.touch("cats/deep/two.png");
+        elsewhere.touch("more/three.png");
+        fs::create_directory_symlink(elsewhere.path("cats"), folder.path("b"));
+        fs::create_directory_symlink(elsewhere.path("more"), folder.path("a/more"));
+        fs::create_directory_symlink(folder.path("a"), folder.path("a/again"));
+        fs::create_directory_symlink(folder.path("a"), folder.path("b/of-a")); // which a has
+        const auto found = ImageFolder::scan({folder.path()});
+        QVERIFY2(found, found ? "" : found.error().message.c_str());
+        QCOMPARE(pathsOf(*found), (Names{folder.path("a/more/three.png"), folder.path("a/one.png"),
+                                         folder.path("b/deep/two.png")}));
+        fs::create_symlink(folder.path("nowhere.png"), folder.path("a/broken.png"));
+        const auto broken = ImageFolder::scan({folder.path()});
+        QCOMPARE(broken.error().code, ErrorCode::kNotFound);
+        QVERIFY2(broken.error().message.find("broken.png") != std::string::npos,
+                 broken.error().message.c_str());
+    }
+
+    void aClassThatWouldVanishIsRefused_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("why");
+        QTest::newRow("webp") << "b/one.webp"
+                              << "one.webp is of a kind that is not read; convert it and its like";
+        QTest::newRow("among others") << "a/two.TIFF"
+                                      << "two.TIFF is of a kind that is not read";
+        QTest::newRow("no picture") << "b/readme.md"
+                                    << "the class b has no .jpg, .jpeg or .png files";
+    }
+
+    void aClassThatWouldVanishIsRefused() {
+        QFETCH(QString, file);
+        QFETCH(QString, why);
+        const Folder folder;
+        folder.touch("a/one.png");
+        folder.touch(file.toStdString());
+        const auto found = ImageFolder::scan({folder.path()});
+        QVERIFY(!found);
+        QCOMPARE(found.error().code, ErrorCode::kInvalid);
+        QVERIFY2(QString::fromStdString(found.error().message).contains(why),
+                 found.error().message.c_str());
     }
 
     void foldersOfOneNameAreOneClass() {

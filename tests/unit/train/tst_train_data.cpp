@@ -97,6 +97,46 @@ private Q_SLOTS:
         QCOMPARE(*trainSentencePiece({path, "/usr/share/common-licenses/BSD"}, 400), *model);
     }
 
+    void aVocabularyIsLearntFromTextWithoutLineBreaks_data() {
+        QTest::addColumn<QByteArray>("text");
+        QByteArray words;
+        for (int i = 0; i < 3000; ++i)
+            words += "the wood " + QByteArray::number(i % 70) + " is dark ";
+        QTest::newRow("one line") << words;
+        QTest::newRow("no space either") << QByteArray(words).replace(' ', "\xc3\xa4");
+        QTest::newRow("CR alone") << QByteArray(words).replace(" is", "\ris");
+    }
+
+    void aVocabularyIsLearntFromTextWithoutLineBreaks() {
+        QFETCH(QByteArray, text);
+        const Folder folder;
+        const auto model = trainSentencePiece({folder.write("text.txt", text)}, 300);
+        QVERIFY2(model, model ? "" : model.error().message.c_str());
+        std::vector<int32_t> ids;
+        (*makeSentencePieceTokenizer(*model))->encode("wood", ids);
+        QVERIFY2(ids.size() < 4, qPrintable(QString::number(ids.size())));
+    }
+
+    void whatHasNoTextIsSaid() {
+        const Folder folder;
+        const auto model = trainSentencePiece({folder.write("empty.txt", "")}, 300);
+        QCOMPARE(model.error().code, ErrorCode::kInvalid);
+        QVERIFY2(model.error().message.find("has no text") != std::string::npos,
+                 model.error().message.c_str());
+    }
+
+    void whatIsNoTextIsRefusedByName() {
+        const Folder folder;
+        folder.write("a.txt", "text");
+        const std::string path = folder.write("b.txt.gz", QByteArray("\x1f\x8b\x08", 3));
+        const auto files = textFiles({folder.path()});
+        QCOMPARE(files.error().code, ErrorCode::kInvalid);
+        QVERIFY2(files.error().message.find(path + ": it is compressed by gzip") !=
+                     std::string::npos,
+                 files.error().message.c_str());
+        QVERIFY(corpusFiles({folder.path()}));
+    }
+
     void smallTextGetsASmallerVocabulary() {
         const Folder folder;
         const std::string path = folder.write("text.txt", kText);

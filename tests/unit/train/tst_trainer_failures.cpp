@@ -71,6 +71,33 @@ private Q_SLOTS:
         QCOMPARE(events[0].severity, Severity::kError);
     }
 
+    void aLoneRankSaysWhoIsMissingAndEndsWhenTold_data() {
+        QTest::addColumn<int>("lone");
+        QTest::newRow("rank 0 without the other") << 0;
+        QTest::newRow("another without rank 0") << 1;
+    }
+
+    void aLoneRankSaysWhoIsMissingAndEndsWhenTold() {
+        QFETCH(int, lone);
+        TrainerRun run;
+        run.start(tinySpec(), 2);
+        QProcess& other = run.rank(1 - lone);
+        ::kill(static_cast<pid_t>(other.processId()), SIGSTOP); // it never comes, and serves nobody
+        other.kill();
+        QProcess& waiting = run.rank(lone);
+        QByteArray said;
+        QTRY_VERIFY_WITH_TIMEOUT((said += waiting.readAll()).contains("waits for rank"), 30000);
+        QVERIFY2(said.contains(lone == 0 ? "waits for rank 1 of 2"
+                                         : "waits for rank 0, which serves there"),
+                 said);
+        QElapsedTimer sinceSignal;
+        sinceSignal.start();
+        waiting.terminate();
+        const auto codes = run.finish(20000);
+        QCOMPARE(codes[static_cast<size_t>(lone)], static_cast<int>(ExitCode::kUnavailable));
+        QVERIFY2(sinceSignal.elapsed() < 10000, qPrintable(QString::number(sinceSignal.elapsed())));
+    }
+
     void peerKilledWhileHeldEndsTheOthers() {
         RunSpec spec = tinySpec();
         spec.train.steps = 1000000;

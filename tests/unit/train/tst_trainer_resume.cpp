@@ -146,6 +146,34 @@ private Q_SLOTS:
                  std::vector<int>{static_cast<int>(ExitCode::kCorrupt)});
     }
 
+    void otherDataThanBeforeIsTold_data() {
+        QTest::addColumn<bool>("changes");
+        QTest::newRow("the same") << false;
+        QTest::newRow("changed") << true;
+    }
+
+    void otherDataThanBeforeIsTold() {
+        QFETCH(bool, changes);
+        const QTemporaryDir folder;
+        const QString text = folder.filePath("text.txt");
+        QVERIFY(QFile::copy("/usr/share/common-licenses/Artistic", text));
+        QVERIFY(QFile::setPermissions(text, QFile::ReadOwner | QFile::WriteOwner));
+        RunSpec spec = tinySpec();
+        spec.data.train = {text.toStdString()};
+        spec.train.steps = 5;
+        spec.checkpoint.every = 5;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        if (changes) {
+            QFile file(text);
+            QVERIFY(file.open(QIODevice::Append) && file.write("Another page.\n") > 0);
+        }
+        spec.train.steps = 10;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(5))), kAlone);
+        const auto events = run.recordsOf<Event>(0);
+        QCOMPARE(std::ranges::count(events, "data-changed", &Event::code), changes ? 1 : 0);
+    }
+
     void whenNoCheckpointIsWholeThatIsTheError() {
         RunSpec spec = tinySpec();
         spec.train.steps = 10;

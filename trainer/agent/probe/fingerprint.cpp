@@ -3,6 +3,7 @@
 
 #include "shared/io/bytes.h"
 #include "shared/io/clock.h"
+#include "shared/io/data_files.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
@@ -39,7 +40,7 @@ public:
         if (isOver())
             return;
         if (fs::is_directory(path, error))
-            addFolder(path, "");
+            addFolder(path);
         else if (fs::is_regular_file(path, error))
             addFile(path, path.filename().string());
     }
@@ -54,28 +55,16 @@ private:
         return m_tookTooLong;
     }
 
-    /// Adds its entries by name, as each file system has an order of its own.
-    void addFolder(const fs::path& folder, const std::string& below) {
-        std::vector<fs::path> entries;
-        std::error_code error;
-        for (fs::directory_iterator at(folder, error), end; !error && at != end && !isOver();
-             at.increment(error))
-            entries.push_back(at->path());
-        std::erase_if(entries, [](const fs::path& entry) { // as the trainer does
-            return entry.filename().native().starts_with('.');
+    /// Adds what the trainer reads of it.
+    void addFolder(const fs::path& folder) {
+        const auto visited = visitDataFiles(folder.string(), [&](const std::string& name) {
+            m_isWhole = m_isWhole && m_files < kMostFiles;
+            if (m_isWhole && !isOver())
+                addFile(folder / name, '/' + name);
+            return m_isWhole && !isOver();
         });
-        std::ranges::sort(entries);
-        for (const fs::path& entry : entries) {
-            const std::string name = below + '/' + entry.filename().string();
-            if (isOver())
-                return;
-            if (m_files >= kMostFiles)
-                m_isWhole = false;
-            else if (fs::is_directory(entry, error) && !fs::is_symlink(entry, error))
-                addFolder(entry, name);
-            else if (fs::is_regular_file(entry, error))
-                addFile(entry, name);
-        }
+        // What cannot be read is said by who trains on it.
+        m_isWhole = m_isWhole && visited;
     }
 
     void addFile(const fs::path& path, const std::string& name) {

@@ -2,6 +2,7 @@
 #include "trainer/agent/probe/probe.h"
 
 #include "shared/io/clock.h"
+#include "shared/io/control_group.h"
 #include "shared/io/free_memory.h"
 #include "trainer/agent/posix/process.h"
 #include "trainer/agent/probe/folder.h"
@@ -75,7 +76,8 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.kernel = kernelRelease();
     report.glibc = ::gnu_get_libc_version();
     report.cpuModel = machine.cpuModel;
-    report.cores = machine.cores;
+    report.cores = root.prefix.empty() ? std::min(machine.cores, givenCores())
+                                       : coresWithinQuota(machine.cores, root.prefix);
     report.memoryBytes = machine.memoryBytes;
     report.freeMemoryBytes = freeHostBytes(root.prefix);
     report.driver = gpus.driver();

@@ -117,6 +117,7 @@ TrainState read(const json& from) {
     state.worldSize = from.at("world_size").get<int64_t>();
     state.device = from.at("device").get<std::string>();
     state.specHash = from.at("spec_sha256").get<std::string>();
+    state.dataIdentity = from.value("data", std::string());
     state.settings = readSettings(from.at("overrides"));
     state.validationLoss = numberOrNan(from.at("validation_loss"));
     state.positionsPerStep = from.value("positions_per_step", int64_t{0});
@@ -152,6 +153,7 @@ std::string toJson(const TrainState& state) {
         {"world_size", state.worldSize},
         {"device", state.device},
         {"spec_sha256", state.specHash},
+        {"data", state.dataIdentity},
         {"overrides", settingsToJson(state.settings)},
         {"validation_loss", numberOrNull(state.validationLoss)},
         {"watched", toJson(state.watched)},

@@ -46,6 +46,7 @@ struct TrainState {
     int64_t worldSize = 1;
     std::string device = "cpu"; ///< kind of device of the random states
     std::string specHash;
+    std::string dataIdentity;     ///< Task::dataIdentity(); empty: not known
     LiveSettings settings;        ///< values that `set` changed; all others are the spec's
     int64_t positionsPerStep = 0; ///< over all ranks; 0: not known
     double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< last

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <span>
 #include <thread>
 #include <utility>
@@ -22,16 +21,6 @@ enum Flag : size_t { kPreempts, kShut, kSize, kLoss, kLosses, kFlagCount };
 constexpr double kLossUnit = 1.0 / (1 << 20);
 constexpr double kMostLoss = 1e6;
 
-constexpr int kPreemptionSignals[] = {SIGTERM, SIGUSR1};
-
-bool isPreempted() {
-    sigset_t pending;
-    sigemptyset(&pending);
-    sigpending(&pending);
-    return std::ranges::any_of(
-        kPreemptionSignals, [&pending](int signal) { return sigismember(&pending, signal) == 1; });
-}
-
 /// Parses the command of a message. Rank 0 has parsed the same command before sending it.
 Order orderIn(const std::string& encoded) {
     const auto message = decodeMessage(std::as_bytes(std::span(encoded)));
@@ -43,16 +32,6 @@ Order orderIn(const std::string& encoded) {
 }
 
 } // namespace
-
-// No handler: the kernel writes its frame below the stack pointer, which points into the heap
-// during matrix products of oneDNN before 3.11.2 (uxlfoundation/oneDNN, issue 4845).
-void catchPreemption() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : kPreemptionSignals)
-        sigaddset(&signals, signal);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
 
 Control::Control(const World& world, Board& board, Telemetry& telemetry)
     : m_world(world)

@@ -3,6 +3,7 @@
 
 #include "shared/board/board.h"
 #include "trainer/train/control/order.h"
+#include "trainer/train/dist/preemption.h"
 #include "trainer/train/dist/world.h"
 #include "trainer/train/telemetry/telemetry.h"
 
@@ -14,10 +15,6 @@
 #include <vector>
 
 namespace rm {
-
-/// Blocks SIGTERM and SIGUSR1: they stay pending, and the next exchange tells all ranks that one
-/// was asked to end. Call it before threads are created, which inherit the mask.
-void catchPreemption();
 
 /// Carries commands from rank 0's board to all ranks, so that all act at the same step boundary. It
 /// costs one small all-reduce per step, which overlaps the step: begin() at the start of the step,

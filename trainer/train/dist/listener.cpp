@@ -102,16 +102,17 @@ bool listens(const addrinfo& address) {
 
 } // namespace
 
-void awaitListener(const std::string& host, int port, milliseconds patience) {
+bool awaitListener(const std::string& host, int port, milliseconds patience) {
     int error = 0; // the next connect reports it
     const Addresses addresses = addressesOf(host, port, 0, error);
     if (!addresses)
-        return;
+        return true;
     for (const auto end = steady_clock::now() + patience; steady_clock::now() < end;
          std::this_thread::sleep_for(kPause))
         for (const addrinfo* address = addresses.get(); address; address = address->ai_next)
             if (listens(*address))
-                return;
+                return true;
+    return false;
 }
 
 Result<Descriptor> listenAt(const std::string& host, int port, bool isOneMachine) {

@@ -9,10 +9,11 @@
 
 namespace rm {
 
-/// Returns once a server listens at this port of the host, or after `patience`. A c10d::TCPStore
+/// True once a server listens at this port of the host; false: none does after `patience`. A
+/// host that cannot be found is left to the connection that follows. A c10d::TCPStore
 /// that is refused waits half a second or more before it tries again, and ranks that start together
 /// are often a few milliseconds ahead of rank 0.
-void awaitListener(const std::string& host, int port, std::chrono::milliseconds patience);
+bool awaitListener(const std::string& host, int port, std::chrono::milliseconds patience);
 
 /// Listens at this port of the one address of this machine that `host`, a name or an IPv4 or IPv6
 /// address, stands for, so that no other network reaches the port. `isOneMachine`: all ranks are on

@@ -3,6 +3,7 @@
 
 #include "shared/return_if_error.h"
 #include "trainer/train/dist/listener.h"
+#include "trainer/train/dist/preemption.h"
 #include "trainer/train/dist/torch_versions.h"
 #include "trainer/train/dist/world.h"
 
@@ -11,9 +12,13 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <functional>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -23,6 +28,10 @@ namespace {
 constexpr std::chrono::minutes kMeetTimeout{5};
 constexpr std::chrono::minutes kOwnerTimeout{1};
 constexpr std::chrono::milliseconds kAskAgain{5};
+constexpr std::chrono::milliseconds kLongestPause{50};
+constexpr std::chrono::milliseconds kLook{500}; ///< between looks for a signal to end
+constexpr std::chrono::seconds kQuietWait{5};
+constexpr int kMostNamed = 8;                      ///< ranks that are missing
 constexpr std::chrono::seconds kStartsTogether{2}; ///< else rank 0 starts much later
 /// The key under which rank 0 first says whose store this is. It has no prefix, as a process that
 /// comes here by mistake has another prefix.
@@ -51,6 +60,76 @@ std::string placeOf(const TorchrunEnvironment& environment) {
 /// The beginning of an error of the meeting.
 std::string meetingOf(const TorchrunEnvironment& environment) {
     return "meet the other ranks of " + runOf(environment) + " at " + placeOf(environment) + ": ";
+}
+
+/// What waits for other ranks: for five minutes, or until this process is told to end. After a few
+/// seconds it says for whom, and again each minute.
+class Wait {
+public:
+    explicit Wait(const TorchrunEnvironment& environment)
+        : m_environment(environment) {}
+
+    /// kUnavailable: it is over. `missing` is asked for when that is said.
+    Result<void> goOn(const std::function<std::string()>& missing) {
+        const auto now = std::chrono::steady_clock::now();
+        const bool isLate = now - m_begun > kMeetTimeout;
+        if (isLate || isPreempted())
+            return fail(ErrorCode::kUnavailable,
+                        meetingOf(m_environment) + missing() +
+                            (isLate ? " did not come within five minutes; see the logs there, and "
+                                      "whether that address can be reached from there"
+                                    : " had not come when this process was told to end"));
+        if (now > m_saysNext) {
+            std::fprintf(stderr, "%swaits for %s\n", meetingOf(m_environment).c_str(),
+                         missing().c_str());
+            m_saysNext = now + std::chrono::minutes(1);
+        }
+        return {};
+    }
+
+private:
+    const TorchrunEnvironment& m_environment;
+    std::chrono::steady_clock::time_point m_begun = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point m_saysNext = m_begun + kQuietWait;
+};
+
+std::string rankKey(int rank) {
+    return "rank/" + std::to_string(rank);
+}
+
+/// Waits until every rank has claimed its number.
+Result<void> awaitOthers(const TorchrunEnvironment& environment, c10d::Store& store) {
+    std::vector<std::string> keys;
+    for (int rank = 0; rank < environment.worldSize; ++rank)
+        keys.push_back(rankKey(rank));
+    const auto missing = [&] {
+        std::string names;
+        int count = 0;
+        for (int rank = 0; rank < environment.worldSize; ++rank)
+            if (!store.check({rankKey(rank)}) && ++count <= kMostNamed)
+                names += (names.empty() ? "" : ", ") + std::to_string(rank);
+        if (count > kMostNamed)
+            names += " and " + std::to_string(count - kMostNamed) + " more";
+        return std::string(count == 1 ? "rank " : "ranks ") + names + " of " +
+               std::to_string(environment.worldSize);
+    };
+    Wait wait(environment);
+    for (auto pause = kAskAgain; !store.check(keys); pause = std::min(2 * pause, kLongestPause)) {
+        RM_RETURN_IF_ERROR(wait.goOn(missing));
+        std::this_thread::sleep_for(pause);
+    }
+    return {};
+}
+
+/// Waits until rank 0 serves the store.
+Result<void> awaitServer(const TorchrunEnvironment& environment) {
+    Wait wait(environment);
+    auto patience = std::chrono::milliseconds(kStartsTogether);
+    while (!awaitListener(environment.masterAddr, environment.masterPort, patience)) {
+        RM_RETURN_IF_ERROR(wait.goOn([] { return std::string("rank 0, which serves there,"); }));
+        patience = kLook;
+    }
+    return {};
 }
 
 /// Listens for the other ranks at MASTER_ADDR alone; where that is no address of this machine (NAT,
@@ -92,7 +171,7 @@ Result<StorePtr> openStore(const TorchrunEnvironment& environment, const Warn& w
     if (options.isServer) {
         RM_RETURN_IF_ERROR(bindStore(environment, options, warn));
     } else {
-        awaitListener(environment.masterAddr, environment.masterPort, kStartsTogether);
+        RM_RETURN_IF_ERROR(awaitServer(environment));
     }
     return c10::make_intrusive<c10d::TCPStore>(environment.masterAddr, options);
 }
@@ -136,7 +215,7 @@ Result<void> checkOwner(const TorchrunEnvironment& environment, c10d::Store& sto
 /// Claims this rank: two processes of one rank would overwrite each other's addresses.
 Result<void> takeRank(const TorchrunEnvironment& environment, c10d::Store& store) {
     const std::string rank = std::to_string(environment.rank);
-    if (store.add("rank/" + rank, 1) == 1)
+    if (store.add(rankKey(environment.rank), 1) == 1)
         return {};
     return fail(ErrorCode::kUnavailable,
                 meetingOf(environment) + "another process is rank " + rank +
@@ -157,6 +236,7 @@ Result<StorePtr> meetAtStore(const TorchrunEnvironment& environment, const Warn&
     StorePtr own = c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(store));
     if (!environment.launcherHasStore) {
         RM_RETURN_IF_ERROR(takeRank(environment, *own));
+        RM_RETURN_IF_ERROR(awaitOthers(environment, *own));
     }
     return own;
 }

@@ -21,7 +21,8 @@ using Warn = std::function<void(const std::string&)>;
 /// change it. Keys are kept apart by run, attempt and nonce.
 ///
 /// kUnavailable: the port is taken, or it serves another run's store, or another process has this
-/// rank already. LibTorch throws when nothing serves the port within five minutes.
+/// rank already, or other ranks do not come within five minutes, or this process is told to end
+/// meanwhile. Standard error says after some seconds who is missing.
 Result<c10::intrusive_ptr<c10d::Store>> meetAtStore(const TorchrunEnvironment& environment,
                                                     const Warn& warn);
 

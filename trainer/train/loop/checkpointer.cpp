@@ -5,6 +5,8 @@
 #include "shared/checkpoint/keep_rules.h"
 #include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
+#include "shared/io/control_group.h"
+#include "shared/journal/event_codes.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/live_settings.h"
 #include "trainer/train/dist/agree.h"
@@ -47,7 +49,7 @@ Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
 bool hasSpareCore(const Session& session) {
     const int ranks = session.environment.localWorldSize;
     const int busy = ranks * threadsPerRank(session.spec, ranks) + 1;
-    return !session.device.isCpu() || static_cast<int>(std::thread::hardware_concurrency()) > busy;
+    return !session.device.isCpu() || givenCores() > busy;
 }
 
 uint64_t bytesOf(const CheckpointContent& content) {
@@ -263,15 +265,36 @@ std::string Checkpointer::newestHere(const std::function<bool(int64_t step)>& is
     return found ? found->path : isGoodAt(start) ? start : std::string();
 }
 
+/// Rank 0 tells which ranks cannot write their journals, once each. Returns what follows that in
+/// each of `texts`.
+std::vector<std::string> Checkpointer::noteUnwritten(std::vector<std::string> texts) {
+    m_unwritten.resize(texts.size());
+    for (size_t rank = 0; rank < texts.size(); ++rank) {
+        const std::string why = texts[rank].c_str(); // up to the first zero
+        texts[rank].erase(0, why.size() + 1);
+        if (!why.empty() && !m_unwritten[rank])
+            m_session.telemetry->append(
+                Event{-1, m_training.step, wallNowNs(), Severity::kError, kJournalUnwrittenEvent,
+                      "rank " + std::to_string(rank) + " cannot write its journal, and " + why +
+                          "; they are lost if it ends before that is mended, and checkpoint " +
+                          std::to_string(m_training.step) + " is saved all the same"});
+        m_unwritten[rank] = !why.empty();
+    }
+    return texts;
+}
+
 /// Collects the content of a checkpoint; only rank 0's result is used.
 CheckpointContent Checkpointer::collect(const std::string& reason) {
     const Training& t = m_training;
     m_training.sync.settle();
     const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
     // Flushed before the gather, for which rank 0 needs all ranks: then every rank's journal has
-    // the steps of a published checkpoint, even if all ranks are killed right afterwards.
-    m_session.telemetry->flush();
-    const auto rngStates = t.world.gather(std::string(rng.begin(), rng.end()));
+    // the steps of a published checkpoint, even if all ranks are killed right afterwards. A rank
+    // whose disk does not take them is named instead, as training counts for more.
+    Telemetry& telemetry = *m_session.telemetry;
+    const std::string unwritten = telemetry.flush() ? std::string() : telemetry.unwritten();
+    const auto rngStates =
+        noteUnwritten(t.world.gather(unwritten + '\0' + std::string(rng.begin(), rng.end())));
     auto optimizerState = t.optimizer->collectState();
     if (!t.world.isFirst())
         return {};
@@ -323,6 +346,7 @@ TrainState Checkpointer::stateNow() const {
     state.worldSize = t.world.size();
     state.device = m_session.device.isCpu() ? "cpu" : "cuda";
     state.specHash = specHashOf(t.spec);
+    state.dataIdentity = t.task->dataIdentity();
     state.settings = t.settings;
     m_validator.store(state);
     if (m_store)

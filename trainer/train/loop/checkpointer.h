@@ -63,6 +63,7 @@ public:
 private:
     std::string newestHere(const std::function<bool(int64_t step)>& isGood) const;
     CheckpointContent collect(const std::string& reason);
+    std::vector<std::string> noteUnwritten(std::vector<std::string> texts);
     std::vector<NamedTensor> averagedTensors() const;
     TrainState stateNow() const;
     bool noteSaving();
@@ -78,6 +79,8 @@ private:
     const Session& m_session;
     CheckpointLine m_line; ///< rank 0: which of the folder's checkpoints are the run's
     std::string m_newest;  ///< rank 0's writer sets it
+    std::vector<bool>
+        m_unwritten; ///< rank 0's: by rank, whether its journal was behind at the last
     bool m_isAtEnd = false;
     CheckpointWriter m_writer; ///< the last member: ends before those that it reads
 };

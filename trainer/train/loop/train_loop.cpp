@@ -75,6 +75,13 @@ void TrainLoop::resumeFrom(const TrainState& from) {
     m_guard.resume(from.skippedSteps);
     m_spikes.restore(from);
     m_orders.restore(from);
+    const std::string& data = t.task->dataIdentity();
+    if (!data.empty() && !from.dataIdentity.empty() && data != from.dataIdentity)
+        t.event(Severity::kWarning, "data-changed",
+                "the training data, or what is held out of it, is other than it was when the "
+                "checkpoint of step " +
+                    std::to_string(t.step) +
+                    " was saved; from here on it is trained on what is there now");
     const auto rank = static_cast<size_t>(t.world.rank());
     const std::string device = t.session.device.at.str();
     const bool sameWorld = from.worldSize == t.world.size() && rank < from.rngStates.size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/control_group.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/node_plan.h"
 #include "trainer/train/measure/all_reduce.h"
@@ -54,7 +55,7 @@ std::vector<int> nodesOfRanks(const World& world, int64_t ownNode) {
 }
 
 Result<AllReduceReport> measure(const NodePlan& plan, int localRank, double seconds) {
-    const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+    const auto cores = static_cast<int64_t>(givenCores());
     const auto threads = std::max<int64_t>(1, cores / std::max<int64_t>(1, plan.localRanks));
     RM_ASSIGN_OR_RETURN(const auto device,
                         useDevice(plan.device, localRank, static_cast<int>(threads)));

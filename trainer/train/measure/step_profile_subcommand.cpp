@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/control_group.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/measure/step_profile.h"
@@ -16,18 +17,6 @@
 #include <thread>
 
 namespace rm {
-namespace {
-
-/// The number of cores that this process may use.
-int64_t coresHere() {
-    cpu_set_t set;
-    if (::sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-    return std::thread::hardware_concurrency();
-}
-
-} // namespace
-
 Result<void> stepProfileSubcommand(int argc, char** argv) {
     std::string path;
     std::string device = "auto";
@@ -57,7 +46,7 @@ Result<void> stepProfileSubcommand(int argc, char** argv) {
     RM_ASSIGN_OR_RETURN(const auto place, useDevice(device, 0, threads));
     configureDevice(place, spec, "");
     auto profile = profileStep(spec, sizes, place, std::chrono::duration<double>(seconds));
-    profile.spareCores = std::max<int64_t>(0, coresHere() - int64_t{localRanks} * threads);
+    profile.spareCores = std::max<int64_t>(0, givenCores() - int64_t{localRanks} * threads);
     std::printf("%s\n", toJson(profile).c_str());
     return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/counted.h"
+#include "shared/io/control_group.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/data/in_order.h"
@@ -27,6 +28,8 @@ Result<std::vector<std::string>> findInputs(const PrepareOptions& options) {
         std::error_code absent;
         return std::filesystem::equivalent(file, options.out, absent);
     });
+    for (const std::string& file : *files)
+        RM_RETURN_IF_ERROR(checkText(file));
     return files;
 }
 
@@ -74,7 +77,7 @@ Result<int64_t> writeTokens(const std::vector<FilePiece>& pieces, const Tokenize
         return writer.append(ids->data(), ids->size());
     };
     return inOrder(
-               pieces.size(), std::max(1u, std::thread::hardware_concurrency()),
+               pieces.size(), static_cast<unsigned>(givenCores()),
                [&](size_t i) { return encodePiece(pieces[i], tokenizer); }, write)
         .and_then([&] { return writer.finish(); })
         .map([&] { return tokens; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/self_test/subcommand.h"
 
+#include "shared/io/control_group.h"
 #include "shared/io/home.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
@@ -27,7 +28,7 @@ struct SelfTestOptions {
 };
 
 int hostThreads() {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return givenCores();
 }
 
 /// Ends this process when a proof hangs, which then counts as failed.

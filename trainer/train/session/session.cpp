@@ -2,6 +2,7 @@
 #include "trainer/train/session/session.h"
 
 #include "shared/io/clock.h"
+#include "shared/io/control_group.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
@@ -51,7 +52,7 @@ Result<void> openReports(Session& session) {
 int threadsPerRank(const RunSpec& spec, int localRanks) {
     if (spec.train.threads > 0)
         return static_cast<int>(spec.train.threads);
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    const auto cores = givenCores();
     return std::max(1, cores / localRanks);
 }
 

@@ -105,6 +105,14 @@ bool Telemetry::flush(bool triesAgain) {
     return m_flushDone >= mine;
 }
 
+std::string Telemetry::unwritten() {
+    const std::scoped_lock lock(m_mutex);
+    const std::string since =
+        m_writtenStep > 0 ? " after step " + std::to_string(m_writtenStep) : std::string();
+    return "its figures" + since + " are in its memory alone: " +
+           (m_whyUnwritten.empty() ? "its disk does not answer" : m_whyUnwritten);
+}
+
 /// Returns as soon as the drain thread has run, as that needs no disk to make room.
 void Telemetry::waitForRoom(const Item& item) {
     do {
@@ -213,6 +221,8 @@ void Telemetry::writeLoop() {
 bool Telemetry::write(const std::vector<Record>& records) {
     for (const Record& record : records) {
         m_journal.append(record);
+        if (const auto* samples = std::get_if<Samples>(&record))
+            m_appendedStep = std::max(m_appendedStep, samples->step);
         if (m_commands && std::holds_alternative<CommandApplied>(record))
             m_commands->append(record);
     }
@@ -245,6 +255,9 @@ void Telemetry::showState(std::optional<ErrorCode> problem) {
     {
         const std::scoped_lock lock(m_mutex);
         dropped = m_backlog.dropped();
+        m_whyUnwritten = m_outage ? m_outage->why : std::string();
+        if (!m_outage)
+            m_writtenStep = m_appendedStep;
     }
     if (m_board)
         m_board->setJournalState(problem, dropped);

@@ -59,6 +59,9 @@ public:
     bool flush() { return flush(false); }
     /// The same before the process ends: a full disk is tried again for kPatienceMs.
     bool flushAtLast() { return flush(true); }
+    /// What the disk does not take, for a sentence: "its figures after step 93 are in its memory
+    /// alone: WHY". After a flush() that failed. Any thread.
+    std::string unwritten();
 
 private:
     struct Item {
@@ -95,6 +98,7 @@ private:
         std::string why;
     };
     std::optional<Outage> m_outage;
+    int64_t m_appendedStep = 0; ///< the write thread's: of the last values given to the journal
     // The training thread's.
     std::map<std::string, MetricId> m_ownIds; ///< by name
     std::map<MetricId, float> m_ownValues;    ///< since the last record that has them
@@ -109,6 +113,8 @@ private:
     bool m_stop = false;
     bool m_hurry = false;
     bool m_isDrained = false; ///< for good
+    std::string m_whyUnwritten;
+    int64_t m_writtenStep = 0;
     // Numbers of flushes.
     uint64_t m_flushRequested = 0;
     uint64_t m_flushDrained = 0; ///< whose records are in the backlog

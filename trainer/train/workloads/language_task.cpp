@@ -106,7 +106,9 @@ LanguageTask::LanguageTask(const Session& session, TextData data, const Language
     , m_besideTokenizer(besideTokenizer(session))
     , m_batches(m_data.train, session.spec.model.context, static_cast<uint64_t>(session.spec.seed))
     , m_model(workload.languageModel(session.spec, m_data.vocabSize,
-                                     textOfStart(session, "config.json"))) {}
+                                     textOfStart(session, "config.json"))) {
+    m_dataIdentity = m_data.identity;
+}
 
 std::vector<Figure> LanguageTask::validate() {
     const RunSpec& spec = m_session.spec;

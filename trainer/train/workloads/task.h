@@ -55,11 +55,16 @@ public:
     /// config.json and the tokenizer's files.
     virtual TextFiles files() const = 0;
 
+    /// Tells data apart, and what of them is held out: texts and pairs by their content, pictures
+    /// by their names, token shards by their length. Empty: it is not known.
+    const std::string& dataIdentity() const { return m_dataIdentity; }
+
 protected:
     explicit Task(const Session& session)
         : m_session(session) {}
 
     const Session& m_session;
+    std::string m_dataIdentity;
 };
 
 /// Workload::makeTask() of the workload that session.spec names.

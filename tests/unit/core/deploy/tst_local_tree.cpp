@@ -2,6 +2,7 @@
 #include "app/core/deploy/bootstrap.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
+#include "shared/io/data_files.h"
 #include "shared/io/file.h"
 
 #include <QDir>
@@ -18,7 +19,7 @@ class LocalTreeTest : public QObject {
 private Q_SLOTS:
     void init() { m_dir = std::make_unique<QTemporaryDir>(); }
     void folderKeepsItsName();
-    void linksToFilesCountAndLinksToFoldersDoNot();
+    void whatIsStagedIsWhatTheTrainerReads();
     void equalNamesAreKeptApart();
     void missingPathIsNamed();
     void emptyFolderIsRefused();
@@ -74,14 +75,25 @@ void LocalTreeTest::folderKeepsItsName() {
     QCOMPARE(tree->files[0].local, path("corpus/b.txt"));
 }
 
-void LocalTreeTest::linksToFilesCountAndLinksToFoldersDoNot() {
+void LocalTreeTest::whatIsStagedIsWhatTheTrainerReads() {
     write("corpus/a.txt", "a");
+    write("corpus/.git/config", "no data");
+    write("elsewhere/deep/b.txt", "b");
     QVERIFY(QFile::link(m_dir->filePath("corpus/a.txt"), m_dir->filePath("corpus/link.txt")));
     QVERIFY(QFile::link(m_dir->filePath("corpus"), m_dir->filePath("corpus/circle")));
-    QVERIFY(QFile::link("/nonexistent", m_dir->filePath("corpus/dangling")));
+    QVERIFY(QFile::link(m_dir->filePath("elsewhere"), m_dir->filePath("corpus/linked")));
     const auto tree = dataTree({path("corpus")});
-    QVERIFY(tree);
-    QCOMPARE(namesOf(tree), QStringList({"corpus/a.txt", "corpus/link.txt"}));
+    QVERIFY2(tree, tree ? "" : tree.error().message.c_str());
+    QCOMPARE(namesOf(tree), QStringList({"corpus/a.txt", "corpus/linked/deep/b.txt"}));
+    const auto read = dataFiles(path("corpus"));
+    QVERIFY(read);
+    QCOMPARE(read->size(), tree->files.size());
+    QVERIFY(QFile::link("/nonexistent", m_dir->filePath("corpus/dangling")));
+    const auto broken = dataTree({path("corpus")});
+    QCOMPARE(broken.error().code, ErrorCode::kNotFound);
+    QVERIFY2(broken.error().message.find("dangling: it is a link that leads nowhere") !=
+                 std::string::npos,
+             broken.error().message.c_str());
 }
 
 void LocalTreeTest::equalNamesAreKeptApart() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/corpus.h"
 
+#include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
@@ -14,25 +15,13 @@ namespace rm {
 namespace fs = std::filesystem;
 namespace {
 
-bool isHidden(const fs::path& path) {
-    return path.filename().native().starts_with('.');
-}
-
-Result<std::vector<std::string>> filesBelow(const fs::path& folder) {
-    std::vector<std::string> files;
-    std::error_code error;
-    fs::recursive_directory_iterator entry(folder, error);
-    while (!error && entry != fs::recursive_directory_iterator()) {
-        if (isHidden(entry->path()))
-            entry.disable_recursion_pending();
-        else if (std::error_code gone; entry->is_regular_file(gone))
-            files.push_back(entry->path().string());
-        entry.increment(error);
-    }
-    if (error)
-        return failErrno("read training data in " + folder.string(), error.value());
-    std::sort(files.begin(), files.end());
-    return files;
+Result<std::vector<std::string>> filesBelow(const std::string& folder) {
+    auto names = dataFiles(folder);
+    if (!names)
+        return failAs("read training data", names.error());
+    for (std::string& name : *names)
+        name = fs::path(folder) / name;
+    return names;
 }
 
 Result<std::vector<std::string>> filesAt(const std::string& path) {
@@ -64,6 +53,28 @@ Result<std::vector<std::string>> corpusFiles(const std::vector<std::string>& pat
         }
     }
     return files;
+}
+
+Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths) {
+    RM_ASSIGN_OR_RETURN(auto files, corpusFiles(paths));
+    for (const std::string& file : files)
+        RM_RETURN_IF_ERROR(checkText(file));
+    return files;
+}
+
+Result<void> checkText(const std::string& path) {
+    constexpr size_t kHead = 4096;
+    const std::string attempt = "read training data " + path;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                               &std::fclose);
+    if (!file)
+        return failErrno(attempt, errno);
+    std::string head(kHead, '\0');
+    head.resize(std::fread(head.data(), 1, head.size(), file.get()));
+    if (std::ferror(file.get()))
+        return failErrno(attempt, errno);
+    const std::string why = whyNotText(head);
+    return why.empty() ? Result<void>() : fail(ErrorCode::kInvalid, attempt + ": " + why);
 }
 
 Result<std::string> readText(const std::string& path) {

@@ -9,9 +9,16 @@
 namespace rm {
 
 /// The files behind the paths of a spec: a file stands for itself, a folder for every regular
-/// file below it (hidden ones excepted). Sorted within a folder; a file reached twice, for example
-/// by a symbolic link, counts once. kNotFound / kDenied / kInvalid (nothing there) name the path.
+/// file below it (shared/io/data_files.h). Sorted within a folder; a file reached twice, for
+/// example by a symbolic link, counts once. kNotFound / kDenied / kInvalid (nothing there) name the
+/// path.
 Result<std::vector<std::string>> corpusFiles(const std::vector<std::string>& paths);
+
+/// The same of files that are read as text: kInvalid names one that is none, as a compressed one.
+Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths);
+
+/// kInvalid: its beginning says that it is no text.
+Result<void> checkText(const std::string& path);
 
 /// One file of text. The error names the path.
 Result<std::string> readText(const std::string& path);

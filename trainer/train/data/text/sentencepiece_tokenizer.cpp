@@ -26,6 +26,7 @@ namespace rm {
 namespace {
 
 constexpr size_t kMaxTrainingLines = 1'000'000;
+constexpr size_t kLongestLine = 4000; ///< bytes; SentencePiece leaves out longer ones than 4192
 constexpr const char* kLineBreak = "\n";
 
 class SentencePieceTokenizer final : public Tokenizer {
@@ -101,7 +102,20 @@ private:
     std::string m_model;
 };
 
-/// Lines of the corpus; SentencePiece trains on lines.
+/// How much of a text without a line break goes into a line: up to a space, or a whole character.
+size_t lengthOfLine(std::string_view text) {
+    if (text.size() <= kLongestLine)
+        return text.size();
+    const size_t space = text.rfind(' ', kLongestLine);
+    if (space != std::string_view::npos && space > kLongestLine / 2)
+        return space;
+    size_t end = kLongestLine;
+    while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+        --end;
+    return end;
+}
+
+/// Lines of the corpus, long ones in parts; SentencePiece trains on lines.
 class CorpusLines final : public sentencepiece::SentenceIterator {
 public:
     explicit CorpusLines(std::vector<std::string> files)
@@ -113,19 +127,22 @@ public:
     const std::string& value() const override { return m_line; }
     sentencepiece::util::Status status() const override { return {}; }
     const std::optional<Error>& error() const { return m_error; }
+    bool hasNone() const { return m_done && m_lines == 0; }
 
     void Next() override {
         while (!m_done && !nextLine())
             openNextFile();
-        m_done = m_done || ++m_lines > kMaxTrainingLines;
+        m_done = m_done || m_lines++ == kMaxTrainingLines;
     }
 
 private:
     bool nextLine() {
         while (m_at < m_text.size()) {
-            const size_t end = std::min(m_text.find('\n', m_at), m_text.size());
-            m_line = m_text.substr(m_at, end - m_at);
-            m_at = end + 1;
+            const auto rest = std::string_view(m_text).substr(m_at, kLongestLine + 1);
+            const size_t end = rest.find_first_of("\r\n");
+            const bool hasEnd = end != std::string_view::npos;
+            m_line = rest.substr(0, hasEnd ? end : lengthOfLine(rest));
+            m_at += m_line.size() + (hasEnd ? 1 : 0);
             if (!m_line.empty())
                 return true;
         }
@@ -187,6 +204,9 @@ Result<std::string> trainSentencePiece(const std::vector<std::string>& files, in
     return fitVocabulary(vocabSize, [&](int64_t size) -> Result<std::string> {
         std::string model;
         CorpusLines lines(files);
+        if (lines.hasNone() && !lines.error())
+            return fail(ErrorCode::kInvalid,
+                        "learn a SentencePiece vocabulary: the training data has no text");
         const auto status =
             sentencepiece::SentencePieceTrainer::Train(trainerOptions(size), &lines, &model);
         if (lines.error())

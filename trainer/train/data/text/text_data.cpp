@@ -38,8 +38,8 @@ struct CorpusFiles {
 };
 
 Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
-    RM_ASSIGN_OR_RETURN(auto train, corpusFiles(data.train));
-    RM_ASSIGN_OR_RETURN(auto validation, corpusFiles(data.validation));
+    RM_ASSIGN_OR_RETURN(auto train, textFiles(data.train));
+    RM_ASSIGN_OR_RETURN(auto validation, textFiles(data.validation));
     return CorpusFiles{std::move(train), std::move(validation)};
 }
 
@@ -146,7 +146,7 @@ Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known)
                                    : "tokenizer.json, set data.tokenizer = \"tokenizer.json\"") +
                         ", else name a file with data.tokenizer_file");
     }
-    RM_ASSIGN_OR_RETURN(const auto files, corpusFiles(spec.data.train));
+    RM_ASSIGN_OR_RETURN(const auto files, textFiles(spec.data.train));
     return trainSentencePiece(files, spec.data.vocabSize);
 }
 
@@ -231,10 +231,12 @@ Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
     Result<std::string> mine;
     if (world.localRank() == 0)
         mine = checkOwnShards(spec.data, cacheDir);
-    RM_RETURN_IF_ERROR(agreeAcrossNodes(world, mine, "read training data: the token shards"));
+    RM_ASSIGN_OR_RETURN(const auto summary,
+                        agreeAcrossNodes(world, mine, "read training data: the token shards"));
     auto data = openStreams(spec.data.train, spec.data.validation);
     if (!data)
         return data;
+    data->identity = sha256Hex(std::as_bytes(std::span<const char>(summary)));
     RM_ASSIGN_OR_RETURN(auto tokenizer,
                         tokenizerOfShards(spec, world, knownModel, data->vocabSize));
     data->tokenizer = std::move(tokenizer);
@@ -251,8 +253,10 @@ Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, co
                         agreeAcrossNodes(world, mine, "read training data: the texts"));
     const Paths paths = cachedPaths(cacheDir, key);
     auto data = openStreams({paths.train}, {paths.validation});
-    if (data)
+    if (data) {
+        data->identity = key;
         data->tokenizer = std::move(tokenizer);
+    }
     return data;
 }
 

@@ -20,6 +20,7 @@ struct TextData {
     TokenStream train;
     TokenStream validation;
     int64_t vocabSize = 0;
+    std::string identity;                 ///< see Task::dataIdentity()
     std::unique_ptr<Tokenizer> tokenizer; ///< nullptr: shards with an unknown vocabulary
 };
 

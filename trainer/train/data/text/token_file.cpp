@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/token_file.h"
 
+#include "shared/io/control_group.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
@@ -121,8 +122,8 @@ std::optional<int64_t> TokenFileView::findBad() const {
         }
     };
     const int64_t parts = (count() + kTokensPerThread - 1) / kTokensPerThread;
-    std::vector<std::thread> threads(static_cast<size_t>(std::clamp<int64_t>(
-        std::min<int64_t>(parts, std::thread::hardware_concurrency()) - 1, 0, 7)));
+    std::vector<std::thread> threads(
+        static_cast<size_t>(std::clamp<int64_t>(std::min<int64_t>(parts, givenCores()) - 1, 0, 7)));
     for (std::thread& thread : threads)
         thread = std::thread(work);
     work();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/resnet/image_folder.h"
 
+#include "shared/io/data_files.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
@@ -10,8 +11,10 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <span>
+#include <string_view>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -20,79 +23,72 @@ namespace rm {
 namespace fs = std::filesystem;
 namespace {
 
-bool isHidden(const fs::path& path) {
-    return path.filename().native().starts_with('.');
-}
-
-bool isPicture(const fs::path& path) {
+std::string extensionOf(const fs::path& path) {
     std::string extension = path.extension().string();
     std::ranges::transform(extension, extension.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+    return extension;
+}
+
+bool isPicture(const std::string& extension) {
     return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
-/// Whether a link leads to something below `root`, which is found anyway.
-bool leadsBelow(const fs::path& link, const std::string& root) {
-    std::error_code error;
-    const std::string target = fs::canonical(link, error).string();
-    return !error && target.starts_with(root);
+/// Pictures all the same, which are not read: without them a class would be another.
+bool isOtherPicture(const std::string& extension) {
+    constexpr std::string_view kOthers[] = {".webp", ".bmp", ".tif",  ".tiff", ".gif", ".ppm",
+                                            ".pgm",  ".jp2", ".avif", ".heic", ".jxl"};
+    return std::ranges::find(kOthers, extension) != std::end(kOthers);
 }
 
 std::string attempt(const fs::path& path) {
     return "read pictures in " + path.string();
 }
 
-class Scan {
-public:
-    explicit Scan(std::string root)
-        : m_root(std::move(root)) {
-        std::error_code ignored;
-        m_canonical = fs::canonical(m_root, ignored).string() + "/";
-    }
+using ByClass = std::map<std::string, std::vector<std::string>>;
 
-    /// Names below the root, "CLASS/.../FILE", by class.
-    Result<std::map<std::string, std::vector<std::string>>> classes() const {
-        std::map<std::string, std::vector<std::string>> found;
-        std::error_code error;
-        for (fs::directory_iterator entry(m_root, error), end; !error && entry != end;
-             entry.increment(error)) {
-            if (std::error_code gone; isHidden(entry->path()) || !entry->is_directory(gone))
-                continue;
-            RM_ASSIGN_OR_RETURN(auto names, picturesOf(entry->path()));
-            if (!names.empty())
-                found[entry->path().filename().string()] = std::move(names);
-        }
-        if (error)
-            return failErrno(attempt(m_root), error.value());
-        return found;
+/// The folders of the root: a class each, without pictures so far.
+Result<ByClass> classFolders(const std::string& root) {
+    ByClass classes;
+    std::error_code error;
+    for (fs::directory_iterator entry(root, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (std::error_code gone; !name.starts_with('.') && entry->is_directory(gone))
+            classes[name];
     }
+    if (error)
+        return failErrno(attempt(root), error.value());
+    return classes;
+}
 
-private:
-    Result<std::vector<std::string>> picturesOf(const fs::path& folder) const {
-        std::vector<std::string> names;
-        std::error_code error;
-        fs::recursive_directory_iterator entry(folder, error);
-        while (!error && entry != fs::recursive_directory_iterator()) {
-            if (isHidden(entry->path()))
-                entry.disable_recursion_pending();
-            else if (counts(*entry))
-                names.push_back(entry->path().string().substr(m_root.size() + 1));
-            entry.increment(error);
-        }
-        if (error)
-            return failErrno(attempt(folder), error.value());
-        return names;
-    }
-
-    bool counts(const fs::directory_entry& entry) const {
-        std::error_code gone;
-        return isPicture(entry.path()) && entry.is_regular_file(gone) &&
-               !(entry.is_symlink(gone) && leadsBelow(entry.path(), m_canonical));
-    }
-
-    std::string m_root;
-    std::string m_canonical;
-};
+/// Names below the root, "CLASS/.../FILE", by class. kInvalid names a class without pictures, and a
+/// picture of a kind that is not read.
+Result<ByClass> picturesIn(const std::string& root) {
+    RM_ASSIGN_OR_RETURN(auto classes, classFolders(root));
+    std::string other;
+    RM_RETURN_IF_ERROR(visitDataFiles(root, [&](const std::string& name) {
+        const size_t slash = name.find('/');
+        if (slash == std::string::npos)
+            return true;
+        const std::string extension = extensionOf(name);
+        if (isPicture(extension))
+            classes[name.substr(0, slash)].push_back(name);
+        else if (other.empty() && isOtherPicture(extension))
+            other = name;
+        return true;
+    }));
+    if (!other.empty())
+        return fail(ErrorCode::kInvalid, attempt(root) + ": " + other +
+                                             " is of a kind that is not read; convert it and "
+                                             "its like to .png or .jpg");
+    for (const auto& [name, pictures] : classes)
+        if (pictures.empty())
+            return fail(ErrorCode::kInvalid, attempt(root) + ": the class " + name +
+                                                 " has no .jpg, .jpeg or .png files of its own; "
+                                                 "remove that folder, or put pictures there");
+    return classes;
+}
 
 std::string withoutSlash(std::string path) {
     while (path.size() > 1 && path.ends_with('/'))
@@ -109,7 +105,7 @@ Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots) {
     for (const std::string& path : roots) {
         const auto root = static_cast<uint32_t>(names->roots.size());
         names->roots.push_back(withoutSlash(path));
-        RM_ASSIGN_OR_RETURN(const auto found, Scan(names->roots.back()).classes());
+        RM_ASSIGN_OR_RETURN(const auto found, picturesIn(names->roots.back()));
         if (found.empty())
             return fail(ErrorCode::kInvalid,
                         attempt(path) +

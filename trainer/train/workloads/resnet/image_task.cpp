@@ -125,15 +125,16 @@ Result<std::unique_ptr<Task>> ImageTask::create(const Session& session) {
     const auto mine =
         folders ? Result<std::string>(folders->identity()) : tl::unexpected(folders.error());
     RM_RETURN_IF_ERROR(agreeAmongAll(session.world, mine, "read training data: the pictures"));
-    return std::unique_ptr<Task>(new ImageTask(session, std::move(*folders)));
+    return std::unique_ptr<Task>(new ImageTask(session, std::move(*folders), *mine));
 }
 
-ImageTask::ImageTask(const Session& session, Folders folders)
+ImageTask::ImageTask(const Session& session, Folders folders, std::string identity)
     : Task(session)
     , m_training(std::move(folders.training), session.spec.model.imageSize,
                  static_cast<uint64_t>(session.spec.seed))
     , m_model(settingsOf(session.spec, m_training.folder()), session.world) {
     const RunSpec& spec = session.spec;
+    m_dataIdentity = std::move(identity);
     if (folders.validation.count() > 0)
         m_validation.emplace(std::move(folders.validation), spec.model.imageSize,
                              spec.validation.batches * spec.train.batchSize);

@@ -28,7 +28,7 @@ public:
 private:
     struct Folders;
 
-    ImageTask(const Session& session, Folders folders);
+    ImageTask(const Session& session, Folders folders, std::string identity);
 
     static Result<Folders> scan(const Session& session);
     void shareBuffers();

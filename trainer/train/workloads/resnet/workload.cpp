@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/control_group.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
@@ -26,7 +27,7 @@ public:
     /// On the CPU the model needs the cores; a GPU is faster than one reader.
     int64_t readers(const Device& device, int localRanks) const override {
         constexpr int64_t kMost = 16;
-        const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+        const auto cores = static_cast<int64_t>(givenCores());
         const int64_t share = cores / std::max(1, localRanks);
         return device.isCpu() ? 1 : std::clamp<int64_t>(share, 1, kMost);
     }

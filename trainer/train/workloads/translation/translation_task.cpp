@@ -131,6 +131,7 @@ TranslationTask::TranslationTask(const Session& session, PairData data)
     , m_data(std::move(data))
     , m_batches(batchesOf(m_data.train, session.spec))
     , m_model(session.spec, {m_data.tokenizer.sourceVocab(), m_data.tokenizer.targetVocab()}) {
+    m_dataIdentity = m_data.identity;
     chooseValidation();
 }
 

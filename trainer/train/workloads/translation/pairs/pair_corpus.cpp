@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/pair_corpus.h"
 
+#include "shared/io/control_group.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/data/in_order.h"
 #include "trainer/train/data/text/corpus.h"
@@ -109,6 +110,9 @@ Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std:
     if (files->empty())
         return fail(ErrorCode::kInvalid, "read pairs " + path + ": no .tsv, .rmpairs or .mo there" +
                                              (target.empty() ? "" : " for the language " + target));
+    for (const std::string& file : *files)
+        if (!isShard(file) && !isCatalogue(file))
+            RM_RETURN_IF_ERROR(checkText(file));
     return files;
 }
 
@@ -158,7 +162,7 @@ Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDed
         return {};
     };
     return inOrder(
-        pieces.size(), std::max(1u, std::thread::hardware_concurrency()),
+        pieces.size(), static_cast<unsigned>(givenCores()),
         [&](size_t i) { return readPairs(pieces[i]); }, use);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/pair_data.h"
 
+#include "shared/io/control_group.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/data/in_order.h"
@@ -154,7 +155,7 @@ Result<void> writeIds(const PairFile& texts, const PairTokenizer& tokenizer, int
     };
     const auto pieces = static_cast<size_t>((texts.count() + kPairsAPiece - 1) / kPairsAPiece);
     return inOrder(
-               pieces, std::max(1u, std::thread::hardware_concurrency()),
+               pieces, static_cast<unsigned>(givenCores()),
                [&](size_t i) {
                    return encodePiece(texts, tokenizer, static_cast<int64_t>(i) * kPairsAPiece);
                },
@@ -215,6 +216,7 @@ Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDi
     if (makesCache)
         mine = cacheTexts(spec.data, cacheDir, data);
     RM_ASSIGN_OR_RETURN(const auto key, agreeAcrossNodes(world, mine, kWhat));
+    data.identity = key;
     const Names names(cacheDir, key);
     if (world.isFirst())
         mine = tokenizer.empty() ? learnOn(names.train, spec) : tokenizer;

@@ -14,6 +14,7 @@ struct PairData {
     PairFile validation; ///< texts
     PairTokenizer tokenizer;
     PairLanguages languages;
+    std::string identity;              ///< see Task::dataIdentity()
     int64_t bad = 0;                   ///< lines that were no pairs; on rank 0
     std::vector<std::string> warnings; ///< for people, on rank 0
 };

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/data_files.h"
+
+#include "shared/return_if_error.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::string_view_literals;
+
+/// How a kind of file begins, and what a person reads of it.
+struct Magic {
+    std::string_view bytes;
+    const char* what;
+};
+
+constexpr Magic kMagics[] = {
+    {"\x1f\x8b"sv, "it is compressed by gzip: unpack it first"},
+    {"\x28\xb5\x2f\xfd"sv, "it is compressed by zstd: unpack it first"},
+    {"\xfd\x37zXZ\0"sv, "it is compressed by xz: unpack it first"},
+    {"BZh"sv, "it is compressed by bzip2: unpack it first"},
+    {"PK\x03\x04"sv, "it is a zip archive: unpack it first"},
+    {"\xff\xfe"sv, "it is UTF-16: convert it to UTF-8 first"},
+    {"\xfe\xff"sv, "it is UTF-16: convert it to UTF-8 first"},
+    {"%PDF-"sv, "it is a PDF: extract its text first"},
+    {"PAR1"sv, "it is a Parquet file: write its text as lines first"},
+    {"version https://git-lfs.github.com/spec/"sv,
+     "it is a pointer of Git LFS, not the file itself: run `git lfs pull` first"},
+};
+
+class Walk {
+public:
+    Walk(const std::string& top, const std::function<bool(const std::string&)>& visit)
+        : m_visit(visit) {
+        std::error_code none;
+        m_top = fs::canonical(top, none).string() + '/';
+    }
+
+    /// False: the visitor wants no more.
+    Result<bool> folder(const std::string& path, const std::string& below) {
+        RM_ASSIGN_OR_RETURN(auto entries, entriesOf(path));
+        for (const fs::directory_entry& entry : entries) {
+            RM_ASSIGN_OR_RETURN(const bool goesOn, visited(entry, below));
+            if (!goesOn)
+                return false;
+        }
+        return true;
+    }
+
+private:
+    static Result<std::vector<fs::directory_entry>> entriesOf(const std::string& path) {
+        std::vector<fs::directory_entry> entries;
+        std::error_code error;
+        for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+             entry.increment(error))
+            if (!entry->path().filename().native().starts_with('.'))
+                entries.push_back(*entry);
+        if (error)
+            return failErrno("read the folder " + path, error.value());
+        std::ranges::sort(entries, {}, [](const auto& entry) { return entry.path().native(); });
+        return entries;
+    }
+
+    /// Asks only of links what the folder does not say.
+    Result<bool> visited(const fs::directory_entry& entry, const std::string& below) {
+        std::error_code none;
+        const std::string path = entry.path().string();
+        const std::string name = below + entry.path().filename().string();
+        if (entry.is_symlink(none)) {
+            const std::string target = fs::canonical(entry.path(), none).string();
+            if (none)
+                return fail(ErrorCode::kNotFound,
+                            "read " + path +
+                                ": it is a link that leads nowhere; bring back what "
+                                "it leads to, or remove it");
+            if ((target + '/').starts_with(m_top) || isWithin(target))
+                return true;
+            if (fs::is_directory(target, none)) {
+                m_linked.push_back(target + '/');
+                auto entered = folder(path, name + '/');
+                m_linked.pop_back();
+                return entered;
+            }
+        } else if (entry.is_directory(none)) {
+            return folder(path, name + '/');
+        }
+        return !entry.is_regular_file(none) || m_visit(name);
+    }
+
+    /// Whether a linked folder leads back to one of those that led to it.
+    bool isWithin(const std::string& target) const {
+        return std::ranges::any_of(
+            m_linked, [&](const std::string& linked) { return linked.starts_with(target + '/'); });
+    }
+
+    const std::function<bool(const std::string&)>& m_visit;
+    std::string m_top;
+    std::vector<std::string> m_linked; ///< folders that were entered by links, on the way here
+};
+
+} // namespace
+
+Result<void> visitDataFiles(const std::string& folder,
+                            const std::function<bool(const std::string& name)>& visit) {
+    return Walk(folder, visit).folder(folder, {}).map([](bool) {});
+}
+
+Result<std::vector<std::string>> dataFiles(const std::string& folder) {
+    std::vector<std::string> names;
+    RM_RETURN_IF_ERROR(visitDataFiles(folder, [&](const std::string& name) {
+        names.push_back(name);
+        return true;
+    }));
+    std::ranges::sort(names);
+    return names;
+}
+
+std::string whyNotText(std::string_view head) {
+    for (const Magic& magic : kMagics)
+        if (head.starts_with(magic.bytes))
+            return magic.what;
+    if (head.find('\0') != std::string_view::npos)
+        return "it is no text, as it has bytes of zero: remove it, or convert it to UTF-8";
+    return {};
+}
+
+bool isLfsPointer(std::string_view head) {
+    return head.starts_with(std::ranges::find_if(kMagics, [](const Magic& magic) {
+                                return magic.bytes.starts_with("version ");
+                            })->bytes);
+}
+
+} // namespace rm

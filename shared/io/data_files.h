@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+// What a folder of training data holds: what is read by the trainer, sent to nodes and compared
+// between them is one and the same.
+
+/// Calls `visit` with each regular file below `folder`, named relative to it ("a/b.txt"), by name
+/// within each folder, until it returns false. Links to files and folders are followed, but for
+/// those that lead to something below `folder`, which is found anyway. Names that begin with a dot
+/// are left out. kNotFound names a link that leads nowhere; other errors name a folder that cannot
+/// be read.
+Result<void> visitDataFiles(const std::string& folder,
+                            const std::function<bool(const std::string& name)>& visit);
+
+/// The same as a list, sorted by bytes.
+Result<std::vector<std::string>> dataFiles(const std::string& folder);
+
+/// Why a file that begins so is not text, with what to do: "it is compressed by gzip: unpack it
+/// first". Empty: it may be text. `head` should have some thousand bytes, or the whole file.
+std::string whyNotText(std::string_view head);
+
+/// Git keeps such a file in the place of a large one that was not fetched.
+bool isLfsPointer(std::string_view head);
+
+} // namespace rm
