@@ -41,15 +41,15 @@ Result<void> replaceWithFreshPage(const std::string& path) {
     return done;
 }
 
-Result<BoardPage*> mapPage(const std::string& path) {
-    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDWR));
+Result<BoardPage*> mapPage(const std::string& path, bool isRead) {
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, isRead ? O_RDONLY : O_RDWR));
     struct stat info {};
     if (::fstat(file.get(), &info) != 0)
         return failErrno("open " + path, errno);
     if (!S_ISREG(info.st_mode) || info.st_size != off_t(sizeof(BoardPage)))
         return fail(ErrorCode::kCorrupt, "open " + path + ": not a board page");
-    void* memory =
-        ::mmap(nullptr, sizeof(BoardPage), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    void* memory = ::mmap(nullptr, sizeof(BoardPage), isRead ? PROT_READ : PROT_READ | PROT_WRITE,
+                          MAP_SHARED, file.get(), 0);
     if (memory == MAP_FAILED)
         return failErrno("map " + path, errno);
     return static_cast<BoardPage*>(memory);
@@ -134,7 +134,15 @@ Board& Board::operator=(Board&&) noexcept = default;
 Board::~Board() = default;
 
 Result<Board> Board::open(const std::string& path) {
-    RM_ASSIGN_OR_RETURN(auto page, mapPage(path));
+    return mapped(path, false);
+}
+
+Result<Board> Board::view(const std::string& path) {
+    return mapped(path, true);
+}
+
+Result<Board> Board::mapped(const std::string& path, bool isRead) {
+    RM_ASSIGN_OR_RETURN(auto page, mapPage(path, isRead));
     Board board;
     board.m_impl = std::make_unique<Impl>(page);
     RM_RETURN_IF_ERROR(checkLayout(*page, path));

@@ -54,6 +54,8 @@ public:
     static Result<Board> create(const std::string& path, int rank, int attempt);
     /// The agent's side. kNotFound until the rank created it.
     static Result<Board> open(const std::string& path);
+    /// For status() alone, and also on a disk that is read-only: the other methods end the process.
+    static Result<Board> view(const std::string& path);
 
     Board(Board&&) noexcept;
     Board& operator=(Board&&) noexcept;
@@ -104,6 +106,7 @@ public:
     Result<bool> postCommand(const Command& command);
 
 private:
+    static Result<Board> mapped(const std::string& path, bool isRead);
     Board();
     struct Impl;
     std::unique_ptr<Impl> m_impl;

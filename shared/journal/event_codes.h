@@ -12,6 +12,8 @@ inline constexpr const char* kRankHangsEvent = "rank-hangs";
 inline constexpr const char* kRankContinuesEvent = "rank-goes-on";
 /// Code of the event of bytes of a journal or log that are lost, as they cannot be read.
 inline constexpr const char* kJournalDamagedEvent = "journal-damaged";
+/// Code of the event of a rank that cannot write its journal while a checkpoint is saved.
+inline constexpr const char* kJournalUnwrittenEvent = "journal-unwritten";
 /// Code of the event that says why a checkpoint was not copied.
 inline constexpr const char* kNotCopiedEvent = "checkpoint-not-copied";
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -72,6 +73,9 @@ struct CommandState {
     bool operator==(const CommandState&) const = default;
 };
 
+/// How RunState::noRoom ends where the disk is read-only now, as after an error of ext4.
+inline constexpr std::string_view kReadOnlyDisk = " is on a disk that is read-only now";
+
 /// One rank right now, as the agent sees it on its board.
 struct RankState {
     int32_t rank = 0;
@@ -98,9 +102,10 @@ struct RunState {
     uint8_t outcome = 0;     ///< rm::Outcome once ended
     int64_t wallNs = 0;      ///< the node's clock
     std::vector<RankState> ranks;
-    bool hasNoRoom = false;    ///< the disk of the run's folder is full
+    bool hasNoRoom = false;    ///< the disk of the run's folder takes nothing more
     std::string waitsFor = {}; ///< why a scheduler has not started the ranks yet; empty: it has
-    std::string noRoom = {};   ///< hasNoRoom: "DIR has 0 B, and 65.5 kB are needed"
+    /// hasNoRoom: "DIR has 0 B, and 65.5 kB are needed", or DIR and kReadOnlyDisk.
+    std::string noRoom = {};
     bool operator==(const RunState&) const = default;
 };
 

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,13 +49,43 @@ uint64_t mixed(uint64_t x) { // splitmix64
     return x ^ x >> 31;
 }
 
+bool isConcerned(const char* path) {
+    const char* found = std::strstr(path, faults->diskPart);
+    return found && (!faults->diskPartIsEnd || found[std::strlen(faults->diskPart)] == '\0');
+}
+
 bool isConcerned(int file) {
     char link[32], path[PATH_MAX];
     std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     const ssize_t length = ::readlink(link, path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    const char* found = std::strstr(path, faults->diskPart);
-    return found && (!faults->diskPartIsEnd || found[std::strlen(faults->diskPart)] == '\0');
+    return isConcerned(path);
+}
+
+/// Whether a call that changes something at that path fails, as the disk is read-only.
+bool failsAt(int folder, const char* path) {
+    if (!faults || !faults->diskIsReadOnly || !path)
+        return false;
+    char whole[2 * PATH_MAX] = {};
+    if (path[0] != '/' && folder == AT_FDCWD && !::getcwd(whole, PATH_MAX))
+        return false;
+    if (path[0] != '/' && folder != AT_FDCWD) {
+        char link[32];
+        std::snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+        if (::readlink(link, whole, PATH_MAX - 1) < 0)
+            return false;
+    }
+    std::strncat(whole, "/", 1);
+    std::strncat(whole, path, PATH_MAX - 1);
+    if (!isConcerned(whole))
+        return false;
+    ++faults->diskErrors;
+    errno = EROFS;
+    return true;
+}
+
+bool opensToWrite(int flags) {
+    return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
 }
 
 /// A random number if this call is to fail, else 0.
@@ -73,7 +104,17 @@ void setError() {
     errno = EIO;
 }
 
+bool isReadOnly(int file) {
+    if (!faults || !faults->diskIsReadOnly || !isConcerned(file))
+        return false;
+    ++faults->diskErrors;
+    errno = EROFS;
+    return true;
+}
+
 bool failsToSync(int file) {
+    if (isReadOnly(file))
+        return true;
     const bool fails = failsBy(file) != 0;
     if (fails)
         setError();
@@ -83,6 +124,8 @@ bool failsToSync(int file) {
 /// Half of the bytes are written, or none with an error.
 template <typename Write>
 ssize_t writeFaulty(int file, size_t bytes, const Write& write) {
+    if (isReadOnly(file))
+        return -1;
     const uint64_t random = failsBy(file);
     if (random == 0)
         return write(bytes);
@@ -130,6 +173,51 @@ RM_REPLACES ssize_t pwrite64(int file, const void* bytes, size_t size, off64_t a
 RM_REPLACES ssize_t writev(int file, const iovec* parts, int count) {
     static const auto next = theirs("writev", &::writev);
     return writeFaulty(file, 1, [&](size_t) { return next(file, parts, count); });
+}
+
+RM_REPLACES int openat(int folder, const char* path, int flags, ...) {
+    static const auto next = theirs("openat", &::openat);
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return opensToWrite(flags) && failsAt(folder, path) ? -1 : next(folder, path, flags, mode);
+}
+
+RM_REPLACES int open(const char* path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return ::openat(AT_FDCWD, path, flags, mode);
+}
+
+RM_REPLACES int open64(const char* path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return ::openat(AT_FDCWD, path, flags | O_LARGEFILE, mode);
+}
+
+RM_REPLACES int rename(const char* from, const char* to) noexcept {
+    static const auto next = theirs("rename", &::rename);
+    return failsAt(AT_FDCWD, to) ? -1 : next(from, to);
+}
+
+RM_REPLACES int unlink(const char* path) noexcept {
+    static const auto next = theirs("unlink", &::unlink);
+    return failsAt(AT_FDCWD, path) ? -1 : next(path);
+}
+
+RM_REPLACES int mkdir(const char* path, mode_t mode) noexcept {
+    static const auto next = theirs("mkdir", &::mkdir);
+    return failsAt(AT_FDCWD, path) ? -1 : next(path, mode);
+}
+
+RM_REPLACES int ftruncate(int file, off_t size) noexcept {
+    static const auto next = theirs("ftruncate", &::ftruncate);
+    return isReadOnly(file) ? -1 : next(file, size);
 }
 
 // Files keep the machine's own time, as those of a file server do.

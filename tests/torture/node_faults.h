@@ -22,6 +22,8 @@ struct NodeFaults {
     /// before the share.
     char diskPart[64];
     std::atomic<bool> diskPartIsEnd;
+    /// Instead all that would change something there fails, as after errors=remount-ro of ext4.
+    std::atomic<bool> diskIsReadOnly;
 };
 
 /// Begins with what the ranks inherit from their agent.

@@ -89,6 +89,10 @@ private Q_SLOTS:
     void f11FailedSaveIsNeverPublished();
     void f11FailingDiskOfARunLosesNothing_data() { test::addSeeds(); }
     void f11FailingDiskOfARunLosesNothing();
+    void f11ReadOnlyDiskIsNamedAndLosesNothing_data() { test::addSeeds(); }
+    void f11ReadOnlyDiskIsNamedAndLosesNothing();
+    void f11KillOnAReadOnlyDiskSaysWhatIsLeft_data() { test::addSeeds(); }
+    void f11KillOnAReadOnlyDiskSaysWhatIsLeft();
     void f18JumpingClocksChangeNothing_data() { test::addSeeds(); }
     void f18JumpingClocksChangeNothing();
     void f19RankThatMemoryRanOutForIsToldSo_data() { test::addSeeds(); }
@@ -157,6 +161,7 @@ void tst_torture_machines::failDisk(int node, const char* part, int64_t perMille
 void tst_torture_machines::heal() {
     for (NodeFaults* one : m_faults) {
         one->diskPerMille = 0;
+        one->diskIsReadOnly = false;
         one->clockAheadNs = 0;
     }
 }
@@ -216,6 +221,56 @@ void tst_torture_machines::f11FailingDiskOfARunLosesNothing() {
     QCOMPARE(m_scene->summary(run).attempt, 1);
     qInfo("%d errors in %d calls", static_cast<int>(faults(node).diskErrors),
           static_cast<int>(faults(node).diskCalls));
+}
+
+void tst_torture_machines::f11ReadOnlyDiskIsNamedAndLosesNothing() {
+    m_random = test::randomOfRow();
+    const QString run = m_scene->launch();
+    QVERIFY(m_scene->waitForOracleStep(run, random(51, 80)));
+    failDisk(1, "/ringmaster/runs/", 0);
+    faults(1).diskIsReadOnly = true;
+    const QByteArray named = "the disk of the run's folder on node-b takes nothing";
+    CliResult shown;
+    const auto isNamed = [&] {
+        shown = cli().run({"show", run});
+        return shown.out.contains(named);
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(isNamed(), shown.whole(), 20000);
+    // A pause would lose what the rank keeps.
+    const CliResult paused = cli().run({"pause", run}, 60000);
+    QVERIFY2(paused.exitCode == static_cast<int>(ExitCode::kExhausted) &&
+                 paused.err.contains(named),
+             paused.whole());
+    QTRY_VERIFY_WITH_TIMEOUT(m_scene->hasEvent(run, "journal-unwritten", -1), 60000);
+    const QByteArray words = m_scene->wordsOf(run, "journal-unwritten");
+    QVERIFY2(words.contains("rank 1 cannot write its journal") &&
+                 words.contains("Read-only file system"),
+             words);
+    heal();
+    QCOMPARE(m_scene->awaitFinish(run), QByteArray());
+    QCOMPARE(m_scene->flawOf(run), QByteArray());
+    QCOMPARE(flawInPublished(run), QByteArray());
+    QVERIFY(faults(1).diskErrors > 5);
+}
+
+void tst_torture_machines::f11KillOnAReadOnlyDiskSaysWhatIsLeft() {
+    m_random = test::randomOfRow();
+    const QString run = m_scene->launch();
+    QVERIFY(m_scene->waitForOracleStep(run, random(51, 80)));
+    failDisk(1, "/ringmaster/runs/", 0);
+    faults(1).diskIsReadOnly = true;
+    const CliResult killed = cli().run({"kill", run}, 100000);
+    QVERIFY2(killed.exitCode == static_cast<int>(ExitCode::kUnavailable) &&
+                 killed.err.contains("its ranks have ended, which is not written down yet") &&
+                 killed.err.contains("is on a disk that is read-only now"),
+             killed.whole());
+    for (const int node : {0, 1})
+        QCOMPARE(m_scene->bed().processesNamed(node, "ringmaster-trainer"), 0);
+    QVERIFY(!m_scene->bed().strayProcesses().isEmpty()); // the agent, which has to write it
+    heal();
+    QTRY_COMPARE_WITH_TIMEOUT(m_scene->bed().strayProcesses(), QString(), 30000);
+    QTRY_VERIFY_WITH_TIMEOUT(wasKilled(m_scene->summary(run)), 30000);
+    QVERIFY(!m_scene->summary(run).isPresumed);
 }
 
 void tst_torture_machines::f18JumpingClocksChangeNothing() {

@@ -16,6 +16,7 @@ constexpr int64_t kHeartbeatNs = kHeartbeatMs * kMs / 2;
 constexpr int64_t kSilenceNs = kSilenceMs * kMs;
 constexpr int64_t kLookNs = 200 * kMs; // for changes that inotify misses (NFS, mmap)
 constexpr int64_t kStateNs = 1000 * kMs;
+constexpr int64_t kUnknownNs = 2000 * kMs; // of a state that was known
 constexpr int64_t kAdoptNs = kAdoptMs * kMs;
 constexpr int64_t kAdoptionNs = 15'000 * kMs; // commands wait for it so long
 constexpr int64_t kAnswerNs = 2000 * kMs;     // for the first answer to a command
@@ -188,8 +189,8 @@ void AttachSession::refuse(const Error& error) {
 void AttachSession::lookAtRun(int64_t nowNs) {
     const RunState state = m_ports.runState();
     if (m_sentState && m_sentState->attempt > 0 && state.attempt == 0)
-        return refuse({ErrorCode::kNotFound,
-                       "attach " + m_runId + ": what the agent keeps of it is not there any more"});
+        return onUnknownState(nowNs);
+    m_unknownSinceNs = 0;
     onFilesChanged();
     watchSupervisor(state, nowNs);
     forwardWaiting(state, nowNs);
@@ -202,6 +203,15 @@ void AttachSession::lookAtRun(int64_t nowNs) {
         m_endState = state;
     else
         m_nextState = state;
+}
+
+/// What the agent keeps of the run cannot be read, though it could: for a moment, or no more.
+void AttachSession::onUnknownState(int64_t nowNs) {
+    if (m_unknownSinceNs == 0)
+        m_unknownSinceNs = nowNs;
+    if (nowNs - m_unknownSinceNs >= kUnknownNs)
+        refuse({ErrorCode::kNotFound,
+                "attach " + m_runId + ": what the agent keeps of it cannot be read any more"});
 }
 
 void AttachSession::lookForApplied() {

@@ -76,6 +76,7 @@ private:
     void send(const Message& message);
     void refuse(const Error& error);
     void lookAtRun(int64_t nowNs);
+    void onUnknownState(int64_t nowNs);
     void lookForApplied();
     void watchSupervisor(const RunState& state, int64_t nowNs);
     void forwardWaiting(const RunState& state, int64_t nowNs);
@@ -100,6 +101,7 @@ private:
     int64_t m_lastHeardNs;
     int64_t m_nextHeartbeatNs;
     bool m_owesHeartbeat = false;
+    int64_t m_unknownSinceNs = 0; ///< since when the state cannot be read; 0: it can
     int64_t m_nextLookNs;
     int64_t m_nextStateNs;
     int64_t m_echoNs = 0;

@@ -16,7 +16,7 @@ namespace {
 
 /// The rank's step; 0: it does not train yet; -1: its board cannot be read.
 int64_t stepOf(const std::string& part, int attempt, int rank) {
-    const Result<Board> board = Board::open(part + "/board/" + rankName(rank));
+    const Result<Board> board = Board::view(part + "/board/" + rankName(rank));
     if (!board)
         return -1;
     const Board::Status status = board->status();

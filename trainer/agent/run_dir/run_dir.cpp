@@ -127,7 +127,7 @@ Result<RunLock> RunLock::take(const std::string& runDir) {
 }
 
 bool RunLock::isHeld(const std::string& runDir) {
-    const Result<Descriptor> fd = openFile(runDir + "/agent.pid", O_RDWR);
+    const Result<Descriptor> fd = openFile(runDir + "/agent.pid", O_RDONLY);
     if (!fd)
         return false;
     struct flock lock = wholeFile();

@@ -53,7 +53,7 @@ ChildStatus exitOf(const AgentState::Rank& exited) {
 }
 
 ChildStatus lastWordOf(const std::string& runDir, int rank, int attempt) {
-    const Result<Board> board = Board::open(runDir + "/board/" + rankName(rank));
+    const Result<Board> board = Board::view(runDir + "/board/" + rankName(rank));
     const auto status = board ? std::optional(board->status()) : std::nullopt;
     const bool isHis = status && status->rank == rank && status->attempt == attempt;
     return isHis && status->lastWord ? ChildStatus{*status->lastWord}

@@ -8,9 +8,12 @@
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/hang.h"
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 namespace rm {
@@ -18,7 +21,7 @@ namespace rm {
 namespace {
 
 void addBoard(const std::string& runDir, int attempt, RankState& state) {
-    const Result<Board> board = Board::open(runDir + "/board/" + rankName(state.rank));
+    const Result<Board> board = Board::view(runDir + "/board/" + rankName(state.rank));
     if (!board)
         return;
     const Board::Status status = board->status();
@@ -33,18 +36,27 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
     state.isWaiting = seenRank(state.rank, status, false).isWaiting().value_or(false);
 }
 
-/// RunState::noRoom where there is less than what a supervisor wants to begin an attempt.
+std::string wholePath(const std::string& runDir) {
+    std::error_code ignored;
+    return std::filesystem::canonical(runDir, ignored).string();
+}
+
+/// RunState::noRoom where there is less than what a supervisor wants to begin an attempt, or where
+/// nothing can be written.
 std::string noRoomIn(const std::string& runDir) {
+    const int file = ::open((runDir + "/agent.pid").c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0 && errno == EROFS)
+        return wholePath(runDir) + std::string(kReadOnlyDisk);
+    if (file >= 0)
+        ::close(file);
     struct statvfs disk = {};
     if (::statvfs(runDir.c_str(), &disk) != 0 || disk.f_blocks == 0)
         return {};
     const uint64_t free = uint64_t{disk.f_bavail} * disk.f_frsize;
     if (free >= kNeededRoom)
         return {};
-    std::error_code ignored;
-    return std::filesystem::canonical(runDir, ignored).string() + " has " +
-           bytesWords(static_cast<int64_t>(free)) + ", and " + bytesWords(kNeededRoom) +
-           " are needed";
+    return wholePath(runDir) + " has " + bytesWords(static_cast<int64_t>(free)) + ", and " +
+           bytesWords(kNeededRoom) + " are needed";
 }
 
 // Phases of an ordinary step count as the same.
