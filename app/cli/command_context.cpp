@@ -167,11 +167,15 @@ RunSummary CommandContext::caughtUpWith(RunSummary run) {
 
 void CommandContext::noteLinks(RunSummary& run) const {
     for (const LiveState::NodeLink& node : m_engine->live(run.id).nodes) {
-        const bool isKnown =
-            std::ranges::find(run.lostNodes, node.node, &LostNode::nodeName) != run.lostNodes.end();
-        if (isGone(node) && !isKnown)
-            run.lostNodes.push_back({node.node, unreachableSinceNs(node),
-                                     "cannot be reached: " + node.why.toStdString()});
+        const auto known = std::ranges::find(run.lostNodes, node.node, &LostNode::nodeName);
+        const std::string why = node.why.isEmpty() ? std::string()
+                                : node.link == LiveState::Link::kMissing
+                                    ? "has nothing of the run: " + node.why.toStdString()
+                                    : "cannot be reached: " + node.why.toStdString();
+        if (isGone(node) && known == run.lostNodes.end())
+            run.lostNodes.push_back({node.node, unreachableSinceNs(node), why});
+        else if (isGone(node) && !why.empty())
+            known->why = why;
         if (node.link == LiveState::Link::kLive || node.link == LiveState::Link::kUnstored)
             std::erase_if(run.lostNodes,
                           [&](const LostNode& lost) { return lost.nodeName == node.node; });

@@ -2,12 +2,14 @@
 #include "app/cli/access.h"
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
+#include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/runs/standstill.h"
 #include "shared/io/clock.h"
 #include "shared/spec/live_settings.h"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -74,19 +76,20 @@ private:
 
 Result<CommandState> sendAndWait(CommandContext& context, const QString& run, CommandKind kind,
                                  std::vector<std::pair<std::string, std::string>> args,
-                                 DelayLine& delay) {
+                                 DelayLine& delay, const Interruption& interruption) {
     auto answer = context.engine().ask(CommandRequest{run, kind, std::move(args)});
     const auto problem = [&] { return cutOff(context.engine().live(run)); };
     const auto wait = [&] {
         awaitUntil(
             [&] {
                 delay.refresh();
-                return answer.isFinished() || problem();
+                return answer.isFinished() || problem() || interruption.isRequested();
             },
             kAnswerDeadline);
         return answer.isFinished();
     };
-    if (!wait() && problem() && problem()->code == ErrorCode::kDenied &&
+    if (!wait() && !interruption.isRequested() && problem() &&
+        problem()->code == ErrorCode::kDenied &&
         openAsking(context, {context.engine().live(run).nodes.front().node}))
         wait();
     if (answer.isFinished())
@@ -154,12 +157,29 @@ std::vector<LiveState::NodeLink> unseenNodes(const LiveState& live) {
     return unseen.size() < live.nodes.size() ? unseen : std::vector<LiveState::NodeLink>();
 }
 
+/// Which read-only disk takes no end of ranks that are gone, so that an agent waits there; empty:
+/// none does, or ranks live.
+std::string unwrittenEnd(const LiveState& live) {
+    for (const LiveState::NodeLink& node : live.nodes) {
+        if (node.link == LiveState::Link::kNone)
+            continue;
+        const auto lives = [](const RankState& rank) { return rank.pid != 0; };
+        if (!node.state || !node.state->noRoom.ends_with(kReadOnlyDisk) ||
+            std::ranges::any_of(node.state->ranks, lives))
+            return {};
+    }
+    const auto full = journalProblems(live);
+    return full.empty() ? std::string() : full.front();
+}
+
 /// Why it is not known whether the run has ended, though it was told to end.
 std::string whyNotOver(const LiveState& live, const QString& run, CommandKind kind,
                        const CommandState& state) {
     if (const std::string why = whyUnstored(live); !why.empty())
         return (state.message.empty() ? "it was told" : state.message) +
                ", but its end cannot be read here: " + why;
+    if (const std::string why = unwrittenEnd(live); !why.empty())
+        return "its ranks have ended, which is not written down yet: " + why;
     const auto unseen = unseenNodes(live);
     if (unseen.empty()) {
         const auto full = journalProblems(live);
@@ -179,17 +199,54 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
            "declare-lost " + run.toStdString() + ' ' + unseen.front().node;
 }
 
+/// Why the run has another end than the command is for, which another command or the ranks
+/// themselves brought about first; empty: it has that end, or none yet.
+std::string whyOtherEnd(const CommandContext& context, const QString& run, CommandKind kind) {
+    const auto now = context.resolve(run.toStdString());
+    const bool isEnd = now && hasEnded(now->state);
+    if (!isEnd || (isAlready(kind, now->state) && (kind == CommandKind::kKill || !wasKilled(*now))))
+        return {};
+    const std::string why = now->message.isEmpty() ? "" : " (" + now->message.toStdString() + ")";
+    return std::string("it is ") + runStateName(*now) + " at step " + std::to_string(now->step) +
+           why + ": that came first";
+}
+
+/// What Ctrl+C leaves behind while a command is under way.
+int leaveCommand(const CommandContext& context, const QString& run, CommandKind kind,
+                 bool isAnswered, int exitCode) {
+    const std::string id = run.toStdString();
+    const std::string what = std::string(commandKindName(kind)) + " " + id;
+    std::cerr << "ringmaster: " << what
+              << (isAnswered ? ": it was obeyed; `ringmaster show " + id + "` says how it ends"
+                             : ": it is kept, and takes effect once the ranks come to it; "
+                               "`ringmaster withdraw " +
+                                   id + "` takes it back if no rank has it yet")
+              << std::endl;
+    if (context.json())
+        printJson({{"run", id},
+                   {"command", commandKindName(kind)},
+                   {"applied", isAnswered},
+                   {"interrupted", true}});
+    return exitCode;
+}
+
 int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args) {
     const auto run = context.caughtUpOne(id, true);
     if (!run)
         return printError(context, run.error());
     bool ended = isAlready(kind, run->state);
+    // Else a launch is cancelled, or what lives on a node that was declared lost is ended.
+    const bool isOfRanks =
+        !hasEnded(run->state) && !context.engine().live(run->id).launching.has_value();
     QObject receiver; // the engine outlives what is captured
     QObject::connect(&context.engine(), &Engine::attemptEnded, &receiver,
                      [&](const QString& which) { ended = ended || which == run->id; });
     std::optional<DelayLine> delay(std::in_place, context, run->id, kind);
-    auto state = sendAndWait(context, run->id, kind, std::move(args), *delay);
+    const Interruption interruption;
+    auto state = sendAndWait(context, run->id, kind, std::move(args), *delay, interruption);
+    if (interruption.isRequested() && !state)
+        return leaveCommand(context, run->id, kind, false, interruption.exitCode());
     const auto isRefused = [&] { return !state || state->progress == CommandProgress::kRefused; };
     if (isRefused() && isDoneByAnother(context, run->id, kind)) {
         state = await(context.engine().ask(CommandRequest{run->id, kind}));
@@ -201,12 +258,15 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     };
     const auto live = [&] { return context.engine().live(run->id); };
     const auto isKnown = [&] {
-        return isOver() || !unseenNodes(live()).empty() || !whyUnstored(live()).empty();
+        return interruption.isRequested() || isOver() || !unseenNodes(live()).empty() ||
+               !whyUnstored(live()).empty() || !unwrittenEnd(live()).empty();
     };
     if (!isRefused() && rowOf(kind).endsAttempt)
         awaitUntil(isKnown, kEndDeadline);
     const bool isDone = isRefused() || !rowOf(kind).endsAttempt || isOver();
     delay.reset();
+    if (interruption.isRequested() && !isDone && !isRefused())
+        return leaveCommand(context, run->id, kind, true, interruption.exitCode());
     if (!state)
         return printError(context, state.error());
     if (state->progress == CommandProgress::kRefused)
@@ -218,6 +278,17 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                           {ErrorCode::kUnavailable, std::string(commandKindName(kind)) + " " +
                                                         run->id.toStdString() + ": " +
                                                         whyNotOver(live(), run->id, kind, *state)});
+    if (rowOf(kind).endsAttempt && isOfRanks) {
+        const auto isStored = [&] {
+            const auto now = context.resolve(run->id.toStdString());
+            return !now || hasEnded(now->state);
+        };
+        awaitUntil(isStored, kSettleDeadline);
+        if (const std::string why = whyOtherEnd(context, run->id, kind); !why.empty())
+            return printError(context,
+                              {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
+                                                        run->id.toStdString() + ": " + why});
+    }
     printState(context, run->id, kind, *state);
     return 0;
 }

@@ -233,6 +233,12 @@ int runNodesEdit(CommandContext& context, const NodeOptions& options) {
     const Node wanted = withOptions(*node, options);
     if (const auto changed = context.fleet().change(wanted); !changed)
         return printError(context, changed.error());
+    if (const auto reader = context.reader(); reader && !areReachedAlike(wanted, *known))
+        if (const auto live = liveRunsOn((*reader)->runs(), wanted.name); !live.isEmpty())
+            std::cerr << "ringmaster: "
+                      << say("engine.edited-while-live",
+                             {{"runs", live.join(", ").toStdString()}, {"node", wanted.name}})
+                      << std::endl;
     const bool isOnlyUsedElse = wanted != *known && wanted.gpus == known->gpus &&
                                 wanted.isSlurm == known->isSlurm &&
                                 wanted.sbatch == known->sbatch && areReachedAlike(wanted, *known) &&

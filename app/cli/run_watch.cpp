@@ -187,7 +187,10 @@ bool Watch::refresh() {
     if (now - m_refreshed < kRefresh)
         return true;
     m_refreshed = now;
+    forgetPassingReadFailure();
     const auto run = m_reader->run(m_run);
+    if (!run && readFailure() && readFailure()->code != ErrorCode::kCorrupt)
+        return true; // it is read again
     if (!run)
         return false;
     printNewEvents(run->attempt);
@@ -213,6 +216,7 @@ bool Watch::askForLogin() {
 }
 
 int Watch::finish() {
+    forgetPassingReadFailure();
     const auto run = m_reader->run(m_run);
     if (!run)
         return printError(m_session,

@@ -5,6 +5,7 @@
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
@@ -48,6 +49,10 @@ private Q_SLOTS:
     void ctrlCEndsWhatALaunchStarted();
     void aLaunchIsStoppedFromAnotherTerminal();
     void aListDoesNotStandInTheWayOfALaunch();
+    void ofTwoEndingsOnlyTheOneThatCameFirstIsDone_data();
+    void ofTwoEndingsOnlyTheOneThatCameFirstIsDone();
+    void anInterruptedCommandSaysWhatBecomesOfIt();
+    void aListThatIsAwayTakesNothingAndLosesNothing();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
@@ -315,6 +320,105 @@ void TestCliRuns::aListDoesNotStandInTheWayOfALaunch() {
     const Answer stop = m_own.run({"stop", "waits", "--json"});
     QVERIFY2(stop.exitCode == 0, stop.whole());
     QCOMPARE(find("waits")->state, RunStateKind::kStopped);
+}
+
+void TestCliRuns::ofTwoEndingsOnlyTheOneThatCameFirstIsDone_data() {
+    QTest::addColumn<QString>("one");
+    QTest::addColumn<QString>("other");
+    QTest::newRow("stop, then pause") << "stop"
+                                      << "pause";
+    QTest::newRow("pause, then stop") << "pause"
+                                      << "stop";
+    QTest::newRow("pause, then kill") << "pause"
+                                      << "kill";
+}
+
+/// Whichever it is: what is said of each is what the run is then.
+void TestCliRuns::ofTwoEndingsOnlyTheOneThatCameFirstIsDone() {
+    QFETCH(QString, one);
+    QFETCH(QString, other);
+    const QString name = "ends-by-" + one + "-" + other;
+    const auto watch = m_own.start(launchWords(name) + QStringList{"--wait"});
+    const auto trains = [&] {
+        const auto run = find(name);
+        return run && run->step > 0;
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(trains(), watch->readAllStandardError(), kDeadlineMs);
+    const auto first = m_own.start({one, name});
+    const auto second = m_own.start({other, name});
+    for (QProcess* each : {first.get(), second.get()})
+        QVERIFY(each->waitForFinished(kDeadlineMs));
+    QVERIFY(watch->waitForFinished(kDeadlineMs));
+    const RunSummary run = *find(name);
+    QVERIFY(hasEnded(run.state));
+    const QByteArray is =
+        QByteArray(": it is ") + runStateName(run) + " at step " + QByteArray::number(run.step);
+    int done = 0;
+    for (const auto& [words, process] : {std::pair{one, first.get()}, {other, second.get()}}) {
+        const RunStateKind meant =
+            words == "pause" ? RunStateKind::kPaused : RunStateKind::kStopped;
+        const QByteArray said = process->readAllStandardError();
+        const bool isDone = process->exitCode() == 0;
+        done += isDone ? 1 : 0;
+        QVERIFY2(isDone == (run.state == meant), qPrintable(words + ": " + said));
+        QVERIFY2(isDone || said.contains(is) || said.contains(runStateName(run)), said);
+    }
+    QVERIFY(done > 0);
+}
+
+void TestCliRuns::anInterruptedCommandSaysWhatBecomesOfIt() {
+    const auto watch = m_own.start(launchWords("interrupts") + QStringList{"--wait"});
+    const auto trains = [&] {
+        const auto run = find("interrupts");
+        return run && run->step > 0;
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(trains(), watch->readAllStandardError(), kDeadlineMs);
+    std::vector<pid_t> ranks; // which obey nobody while they are stopped
+    for (const StoredRank& rank :
+         (*StoreReader::open(Paths::fromEnvironment().database()))->ranks(find("interrupts")->id))
+        ranks.push_back(static_cast<pid_t>(rank.pid));
+    QCOMPARE(ranks.size(), size_t(2));
+    ::kill(ranks[1], SIGSTOP);
+    const auto pause = m_own.start({"pause", "interrupts"});
+    QByteArray said;
+    QTRY_VERIFY_WITH_TIMEOUT((said += pause->readAllStandardError()).contains("pause"),
+                             kDeadlineMs);
+    ::kill(static_cast<pid_t>(pause->processId()), SIGINT);
+    QVERIFY(pause->waitForFinished(kDeadlineMs));
+    said += pause->readAllStandardError();
+    QCOMPARE(pause->exitCode(), 128 + SIGINT);
+    QVERIFY2(said.contains("takes effect once the ranks come to it") &&
+                 said.contains("ringmaster withdraw"),
+             said);
+    ::kill(ranks[1], SIGCONT);
+    const auto isOver = [&] { return hasEnded(find("interrupts")->state); };
+    QTRY_VERIFY_WITH_TIMEOUT(isOver(), kDeadlineMs);
+    QVERIFY(watch->waitForFinished(kDeadlineMs));
+}
+
+void TestCliRuns::aListThatIsAwayTakesNothingAndLosesNothing() {
+    const QString here = Paths::fromEnvironment().data, away = here + "-away";
+    const auto watch = m_own.start(launchWords("unlisted") + QStringList{"--wait"});
+    const auto step = [&] {
+        const auto run = find("unlisted");
+        return run ? run->step : 0;
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(step() > 0, watch->readAllStandardError(), kDeadlineMs);
+    QVERIFY(QDir().rename(here, away));
+    QByteArray said;
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        (said += watch->readAllStandardError()).contains("is not there any more"), said,
+        kDeadlineMs);
+    QVERIFY(QDir().rename(away, here));
+    const int64_t before = step();
+    QTRY_VERIFY_WITH_TIMEOUT(step() > before + 20, kDeadlineMs);
+    const Answer stop = m_own.run({"stop", "unlisted"});
+    QVERIFY2(stop.exitCode == 0, stop.whole());
+    QVERIFY(watch->waitForFinished(kDeadlineMs));
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    const RunSummary run = *find("unlisted");
+    for (const int rank : {0, 1})
+        QCOMPARE((*reader)->points(run.id, {"train/loss", rank}).size(), size_t(run.step));
 }
 
 QTEST_GUILESS_MAIN(TestCliRuns)

@@ -116,6 +116,8 @@ std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheck
                                  .toStdString()}});
     if (!all.empty())
         return say("checkpoint.not-there-any-more");
+    if (!run.unreadNodes.empty())
+        return say("checkpoint.none-known", {{"nodes", listed(run.unreadNodes)}});
     const bool isByItself =
         run.state == RunStateKind::kFailed || run.state == RunStateKind::kFinished;
     return say(isByItself ? "checkpoint.ended-before" : "checkpoint.was-ended-before",

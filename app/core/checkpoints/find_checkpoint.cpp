@@ -24,9 +24,17 @@ std::string stepsOf(const std::vector<StoredCheckpoint>& checkpoints, bool isRet
     return steps;
 }
 
-std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>& checkpoints) {
+std::string whatThereIs(StoreReader& reader, const QString& run,
+                        const std::vector<StoredCheckpoint>& checkpoints) {
+    const Value anew{"command", "ringmaster run --like " + run.toStdString()};
+    const auto summary = reader.run(run);
+    if (checkpoints.empty() && summary && !summary->unreadNodes.empty())
+        return say("checkpoint.none-known-begin-anew",
+                   {{"none-known",
+                     say("checkpoint.none-known", {{"nodes", listed(summary->unreadNodes)}})},
+                    anew});
     if (checkpoints.empty())
-        return say("checkpoint.none", {{"command", "ringmaster run --like " + run.toStdString()}});
+        return say("checkpoint.none", {anew});
     const std::string living = stepsOf(checkpoints, false);
     const std::string retired = stepsOf(checkpoints, true);
     std::string text = living.empty() ? say("checkpoint.none-living")
@@ -47,8 +55,9 @@ std::optional<int64_t> stepIn(const std::string& text) {
 
 /// The checkpoint of the living line at this step, else the one of the only abandoned line that has
 /// one.
-Result<StoredCheckpoint> findByStep(const QString& run, const std::vector<StoredCheckpoint>& there,
-                                    int64_t step, const std::string& attempt) {
+Result<StoredCheckpoint> findByStep(StoreReader& reader, const QString& run,
+                                    const std::vector<StoredCheckpoint>& there, int64_t step,
+                                    const std::string& attempt) {
     std::vector<StoredCheckpoint> found;
     for (const StoredCheckpoint& each : there)
         if (each.saved.step == step) {
@@ -59,7 +68,7 @@ Result<StoredCheckpoint> findByStep(const QString& run, const std::vector<Stored
     if (found.size() == 1)
         return found.front();
     if (found.empty())
-        return failAs(attempt, {ErrorCode::kNotFound, whatThereIs(run, there)});
+        return failAs(attempt, {ErrorCode::kNotFound, whatThereIs(reader, run, there)});
     std::string names;
     for (const StoredCheckpoint& each : found)
         append(names, checkpointNameOf(each), ", ");
@@ -80,7 +89,7 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
         : step        ? say("checkpoint.find-step", {{"step", std::to_string(*step)}, of})
                       : say("checkpoint.find", {{"checkpoint", which}, of});
     if (step)
-        return findByStep(run, there, *step, attempt);
+        return findByStep(reader, run, there, *step, attempt);
     if (which.empty()) {
         if (const StoredCheckpoint* newest = newestLiving(there))
             return *newest;
@@ -88,7 +97,7 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                found != there.end()) {
         return *found;
     }
-    return failAs(attempt, {ErrorCode::kNotFound, whatThereIs(run, there)});
+    return failAs(attempt, {ErrorCode::kNotFound, whatThereIs(reader, run, there)});
 }
 
 } // namespace rm

@@ -98,6 +98,11 @@ void Following::wire(const QString& run, FollowedRun& followed) {
             fleet.credentials().forget(*known);
         Q_EMIT m_engine.loginRefused(node);
     });
+    connect(&followed, &FollowedRun::revived, this, [this, run] {
+        m_engine.postEdit(run, [run](StoreWriter& writer) {
+            return writer.setState(run, RunStateKind::kRunning);
+        });
+    });
     connect(&followed, &FollowedRun::queued, this, [this, run](const QString& why) {
         m_engine.postEdit(run, [=](StoreWriter& writer) { return writer.setQueued(run, why); });
     });
@@ -117,37 +122,40 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
     QMetaObject::invokeMethod(
         this, [this] { m_over.clear(); }, Qt::QueuedConnection);
     LocalEngine& engine = m_engine;
-    const auto announce = [&engine, run, problem] {
+    const auto found = m_engine.summary(run);
+    const bool wasPresumed = found && found->isPresumed;
+    const auto announce = [&engine, run, problem, wasPresumed] {
         Q_EMIT engine.liveChanged(run);
         Q_EMIT engine.runsChanged();
-        if (!problem.isEmpty())
+        if (!problem.isEmpty() && !wasPresumed) // of which that was said
             Q_EMIT engine.failed(run, problem);
         Q_EMIT engine.attemptEnded(run);
     };
     const auto& writer = m_engine.parts().writer;
-    const auto found = m_engine.summary(run);
-    const bool open = found && (!hasEnded(found->state) || found->isPresumed);
-    const bool wasPresumed = found && found->isPresumed;
+    const bool open = found && !hasEnded(found->state);
     const bool interrupted = open && found->state == RunStateKind::kPreparing;
     if (writer && found && !open)
         writer->post([run](StoreWriter& store) {
             return store.closeCommands(run, say("run.ended-before"));
         });
-    if (!writer || !open || wasPresumed || !(lost || (interrupted && problem.isEmpty())))
+    if (!writer || !open || !(lost || (interrupted && problem.isEmpty())))
         return announce();
     // The journals have no end of the attempt: its ranks vanished, or were never started because
     // the Ringmaster that launched it was killed.
-    const std::string why =
-        interrupted ? say("engine.launch-was-interrupted") : problem.toStdString();
-    writer->post([&engine, run, why, announce](StoreWriter& store) {
+    writer->post([&engine, run, problem, interrupted, announce](StoreWriter& store) {
         IngestBatch batch;
         batch.run = run;
         batch.records = {Event{-1, -1, wallNowNs(), Severity::kWarning, "end-presumed",
-                               say("run.end-presumed", {{"why", why}})}};
+                               say("run.end-presumed", {{"why", problem.toStdString()}})}};
+        const auto concluded =
+            interrupted
+                ? store.setState(run, RunStateKind::kFailed,
+                                 QString::fromStdString(say("engine.launch-was-interrupted")))
+                : store.presumeEnd(run, problem.toStdString()).and_then([&] {
+                      return store.ingest(batch);
+                  });
         auto done =
-            store.presumeEnd(run, why)
-                .and_then([&] { return store.ingest(std::move(batch)); })
-                .and_then([&] { return store.closeCommands(run, say("run.ended-before")); });
+            concluded.and_then([&] { return store.closeCommands(run, say("run.ended-before")); });
         QMetaObject::invokeMethod(&engine, announce);
         return done;
     });

@@ -215,8 +215,14 @@ void LocalEngine::attach(const QString& run) {
 void LocalEngine::attachAll() {
     if (!m_parts->reader)
         return;
+    // What was concluded of a run is looked at again for a week, while its nodes are there.
+    constexpr int64_t kLooksForNs = 7 * kDayNs;
+    const auto isThere = [this](const RunNode& node) {
+        return m_parts->fleet->find(QString::fromStdString(node.nodeName)).has_value();
+    };
     for (const RunSummary& run : m_parts->reader->runs())
-        if (!hasEnded(run.state) || run.isPresumed)
+        if (!hasEnded(run.state) || (run.isPresumed && wallNowNs() - run.updatedNs < kLooksForNs &&
+                                     std::ranges::all_of(run.nodes, isThere)))
             attach(run.id);
 }
 

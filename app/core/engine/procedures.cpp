@@ -10,7 +10,6 @@
 #include "app/core/network/network_file.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/steps_left.h"
-#include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
 #include "shared/checkpoint/manifest.h"
@@ -51,20 +50,21 @@ std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, RunSpec sp
 }
 
 Result<void> setState(const ProcedureContext& context, const QString& run, RunStateKind state,
-                      const QString& message) {
+                      const QString& message, bool isPresumed = false) {
     auto done = context.writer->call(
-        [&](StoreWriter& writer) { return writer.setState(run, state, message); });
+        [&](StoreWriter& writer) { return writer.setState(run, state, message, isPresumed); });
     context.changed(run);
     return done;
 }
 
-/// kCorrupt: a run would be stored where nobody finds it again. Empty `run`: as far as is known.
-Result<void> checkReadable(const ProcedureContext& context, const QString& run = {}) {
+/// Whether the run is found by who looks for it, or, before it is stored, would be: a damaged
+/// database may take what it does not give back.
+Result<void> checkFound(const ProcedureContext& context, const QString& run, bool isStored) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
-    const bool isThere = run.isEmpty() || reader->run(run);
-    if (const auto failure = readFailure(); failure && failure->code == ErrorCode::kCorrupt)
+    const bool isThere = reader->run(run).has_value();
+    if (const auto failure = reader->failure())
         return failAs(say("engine.store-the-run"), *failure);
-    if (!isThere)
+    if (isStored && !isThere)
         return fail(ErrorCode::kCorrupt,
                     say("engine.not-found-again", {{"run", run.toStdString()}}));
     return {};
@@ -158,7 +158,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         return failAs(origin.parentRun.isEmpty() ? say("launch.run", {{"run", id.toStdString()}})
                                                  : branchFrom(origin.parentRun),
                       left.error());
-    RM_RETURN_IF_ERROR(checkReadable(context));
+    RM_RETURN_IF_ERROR(checkFound(context, id, false));
     const auto launcher = launcherOf(
         context, *spec, nodes,
         {id.toStdString(), spec->name, 1, origin.checkpoint, origin.isExact, origin.steps});
@@ -172,7 +172,11 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     });
     if (!created)
         return tl::unexpected(created.error());
-    RM_RETURN_IF_ERROR(checkReadable(context, id));
+    if (const auto found = checkFound(context, id, true); !found) {
+        (void)setState(context, id, RunStateKind::kFailed,
+                       QString::fromStdString(found.error().message));
+        return tl::unexpected(found.error());
+    }
     context.changed(id);
     const auto started =
         deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
@@ -426,7 +430,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     const auto started = launcher->check().and_then(begin);
     if (!started) {
         if (!isLeftToTheNext(context, *launcher))
-            (void)setState(context, run.id, run.state, run.message);
+            (void)setState(context, run.id, run.state, run.message, run.isPresumed);
         return failAs(what, started.error());
     }
     reportGone(context, run.id, *point);

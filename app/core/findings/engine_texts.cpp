@@ -77,6 +77,13 @@ public:
         {"engine.end-not-known",
          QT_TR_NOOP("its end on {node} is not known, as that cannot be reached; wait for it, or "
                     "give it up: {command}")},
+        {"engine.edited-while-live",
+         QT_TR_NOOP("{node} has ranks of {runs}, which are looked for by the new settings from now "
+                    "on; if those lead to another machine, they train on there unseen until the "
+                    "settings are as before")},
+        {"engine.rest-is-ending",
+         QT_TR_NOOP("{node} was declared lost, and the ranks on the other nodes are being killed; "
+                    "try again in a moment")},
         {"engine.in-trash", QT_TR_NOOP("it is in the trash; bring it back first: {command}")},
         {"engine.lost-node-is-ending",
          QT_TR_NOOP("{node} was declared lost, and what lives of the run there is being ended; try "

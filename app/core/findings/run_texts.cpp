@@ -29,6 +29,7 @@ public:
 
         // Which rank or node the run waits for.
         {"run.node-unreachable", QT_TR_NOOP("{node} cannot be reached")},
+        {"run.node-without-it", QT_TR_NOOP("{node} has nothing of the run at the moment")},
         {"run.node-has-nothing",
          QT_TR_NOOP("{node} has nothing of the run at the moment: {why}; it is looked for again")},
         {"run.node-unreachable-as", QT_TR_NOOP("{node} cannot be reached: {why}")},
@@ -56,18 +57,24 @@ public:
         // Full disks.
         {"run.disk-full", QT_TR_NOOP("the disk of the run's folder on {node} is full")},
         {"run.disk-full-as", QT_TR_NOOP("the disk of the run's folder on {node} is full ({why})")},
+        {"run.disk-read-only",
+         QT_TR_NOOP("the disk of the run's folder on {node} takes nothing ({why})")},
         {"run.no-checkpoint-there",
          QT_TR_NOOP("{disk-full}, so neither a checkpoint nor what the ranks have measured since "
-                    "could be kept there: make room on it and ask again; the run goes on as "
-                    "before")},
+                    "could be kept there: {mend} and ask again; the run goes on as before")},
+        {"run.mend-full-disk", QT_TR_NOOP("make room on it")},
+        {"run.mend-disk", QT_TR_NOOP("mend that disk")},
         {"run.no-attempt-there", QT_TR_NOOP("{disk-full}: no attempt begins there, and no end is "
-                                            "written, until there is room")},
+                                            "written, until that is mended")},
         {"run.journal-disk-full",
          QT_TR_NOOP("rank {rank} on {node} cannot write its journal: its disk is full (kept in "
                     "memory, written when that is mended)")},
         {"run.journal-disk-fails",
          QT_TR_NOOP("rank {rank} on {node} cannot write its journal: its disk fails (kept in "
                     "memory, written when that is mended)")},
+        {"run.not-while-unwritten",
+         QT_TR_NOOP("rank {rank} on {node} cannot write its journal, as its disk fails, and would "
+                    "lose what it keeps in memory; mend that disk, or kill the run")},
         {"run.rank-dropped", QT_TR_NOOP("rank {rank} on {node}: {records} records were dropped")},
         {"run.records-dropped", QT_TR_NOOP("{records} records were dropped")},
 
@@ -76,8 +83,8 @@ public:
         {"run.under-way-as", QT_TR_NOOP("{command} under way for {seconds} s: {why}")},
         {"run.agent-has-not-confirmed", QT_TR_NOOP("the ranks get on, but the agent on {node} has "
                                                    "not confirmed it")},
-        {"run.advice-unstored", QT_TR_NOOP("The nodes answer, and what they say is stored once "
-                                           "there is room on this computer's disk.")},
+        {"run.advice-unstored", QT_TR_NOOP("The nodes answer, and keep what they say until it can "
+                                           "be stored on this computer.")},
         {"run.once-checked", QT_TR_NOOP("once a check of {node} succeeds")},
         {"run.once-heard", QT_TR_NOOP("once {node} is heard of again")},
         {"run.advice-kill", QT_TR_NOOP("Each node ends its own ranks; those of that one {once}.")},
@@ -89,6 +96,7 @@ public:
                                             "free some room on that disk.")},
         {"run.advice-agent", QT_TR_NOOP("An agent that does not answer is replaced by itself; the "
                                         "ranks go on meanwhile.")},
+        {"run.advice-between-steps", QT_TR_NOOP("The ranks come to it when that is done.")},
         {"run.advice-late", QT_TR_NOOP("Ranks act together, and one is late. Kill ends them all "
                                        "at once, without a checkpoint.")},
 
@@ -225,6 +233,11 @@ public:
         // Which there are, and where.
         {"checkpoint.none", QT_TR_NOOP("it has no checkpoint; begin anew with its settings: "
                                        "{command}")},
+        {"checkpoint.none-known",
+         QT_TR_NOOP("none of its checkpoints is known, and {nodes} may have some: not all that is "
+                    "there was read, which is done once it can be reached")},
+        {"checkpoint.none-known-begin-anew",
+         QT_TR_NOOP("{none-known}; or begin anew with its settings: {command}")},
         {"checkpoint.none-living", QT_TR_NOOP("it has none that it could go on from")},
         {"checkpoint.at-steps", QT_TR_NOOP("its checkpoints are at steps {steps}")},
         {"checkpoint.aside-at-steps", QT_TR_NOOP("set aside are those of steps {steps}")},

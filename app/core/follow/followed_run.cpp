@@ -164,7 +164,7 @@ QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t 
         return QtFuture::makeReadyFuture(unanswered(m_run, command.kind, why));
     }
     if (!m_inFlight.contains(command.id)) {
-        if (const std::string full = whyNoCheckpoint(m_live, command.kind); !full.empty()) {
+        if (const std::string full = whyNotNow(m_live, command.kind); !full.empty()) {
             Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, full},
                                   RequestedState::kRefused);
             return QtFuture::makeReadyFuture(Result<CommandState>(
@@ -289,6 +289,10 @@ void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
         m_waitsFor = link.state->waitsFor;
         if (!m_waitsFor.empty())
             Q_EMIT queued(QString::fromStdString(m_waitsFor));
+    }
+    if (m_isPresumed && link.state && livesOn(*link.state)) {
+        m_isPresumed = false;
+        Q_EMIT revived();
     }
     settleKills();
     settleDeclarations();

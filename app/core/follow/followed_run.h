@@ -59,7 +59,7 @@ public:
     /// The node may accept the login now.
     void retry(const std::string& node);
 
-    /// The answer is kApplied or kRefused, kExhausted by whyNoCheckpoint(), or kUnavailable when
+    /// The answer is kApplied or kRefused, kExhausted by whyNotNow(), or kUnavailable when
     /// the run ended before. That of a
     /// kill comes when all nodes that can be reached have done it, and names the others. A command
     /// whose id is known is not sent again, but answered to all who asked.
@@ -84,6 +84,8 @@ Q_SIGNALS:
     /// Following has ended on all nodes. `problem` is empty if nothing went wrong. `lost`: the
     /// ranks of a node are gone without a report; otherwise they may still be training.
     void ended(const QString& problem, bool lost);
+    /// It was taken for over, and its ranks run: to be stored.
+    void revived();
     /// What the scheduler says of the run while it has not started its ranks, to be stored.
     void queued(const QString& why);
     /// What became of a command, to be stored.

@@ -83,7 +83,7 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     }
     auto cursors = readCursors();
     if (!cursors) {
-        m_owner.noteStored(tl::unexpected(cursors.error()));
+        m_owner.m_isUnstored = m_owner.m_failedToStore = true;
         return tl::unexpected(cursors.error());
     }
     const std::string run = m_owner.m_target.run.toStdString();
@@ -109,10 +109,15 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     return m_process->write(bytes);
 }
 
+/// Decides what an answer of the node means: that its ranks are gone is final, that it has nothing
+/// is not where something was.
 tl::unexpected<Error> NodeFollower::Connection::verdict(const Error& error) {
-    m_owner.m_isFinal = error.code == ErrorCode::kTooNew ||
-                        (error.code == ErrorCode::kNotFound &&
-                         (!m_owner.m_wasThere || m_orphans.isLost(Clock::now())));
+    const bool isKnown = m_owner.m_link.state && m_owner.m_link.state->attempt > 0;
+    const bool areGone = m_orphans.isLost(Clock::now()) && (isKnown || !m_owner.m_wasThere);
+    const bool isNotFound = error.code == ErrorCode::kNotFound;
+    m_owner.m_isFinal =
+        error.code == ErrorCode::kTooNew || (isNotFound && (!m_owner.m_wasThere || areGone));
+    m_owner.m_saidMissing = isNotFound && !m_owner.m_isFinal;
     return tl::unexpected<Error>(error);
 }
 
@@ -134,6 +139,9 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
     m_owner.m_link.heardNs = wallNowNs();
     m_owner.m_downSinceNs = monotonicNowNs();
     m_owner.m_missingSinceNs = 0;
+    m_owner.m_wasThere = m_owner.m_wasThere || state.attempt > 0;
+    if (livesOn(state))
+        m_owner.m_target.looksAgain = false;
     if (m_owner.m_isUnstored) // until it is stored: the link comes back at once
         return m_owner.report(LiveState::Link::kUnstored, m_owner.m_link.why);
     m_owner.noteBack();
@@ -203,10 +211,10 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
     auto over = follow(stop);
     // A failure here, such as the database, or a stop outside a start tells nothing of the login.
     const bool isSound = over || over.error().code != ErrorCode::kUnavailable ||
-                         m_owner.m_isFinal || (stop.stop_requested() && m_process);
+                         m_owner.m_isFinal || m_owner.m_failedToStore ||
+                         (stop.stop_requested() && m_process);
     // Where nothing is, it may be another machine.
-    const bool isElsewhere = !over && over.error().code == ErrorCode::kNotFound;
-    if ((!isSound || isElsewhere) && m_session)
+    if ((!isSound || m_owner.m_saidMissing) && m_session)
         m_owner.m_login->drop(m_session);
     return over;
 }
@@ -246,7 +254,7 @@ NodeFollower::NodeFollower(FollowTarget target, std::shared_ptr<NodeLogin> login
     , m_login(std::move(login))
     , m_database(std::move(database))
     , m_sink(std::move(sink))
-    , m_isStoredAsLost(m_target.wasLost)
+    , m_storedAs(m_target.wasLost ? std::optional(LiveState::Link::kLost) : std::nullopt)
     , m_downSinceNs(monotonicNowNs())
     , m_thread([this](std::stop_token stop) { loop(stop); }) {}
 
@@ -282,7 +290,10 @@ bool NodeFollower::takeBack(const std::string& id) {
 }
 
 void NodeFollower::believeMissing(bool isLast) {
-    m_isLast = isLast;
+    if (!isLast)
+        m_lastSinceNs = 0;
+    else if (m_lastSinceNs == 0)
+        m_lastSinceNs = monotonicNowNs();
 }
 
 bool NodeFollower::hasUnanswered() {
@@ -322,34 +333,30 @@ void NodeFollower::report(LiveState::Link link, const QString& why) {
     m_sink.linkChanged(m_link);
 }
 
-/// Whether the node says that nothing of the run is there, where something was.
-bool NodeFollower::isMissing(const Error& error) {
-    if (error.code != ErrorCode::kNotFound || !m_wasThere || m_isFinal)
-        return false;
-    if (m_missingSinceNs == 0)
-        m_missingSinceNs = monotonicNowNs();
-    return true;
-}
-
 /// Whether a connection that ended so is not followed by another.
-bool NodeFollower::isOver(const Error& error) {
+bool NodeFollower::isOver() {
     const auto isLongerAgo = [](std::chrono::seconds patience, int64_t sinceNs) {
         return std::chrono::nanoseconds(monotonicNowNs() - sinceNs) >= patience;
     };
+    if (!m_saidMissing)
+        m_missingSinceNs = 0;
+    else if (m_missingSinceNs == 0)
+        m_missingSinceNs = monotonicNowNs();
     if (m_isFinal || (m_target.looksAgain && isLongerAgo(kMissingFor, m_downSinceNs)))
         return true;
-    return m_isLast && error.code == ErrorCode::kNotFound &&
-           isLongerAgo(m_target.missingFor, m_missingSinceNs);
+    const int64_t lastSinceNs = m_lastSinceNs;
+    return m_saidMissing && lastSinceNs != 0 &&
+           isLongerAgo(m_target.missingFor, std::max(m_missingSinceNs, lastSinceNs));
 }
 
-/// Stores one event per loss. Brief losses are not stored, nor are logins that a person is asked
-/// about.
+/// Stores one event per loss, and another if the kind of it changes. Brief losses are not stored,
+/// nor are logins that a person is asked about.
 void NodeFollower::noteLost() {
     const bool isRefused = m_refused == ConnectFailure::Need::kNothing;
     const bool lasts = isRefused || (!m_refused && monotonicNowNs() - m_downSinceNs > kBriefLossNs);
-    if (m_isStoredAsLost || !lasts)
+    if (m_storedAs == m_link.link || !lasts)
         return;
-    m_isStoredAsLost = true;
+    m_storedAs = m_link.link;
     storeEvent(Severity::kWarning, kNodeLostEvent, unreachableSinceNs(m_link),
                say(isRefused                                  ? "run.node-refuses-login"
                    : m_link.link == LiveState::Link::kMissing ? "run.node-has-nothing"
@@ -358,11 +365,14 @@ void NodeFollower::noteLost() {
 }
 
 void NodeFollower::noteStored(const Result<void>& how) {
-    m_isUnstored = !how && how.error().code == ErrorCode::kExhausted;
+    m_failedToStore = !how.has_value();
+    // Other failures are of what was sent.
+    m_isUnstored = !how && (how.error().code == ErrorCode::kExhausted ||
+                            how.error().code == ErrorCode::kUnavailable);
 }
 
 void NodeFollower::noteBack() {
-    if (std::exchange(m_isStoredAsLost, false))
+    if (std::exchange(m_storedAs, std::nullopt))
         storeEvent(Severity::kInfo, kNodeBackEvent, wallNowNs(),
                    say("run.node-reachable-again", {{"node", m_target.node.name}}));
 }
@@ -389,6 +399,7 @@ void NodeFollower::retry() {
 
 void NodeFollower::beginConnection() {
     m_refused.reset();
+    m_failedToStore = m_saidMissing = false;
     const std::lock_guard lock(m_mutex);
     m_mayRetry = false;
 }
@@ -415,13 +426,13 @@ void NodeFollower::loop(std::stop_token stop) {
         if (m_link.link == LiveState::Link::kLive)
             backOff.reset();
         const QString why = QString::fromStdString(over.error().message);
-        const bool isUnstored = m_isUnstored && over.error().code == ErrorCode::kExhausted;
-        report(m_refused                 ? LiveState::Link::kRefused
-               : isUnstored              ? LiveState::Link::kUnstored
-               : isMissing(over.error()) ? LiveState::Link::kMissing
-                                         : LiveState::Link::kLost,
+        const bool isUnstored = m_isUnstored && m_failedToStore;
+        report(m_refused       ? LiveState::Link::kRefused
+               : isUnstored    ? LiveState::Link::kUnstored
+               : m_saidMissing ? LiveState::Link::kMissing
+                               : LiveState::Link::kLost,
                why);
-        if (isOver(over.error()))
+        if (isOver())
             return m_sink.ended(tl::unexpected<Error>(over.error()));
         if (!isUnstored)
             noteLost();

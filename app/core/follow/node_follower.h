@@ -91,8 +91,7 @@ private:
     void report(LiveState::Link link, const QString& why = {});
     void beginConnection();
     void awaitRetry(std::stop_token stop);
-    bool isMissing(const Error& error);
-    bool isOver(const Error& error);
+    bool isOver();
     void noteLost();
     void noteBack();
     void noteStored(const Result<void>& how);
@@ -107,13 +106,15 @@ private:
     QString m_database;
     Sink m_sink;
     LiveState::NodeLink m_link;
-    bool m_isStoredAsLost;
-    bool m_isUnstored = false;    ///< there was no room for what came last
+    std::optional<LiveState::Link> m_storedAs; ///< the loss that the database has
+    bool m_isUnstored = false;    ///< what came last could not be stored, as on a full disk
+    bool m_failedToStore = false; ///< on this connection
     int64_t m_downSinceNs = 0;    ///< CLOCK_MONOTONIC
     bool m_isFinal = false;       ///< by what the node said: no reconnecting
     bool m_wasThere = false;      ///< something of it is stored
     int64_t m_missingSinceNs = 0; ///< CLOCK_MONOTONIC; 0: it is not missing
-    std::atomic<bool> m_isLast = false;
+    bool m_saidMissing = false;   ///< on this connection, the node has nothing where something was
+    std::atomic<int64_t> m_lastSinceNs = 0;        ///< CLOCK_MONOTONIC; 0: see believeMissing()
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
     Waker m_waker;
     std::mutex m_mutex;

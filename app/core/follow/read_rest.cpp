@@ -90,11 +90,12 @@ void onReachable(const ProcedureContext& context, const std::vector<std::string>
 } // namespace
 
 Result<void> fetchRest(const ProcedureContext& context, const Node& node, const QString& run,
-                       std::stop_token unwanted) {
+                       std::stop_token unwanted, std::chrono::seconds missingFor) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     for (const int index : reader->indicesOf(run, node.name)) {
         FollowTarget target{node, run, index};
         target.reportsLink = false;
+        target.missingFor = missingFor;
         // What is not there holds nothing.
         const auto done = followToEnd(context, target, unwanted);
         if (!done && done.error().code != ErrorCode::kNotFound)
@@ -115,7 +116,7 @@ void fetchLate(const ProcedureContext& context, StoreReader& reader, const QStri
             declaredLost.end())
             names.push_back(node.nodeName);
     onReachable(context, names, [&](const Node& node, std::stop_token stop) {
-        static_cast<void>(fetchRest(context, node, run, std::move(stop)));
+        static_cast<void>(fetchRest(context, node, run, std::move(stop), std::chrono::seconds(0)));
     });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/follow/node_follower.h"
 #include "app/core/runs/procedure_context.h"
 #include "app/core/store/store_reader.h"
 
@@ -13,9 +14,10 @@ namespace rm {
 // Reading what nodes have of a run that nobody follows any more. Each call blocks.
 
 /// Copies what a node has of a run and the database has not, of attempts that were asked for with
-/// that node: only these count. Its part of the run has ended. Blocks.
+/// that node: only these count. Its part of the run has ended. Blocks. What is not there holds
+/// nothing, if the node says so for `missingFor`.
 Result<void> fetchRest(const ProcedureContext& context, const Node& node, const QString& run,
-                       std::stop_token unwanted);
+                       std::stop_token unwanted, std::chrono::seconds missingFor = kMissingFor);
 
 /// fetchRest() on those nodes of a run that answer at once, if it has ended: its agents may have
 /// copied the last checkpoint since it was followed. Blocks for a few seconds at most.

@@ -58,6 +58,9 @@ inline bool isDown(LiveState::Link link) {
     return isRetried(link) || link == LiveState::Link::kRefused;
 }
 
+/// Whether ranks of the newest attempt there run.
+bool livesOn(const RunState& state);
+
 /// Since when an unreachable node has not been heard from.
 int64_t unreachableSinceNs(const LiveState::NodeLink& link);
 

@@ -69,6 +69,15 @@ bool isNetworkCut(const LiveState& live, const std::vector<SeenRank>& ranks) {
            std::ranges::all_of(ranks, waits);
 }
 
+/// Whether all ranks are in a part of the run that takes its time, and come to a command behind it.
+bool areBusyBetweenSteps(const std::vector<SeenRank>& ranks) {
+    return !ranks.empty() && std::ranges::all_of(ranks, [](const SeenRank& rank) {
+        const auto phase = static_cast<Phase>(rank.state.phase);
+        return !rank.state.isStopped &&
+               (phase == Phase::kValidation || phase == Phase::kCheckpoint);
+    });
+}
+
 bool getsOn(const SeenRank& rank) {
     return !rank.state.isStopped && rank.state.sinceMs < kCommandPatienceNs / 1'000'000;
 }
@@ -110,7 +119,9 @@ std::string whoIsBehind(const LiveState& live) {
         return why; // what is known of the others is old, too
     const auto lost = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
     if (lost != live.nodes.end())
-        return say("run.node-unreachable", {{"node", lost->node}});
+        return say(lost->link == LiveState::Link::kMissing ? "run.node-without-it"
+                                                           : "run.node-unreachable",
+                   {{"node", lost->node}});
     const auto ranks = ranksOf(live);
     if (ranks.empty())
         return {};
@@ -155,18 +166,32 @@ namespace {
 std::string fullDisk(const LiveState::NodeLink& link) {
     const Value node{"node", link.node};
     const std::string& why = link.state->noRoom;
+    if (why.ends_with(kReadOnlyDisk))
+        return say("run.disk-read-only", {node, {"why", why}});
     return why.empty() ? say("run.disk-full", {node})
                        : say("run.disk-full-as", {node, {"why", why}});
 }
 
 } // namespace
 
-std::string whyNoCheckpoint(const LiveState& live, CommandKind kind) {
-    if (!rowOf(kind).writesCheckpoint || ranksOf(live).empty())
+std::string whyNotNow(const LiveState& live, CommandKind kind) {
+    const CommandRow& row = rowOf(kind);
+    if (ranksOf(live).empty())
         return {};
     for (const LiveState::NodeLink& node : live.nodes)
-        if (node.link == LiveState::Link::kLive && node.state && node.state->hasNoRoom)
-            return say("run.no-checkpoint-there", {{"disk-full", fullDisk(node)}});
+        if (row.writesCheckpoint && node.link == LiveState::Link::kLive && node.state &&
+            node.state->hasNoRoom)
+            return say("run.no-checkpoint-there",
+                       {{"disk-full", fullDisk(node)},
+                        {"mend",
+                         say(node.state->noRoom.ends_with(kReadOnlyDisk) ? "run.mend-disk"
+                                                                         : "run.mend-full-disk")}});
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (row.endsAttempt && row.isForRanks && node.link == LiveState::Link::kLive && node.state)
+            for (const RankState& rank : node.state->ranks)
+                if (rank.pid != 0 && rank.journalProblem)
+                    return say("run.not-while-unwritten",
+                               {{"rank", std::to_string(rank.rank)}, {"node", node.node}});
     return {};
 }
 
@@ -224,6 +249,8 @@ std::string whoIsDown(const LiveState& live) {
     if (down == live.nodes.end())
         return {};
     const Value node{"node", down->node};
+    if (down->link == LiveState::Link::kMissing)
+        return say("run.node-has-nothing", {node, {"why", down->why.toStdString()}});
     return down->why.isEmpty()
                ? say("run.node-unreachable", {node})
                : say("run.node-unreachable-as", {node, {"why", down->why.toStdString()}});
@@ -270,6 +297,8 @@ DelayAdvice delayAdvice(const LiveState& live, int64_t wallNs) {
         return {say("run.advice-disk-full")};
     if (whoIsBehind(live).empty())
         return {say("run.advice-agent")};
+    if (areBusyBetweenSteps(ranksOf(live)))
+        return {say("run.advice-between-steps")};
     return {say("run.advice-late"), true};
 }
 

@@ -22,9 +22,10 @@ bool isAnyDown(const LiveState& live);
 /// Why what a node of the run sends cannot be stored on this computer; empty: it can be.
 std::string whyUnstored(const LiveState& live);
 
-/// Why a command that writes a checkpoint is not to be sent: the disk of a node's run folder is
-/// full, so its answer could not be written either. Empty: it may be sent, or no rank lives.
-std::string whyNoCheckpoint(const LiveState& live, CommandKind kind);
+/// Why a command is not to be sent now. One that writes a checkpoint: the disk of a node's run
+/// folder is full, so its answer could not be written either. A pause or stop: a rank cannot write
+/// its journal, and would lose what it keeps in memory. Empty: it may be sent, or no rank lives.
+std::string whyNotNow(const LiveState& live, CommandKind kind);
 
 /// One line for each node whose disk is full, and for each rank that cannot write what it measures:
 /// "rank 0 on node-a cannot write its journal: its disk is full (kept in memory, written when that

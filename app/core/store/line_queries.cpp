@@ -148,7 +148,7 @@ std::vector<Point> StoreReader::points(const QString& run, const StoredLine& lin
         for (const StreamRange& range :
              m_impl->rangesOf(*id, line.attempt, key, line.firstStep, line.lastStep))
             if (const auto visited = m_impl->streams.visit(range, add); !visited)
-                Impl::warn(visited.error());
+                m_impl->warn(visited.error());
         return points;
     });
 }

@@ -40,6 +40,12 @@ std::optional<Error> readFailure() {
     return failures().first;
 }
 
+void forgetPassingReadFailure() {
+    const std::lock_guard lock(failures().mutex);
+    if (failures().first && failures().first->code != ErrorCode::kCorrupt)
+        failures().first.reset();
+}
+
 void whenReadFails(std::function<void(const Error&)> onFailure) {
     std::optional<Error> first;
     {

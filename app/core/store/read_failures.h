@@ -16,6 +16,9 @@ void noteReadFailure(const Error& error);
 /// The first one.
 std::optional<Error> readFailure();
 
+/// Forgets it unless it is damage: who reads the same again and again may find it next time.
+void forgetPassingReadFailure();
+
 /// Has that function called with the first failure, at once if it has come already; else on the
 /// thread that reads. Empty: nobody is told any more.
 void whenReadFails(std::function<void(const Error&)> onFailure);

@@ -28,7 +28,7 @@ struct StoreReader::Impl {
             return {};
         }
     }
-    static void warn(const Error& error);
+    void warn(const Error& error);
 
     std::optional<int64_t> runId(const QString& run);
     RunLines lines(int64_t run);
@@ -46,11 +46,13 @@ struct StoreReader::Impl {
     Database database;
     StreamReader streams;
     std::atomic<bool> isInterrupted = false;
+    std::optional<Error> failure; ///< the first
 
 private:
     RunSummary summaryOf(int64_t run, Query& row);
     std::vector<RunNode> nodes(int64_t run);
     bool isHeld(int64_t run, int attempt);
+    std::vector<std::string> unreadNodes(int64_t run, const RunSummary& summary);
     std::vector<LostNode> lostNodes(int64_t run, const std::vector<RunNode>& nodes);
 
     struct Known {

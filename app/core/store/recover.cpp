@@ -26,18 +26,23 @@ std::string attempt(const QString& path) {
     return "recover " + path.toStdString();
 }
 
-bool isWhole(Database& database) {
-    return database.connection().execAndGet("PRAGMA integrity_check(1)").getString() == "ok";
+/// Whether all pages and indices are as they should be.
+bool isWhole(SQLite::Database& database) {
+    return database.execAndGet("PRAGMA integrity_check(1)").getString() == "ok";
 }
 
-/// Whether all pages and indices are as they should be.
-bool isWhole(const QString& path) {
-    try {
-        Database database(path.toStdString(), SQLite::OPEN_READONLY);
-        return isWhole(database);
-    } catch (const SQLite::Exception&) {
-        return false;
-    }
+Result<bool> isWhole(const QString& path) {
+    const std::string file = path.toStdString();
+    return guarded(attempt(path), file, [&]() -> Result<bool> {
+        try {
+            SQLite::Database database(file, SQLite::OPEN_READONLY);
+            return isWhole(database);
+        } catch (const SQLite::Exception& exception) {
+            if ((exception.getErrorCode() & 0xff) != SQLITE_CORRUPT)
+                throw;
+            return false;
+        }
+    });
 }
 
 void removeWithParts(const QString& path) {
@@ -61,7 +66,10 @@ Result<QString> keepCopy(const QString& path) {
                                                      from.errorString().toStdString());
         }
         protectFile((copy + part).toStdString());
-        RM_RETURN_IF_ERROR(syncFile((copy + part).toStdString()));
+        if (auto synced = syncFile((copy + part).toStdString()); !synced) {
+            removeWithParts(copy);
+            return tl::unexpected(synced.error());
+        }
     }
     return copy;
 }
@@ -99,33 +107,68 @@ public:
                                  ") VALUES (" + marks + ")");
     }
 
-    /// Damage ends a pass, so the rows behind it are read from the end, and those between two
-    /// damaged pages by their numbers.
+    /// Damage ends a pass. The next one begins at the first row behind it that can be read, or,
+    /// where rows have no numbers, at the end.
     void run() {
         if (pass("", false))
             return;
-        const int64_t last = m_last;
-        pass(" DESC", false);
-        if (!m_hasRowids)
+        if (!m_hasRowids) {
+            pass(" DESC", false);
             return;
-        const int64_t end = m_last; // of the pass from the end
-        m_last = last;
-        for (int64_t skipped = 1; m_last < end - skipped; skipped *= 2) {
-            const int64_t before = m_last += skipped;
+        }
+        while (skipDamage())
             if (pass("", true))
                 return;
-            if (m_last > before)
-                skipped = 1;
-        }
     }
 
 private:
+    /// Sets m_last behind the damage; false: nothing can be read behind it.
+    bool skipDamage() {
+        constexpr int64_t kFar = int64_t{1} << 40; // rows
+        int64_t good = 1;
+        while (good < kFar && !canReadBehind(m_last + good))
+            good *= 2;
+        if (good >= kFar)
+            return false;
+        int64_t bad = good / 2;
+        while (good - bad > 1) {
+            const int64_t middle = bad + (good - bad) / 2;
+            (canReadBehind(m_last + middle) ? good : bad) = middle;
+        }
+        m_last += good;
+        return true;
+    }
+
+    /// Whether the next row behind that number can be read, or there is none.
+    bool canReadBehind(int64_t rowid) {
+        return readable([&] {
+            SQLite::Statement row(m_from,
+                                  "SELECT " + m_columns + " FROM " + named(m_table) +
+                                      " NOT INDEXED WHERE rowid > ? ORDER BY rowid LIMIT 1");
+            row.bind(1, rowid);
+            row.executeStep();
+        });
+    }
+
+    /// False: damage was met. Throws what is none.
+    template <class Read>
+    static bool readable(const Read& read) {
+        try {
+            read();
+            return true;
+        } catch (const SQLite::Exception& exception) {
+            if ((exception.getErrorCode() & 0xff) != SQLITE_CORRUPT)
+                throw;
+            return false;
+        }
+    }
+
     /// True: there was no damage up to the end.
     bool pass(const char* order, bool isBehind) {
         std::string by;
         for (const std::string& column : m_key)
             by += (by.empty() ? "" : ", ") + column + order;
-        try {
+        return readable([&] {
             SQLite::Statement rows(m_from,
                                    "SELECT " + m_columns + (m_hasRowids ? ", rowid" : ", 0") +
                                        " FROM " + named(m_table) + " NOT INDEXED" +
@@ -136,12 +179,7 @@ private:
                 copy(rows);
                 m_last = rows.getColumn(rows.getColumnCount() - 1).getInt64();
             }
-            return true;
-        } catch (const SQLite::Exception& exception) {
-            if ((exception.getErrorCode() & 0xff) != SQLITE_CORRUPT)
-                throw;
-            return false;
-        }
+        });
     }
 
     void copy(SQLite::Statement& row) {
@@ -251,7 +289,7 @@ Result<int> rescue(const QString& path, const QString& fresh) {
             removeOrphans(database);
             transaction.commit();
         }
-        if (!isWhole(database))
+        if (!isWhole(database.connection()))
             return fail(ErrorCode::kInternal, attempt(path) + ": what came of it is damaged, too");
         return database.connection().execAndGet("SELECT count(*) FROM run").getInt();
     });
@@ -263,7 +301,8 @@ Result<RecoveredStore> recoverStore(const QString& path) {
     if (!QFile::exists(path))
         return fail(ErrorCode::kNotFound, attempt(path) + ": nothing is stored yet");
     RM_ASSIGN_OR_RETURN(const auto lock, LockFile::take(lockOf(path), path.toStdString()));
-    if (isWhole(path))
+    RM_ASSIGN_OR_RETURN(const bool isGood, isWhole(path));
+    if (isGood)
         return RecoveredStore{};
     const QString fresh = path + ".recovered";
     removeWithParts(fresh);
@@ -277,10 +316,14 @@ Result<RecoveredStore> recoverStore(const QString& path) {
         return tl::unexpected(moved.error());
     }
     protectFile(fresh.toStdString());
+    // First, as what was not folded into the old file would be taken for the new one's.
     for (const char* part : {"-wal", "-shm"})
         QFile::remove(path + part);
-    if (std::rename(fresh.toLocal8Bit(), path.toLocal8Bit()) != 0)
-        return failErrno("rename " + fresh.toStdString(), errno);
+    if (std::rename(fresh.toLocal8Bit(), path.toLocal8Bit()) != 0) {
+        const int error = errno;
+        QFile::copy(copy + "-wal", path + "-wal");
+        return failErrno("rename " + fresh.toStdString(), error);
+    }
     RM_RETURN_IF_ERROR(syncFolder(QFileInfo(path).absolutePath().toStdString()));
     return RecoveredStore{true, *moved, copy};
 }

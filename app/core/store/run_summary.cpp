@@ -132,6 +132,8 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.held = summary.state == RunStateKind::kRunning && isHeld(run, summary.attempt);
     if (!hasEnded(summary.state))
         summary.lostNodes = lostNodes(run, summary.nodes);
+    else
+        summary.unreadNodes = unreadNodes(run, summary);
     auto step = database.query("SELECT step FROM rank WHERE run = ? AND rank = 0 "
                                "AND step NOT NULL ORDER BY attempt DESC LIMIT 1");
     if (step.with(run).next())
@@ -171,6 +173,22 @@ std::vector<LostNode> StoreReader::Impl::lostNodes(int64_t run, const std::vecto
         if (const auto& found = last[node.nodeIndex])
             lost.push_back({node.nodeName, found->sinceNs, found->why});
     return lost;
+}
+
+std::vector<std::string> StoreReader::Impl::unreadNodes(int64_t run, const RunSummary& summary) {
+    std::vector<std::string> nodes;
+    auto lost = database.query("SELECT node FROM given_up WHERE run = ? AND NOT ended");
+    lost.with(run);
+    while (lost.next())
+        nodes.push_back(lost.text(0));
+    for (const RunNode& node : summary.isPresumed ? summary.nodes : std::vector<RunNode>()) {
+        auto end = database.query(
+            "SELECT 1 FROM node_end WHERE run = ? AND attempt = ? AND node = ? AND NOT goes_on");
+        if (!end.with(run, summary.attempt, node.nodeIndex).next() &&
+            std::ranges::find(nodes, node.nodeName) == nodes.end())
+            nodes.push_back(node.nodeName);
+    }
+    return nodes;
 }
 
 std::vector<RunSummary> StoreReader::Impl::summaries(const char* query) {

@@ -73,6 +73,9 @@ struct RunSummary {
     int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
     /// Its end was concluded, as one of its nodes has told none; what that tells later corrects it.
     bool isPresumed = false;
+    /// Of a run that has ended: nodes of which not all is read, so that what they have is not
+    /// known. They were declared lost, or have told no end.
+    std::vector<std::string> unreadNodes;
     bool operator==(const RunSummary&) const = default;
 };
 

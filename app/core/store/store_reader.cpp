@@ -72,12 +72,18 @@ StoreReader::Impl::Impl(const std::string& path)
     database.connection().exec("PRAGMA wal_autocheckpoint = 0");
 }
 
+std::optional<Error> StoreReader::failure() const {
+    return m_impl->failure;
+}
+
 void StoreReader::interrupt() {
     m_impl->isInterrupted = true;
 }
 
 void StoreReader::Impl::warn(const Error& error) {
     qCWarning(lcStore).noquote() << QString::fromStdString(error.message);
+    if (!failure)
+        failure = error;
     noteReadFailure(error);
 }
 
@@ -179,7 +185,7 @@ std::shared_ptr<void> StoreReader::snapshot() {
         (void)m_impl->database.query("SELECT count(*) FROM about").next();
         return scope;
     } catch (const SQLite::Exception& exception) {
-        Impl::warn(
+        m_impl->warn(
             errorOf("read the database", m_impl->database.connection().getFilename(), exception));
         return nullptr;
     }
@@ -250,7 +256,7 @@ bool StoreReader::visitPoints(const QString& run, const SeriesKey& key, int64_t 
             const auto visited = m_impl->streams.visit(range, visitor);
             if (visited)
                 continue;
-            Impl::warn(visited.error());
+            m_impl->warn(visited.error());
             return false;
         }
         return true;

@@ -37,6 +37,9 @@ public:
     static Result<std::unique_ptr<StoreReader>> open(const QString& path);
     ~StoreReader();
 
+    /// The first query here that failed, so that its answer is none.
+    std::optional<Error> failure() const;
+
     /// From now on queries give nothing, and the one that runs ends soon. Thread-safe.
     void interrupt();
 

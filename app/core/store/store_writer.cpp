@@ -22,6 +22,7 @@
 #include <QJsonDocument>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <set>
@@ -48,15 +49,20 @@ Result<void> configure(Database& database, const std::string& path) {
 } // namespace
 
 struct StoreWriter::Impl {
-    Impl(LockFile held, const std::string& path)
+    Impl(LockFile held, const std::string& file)
         : lock(std::move(held))
+        , path(file)
         , database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        , streams(database) {}
+        , streams(database) {
+        if (::stat(path.c_str(), &place) != 0)
+            place = {};
+    }
 
     /// Runs `body` in a transaction: committed when it gives a value, else rolled back.
     Result<void> transact(const std::string& attempt, const std::function<Result<void>()>& body) {
         const std::string& file = database.connection().getFilename();
         const auto done = guarded(attempt, file, [&]() -> Result<void> {
+            RM_RETURN_IF_ERROR(checkPlace(attempt));
             SQLite::Transaction transaction(database.connection(),
                                             SQLite::TransactionBehavior::IMMEDIATE);
             if (auto result = body(); !result)
@@ -69,6 +75,20 @@ struct StoreWriter::Impl {
             memory = {};
         }
         return done;
+    }
+
+    /// kUnavailable: what is written would go to a file that nobody finds, as its folder was
+    /// deleted, or is not mounted now.
+    Result<void> checkPlace(const std::string& attempt) const {
+        struct stat now {};
+        if (::stat(path.c_str(), &now) == 0 && now.st_ino == place.st_ino &&
+            now.st_dev == place.st_dev)
+            return {};
+        return fail(ErrorCode::kUnavailable,
+                    attempt + ": " + path +
+                        " is not there any more: bring it back, or close "
+                        "Ringmaster and open it again; nodes keep what they "
+                        "have until then");
     }
 
     Result<int64_t> findRun(const QString& run) {
@@ -116,6 +136,8 @@ struct StoreWriter::Impl {
     std::string specCalled(int64_t run, std::string name);
 
     LockFile lock; ///< first: freed last
+    std::string path;
+    struct stat place {}; ///< when it was opened
     Database database;
     StreamWriter streams;
     WriterMemory memory;
@@ -341,10 +363,11 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
     });
 }
 
-Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const QString& message) {
+Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const QString& message,
+                                   bool isPresumed) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
-        m_impl->setState(id, state, message.toStdString(), false);
+        m_impl->setState(id, state, message.toStdString(), isPresumed);
         return m_impl->touch(id);
     });
 }

@@ -54,7 +54,8 @@ public:
     static bool isHeld(const QString& path);
 
     Result<void> createRun(const NewRun& run);
-    Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
+    Result<void> setState(const QString& run, RunStateKind state, const QString& message = {},
+                          bool isPresumed = false);
     /// Ends a run of which a node tells no end: as the others told it where rank 0's did, otherwise
     /// as failed for that reason. See RunSummary::isPresumed.
     Result<void> presumeEnd(const QString& run, const std::string& why);

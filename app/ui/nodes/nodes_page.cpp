@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/findings/text.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -551,8 +552,19 @@ void NodesPage::addNode() {
 }
 
 void NodesPage::editSelected() {
-    if (const auto node = m_context.fleet.find(m_selected))
-        openDialog(new NodeDialog(m_context.fleet, *node, window()));
+    const auto node = m_context.fleet.find(m_selected);
+    if (!node)
+        return;
+    auto* dialog = new NodeDialog(m_context.fleet, *node, window());
+    connect(dialog, &NodeDialog::saved, this, [this, before = *node](const QString& name) {
+        const auto now = m_context.fleet.find(name);
+        const QStringList live = liveRunsOn(m_context.runs.runs(), before.name);
+        if (now && !live.isEmpty() && !areReachedAlike(*now, before))
+            m_context.toast.say(
+                capitalized(say("engine.edited-while-live",
+                                {{"runs", live.join(", ").toStdString()}, {"node", before.name}})));
+    });
+    openDialog(dialog);
 }
 
 void NodesPage::openDialog(NodeDialog* dialog) {

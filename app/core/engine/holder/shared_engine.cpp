@@ -224,7 +224,7 @@ void SharedEngine::attachAll() {
     if (!reader)
         return;
     for (const RunSummary& run : (*reader)->runs())
-        if (!hasEnded(run.state) || run.isPresumed)
+        if (!hasEnded(run.state))
             attach(run.id);
 }
 

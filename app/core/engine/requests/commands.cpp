@@ -151,11 +151,13 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
         engine.noteCommand(itself, requested);
         return ready(*answer);
     }
-    if (const auto answer = answerWithoutRanks(engine, itself, kind)) {
-        const bool livesOn = kind == CommandKind::kKill && parts.writer && parts.reader &&
-                             !parts.reader->declaredLost(itself).empty();
+    const bool livesOn = kind == CommandKind::kKill && parts.writer && parts.reader &&
+                         !parts.reader->declaredLost(itself).empty();
+    if (const auto answer = answerWithoutRanks(engine, itself, kind))
         return livesOn ? parts.declaredLost.kill(itself) : ready(*answer);
-    }
+    // Beside the ranks elsewhere, as that node may be back; an event says that it was done.
+    if (livesOn)
+        static_cast<void>(parts.declaredLost.kill(itself));
     if (kind == CommandKind::kSet)
         if (const auto checked = checkSettings(*parts.reader, itself, args); !checked)
             return ready<Answer>(failAs(attempted(commandKindName(kind), itself), checked.error()));

@@ -25,7 +25,7 @@ std::string newCommandId();
 
 /// Sends a command to the ranks. The answer is kApplied or kRefused; it waits while rank 0's node
 /// cannot be reached, that of kKill for the nodes that can be: it names the others. kExhausted: a
-/// node's disk is too full for what writes a checkpoint (whyNoCheckpoint()), and nothing was sent.
+/// node's disk is too full for what writes a checkpoint (whyNotNow()), and nothing was sent.
 /// kStop and kKill of a run whose ranks have not started cancel its launch: a new run is then
 /// stopped, a resumed run stays as it was. If isAlready(), the answer is kApplied at step -1.
 ///

@@ -39,6 +39,10 @@ Result<RunSummary> resumable(LocalEngine& engine, const QString& run, const std:
     const std::string id = run.toStdString();
     if (!hasEnded(found.state) && !found.lostNodes.empty()) {
         const std::string& node = found.lostNodes.front().nodeName;
+        const auto declared = engine.parts().reader->declaredLost(run);
+        if (std::ranges::find(declared, node, &DeclaredLostNode::node) != declared.end())
+            return failAs(
+                attempt, {ErrorCode::kUnavailable, say("engine.rest-is-ending", {{"node", node}})});
         return failAs(attempt, {ErrorCode::kInvalid,
                                 say("engine.end-not-known",
                                     {{"node", node},

@@ -54,6 +54,9 @@ private Q_SLOTS:
     void noKillIsAdvisedWhileANodeIsSilent();
     void aFullDiskIsWhyNothingIsAnswered();
     void whatWritesACheckpointIsNotSentToAFullDisk();
+    void whatARankKeepsInMemoryIsNotEndedUnasked();
+    void ranksThatValidateAreNotToBeKilled();
+    void aNodeThatHasNothingOfTheRunIsSaidToHaveNothing();
     void aFullDiskOfThisComputerBlamesNoNode();
     void nobodyIsBlamedBeforeAllAreHeardOf();
     void nothingIsToldWithoutACommand();
@@ -254,25 +257,57 @@ void TestStandstill::whatWritesACheckpointIsNotSentToAFullDisk() {
         live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5)});
     for (const CommandKind kind :
          {CommandKind::kPause, CommandKind::kCheckpoint, CommandKind::kSet})
-        QCOMPARE(whyNoCheckpoint(state, kind), std::string());
+        QCOMPARE(whyNotNow(state, kind), std::string());
     state.nodes[1].state->hasNoRoom = true; // not the node that gets the command
     state.nodes[1].state->noRoom = "/s/x has 0 B, and 65.5 kB are needed";
     for (const CommandKind kind :
          {CommandKind::kPause, CommandKind::kCheckpoint, CommandKind::kSet}) {
-        const std::string why = whyNoCheckpoint(state, kind);
+        const std::string why = whyNotNow(state, kind);
         QVERIFY2(
             why.starts_with("the disk of the run's folder on n1 is full (/s/x has 0 B, and 65.5 "
                             "kB are needed)"),
             why.c_str());
     }
     for (const CommandKind kind : {CommandKind::kStop, CommandKind::kKill, CommandKind::kHold})
-        QCOMPARE(whyNoCheckpoint(state, kind), std::string());
+        QCOMPARE(whyNotNow(state, kind), std::string());
     state.nodes[1].link = LiveState::Link::kLost; // what it said is old
-    QCOMPARE(whyNoCheckpoint(state, CommandKind::kPause), std::string());
+    QCOMPARE(whyNotNow(state, CommandKind::kPause), std::string());
     state.nodes[1].link = LiveState::Link::kLive;
     for (LiveState::NodeLink& node : state.nodes)
         node.state->ranks[0].pid = 0; // a pause ends the wait for the next attempt
-    QCOMPARE(whyNoCheckpoint(state, CommandKind::kPause), std::string());
+    QCOMPARE(whyNotNow(state, CommandKind::kPause), std::string());
+}
+
+void TestStandstill::whatARankKeepsInMemoryIsNotEndedUnasked() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5)});
+    state.nodes[1].state->ranks[0].journalProblem = 1 + static_cast<uint8_t>(ErrorCode::kDenied);
+    for (const CommandKind kind : {CommandKind::kPause, CommandKind::kStop})
+        QCOMPARE(whyNotNow(state, kind),
+                 std::string("rank 1 on n1 cannot write its journal, as its disk fails, and would "
+                             "lose what it keeps in memory; mend that disk, or kill the run"));
+    for (const CommandKind kind : {CommandKind::kCheckpoint, CommandKind::kKill})
+        QCOMPARE(whyNotNow(state, kind), std::string());
+}
+
+void TestStandstill::ranksThatValidateAreNotToBeKilled() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kValidation, 15000), rankAt(1, 47, Phase::kValidation, 15000)});
+    state.pending = CommandKind::kValidate;
+    const DelayAdvice advice = delayAdvice(state, kWallNs);
+    QVERIFY2(!advice.isKill && advice.words == "The ranks come to it when that is done.",
+             advice.words.c_str());
+    state.nodes[1].state->ranks[0].isStopped = true;
+    QVERIFY(delayAdvice(state, kWallNs).isKill);
+}
+
+void TestStandstill::aNodeThatHasNothingOfTheRunIsSaidToHaveNothing() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5)});
+    state.nodes[1].link = LiveState::Link::kMissing;
+    state.nodes[1].why = "run x: there is no /x/plan.toml";
+    QCOMPARE(whoIsBehind(state), std::string("n1 has nothing of the run at the moment"));
+    QVERIFY(isAnyDown(state));
 }
 
 void TestStandstill::aFullDiskOfThisComputerBlamesNoNode() {
@@ -289,7 +324,7 @@ void TestStandstill::aFullDiskOfThisComputerBlamesNoNode() {
     const std::string delay = commandDelay(state, 104 * kSecondNs, kWallNs);
     QVERIFY2(delay.ends_with(" for 4 s: " + whyUnstored(state)), delay.c_str());
     const DelayAdvice advice = delayAdvice(state, kWallNs);
-    QVERIFY2(!advice.isKill && advice.words.find("disk") != std::string::npos,
+    QVERIFY2(!advice.isKill && advice.words.find("this computer") != std::string::npos,
              advice.words.c_str());
 }
 

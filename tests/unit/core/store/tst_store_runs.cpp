@@ -322,7 +322,7 @@ private Q_SLOTS:
     }
 
     void aConcludedEndIsThatOfTheNodesThatTellIt_data() {
-        QTest::addColumn<int>("told");
+        QTest::addColumn<int>("reported");
         QTest::addColumn<Outcome>("outcome");
         QTest::addColumn<RunStateKind>("concluded");
         QTest::newRow("rank 0 finished") << 0 << Outcome::kFinished << RunStateKind::kFinished;
