@@ -263,12 +263,26 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     };
     if (!isRefused() && rowOf(kind).endsAttempt)
         awaitUntil(isKnown, kEndDeadline);
+    // Whether it was refused or not, the run may have come to another end before.
+    const auto otherEnd = [&]() -> std::string {
+        if (!rowOf(kind).endsAttempt || !isOfRanks || (!isRefused() && !isOver()))
+            return {};
+        const auto isStored = [&] {
+            const auto now = context.resolve(run->id.toStdString());
+            return !now || hasEnded(now->state);
+        };
+        awaitUntil(isStored, kSettleDeadline);
+        return whyOtherEnd(context, run->id, kind);
+    };
     const bool isDone = isRefused() || !rowOf(kind).endsAttempt || isOver();
     delay.reset();
     if (interruption.isRequested() && !isDone && !isRefused())
         return leaveCommand(context, run->id, kind, true, interruption.exitCode());
     if (!state)
         return printError(context, state.error());
+    if (const std::string why = otherEnd(); !why.empty())
+        return printError(context, {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
+                                                             run->id.toStdString() + ": " + why});
     if (state->progress == CommandProgress::kRefused)
         return printError(context,
                           {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
@@ -278,17 +292,6 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                           {ErrorCode::kUnavailable, std::string(commandKindName(kind)) + " " +
                                                         run->id.toStdString() + ": " +
                                                         whyNotOver(live(), run->id, kind, *state)});
-    if (rowOf(kind).endsAttempt && isOfRanks) {
-        const auto isStored = [&] {
-            const auto now = context.resolve(run->id.toStdString());
-            return !now || hasEnded(now->state);
-        };
-        awaitUntil(isStored, kSettleDeadline);
-        if (const std::string why = whyOtherEnd(context, run->id, kind); !why.empty())
-            return printError(context,
-                              {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
-                                                        run->id.toStdString() + ": " + why});
-    }
     printState(context, run->id, kind, *state);
     return 0;
 }

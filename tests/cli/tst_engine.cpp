@@ -79,7 +79,8 @@ private:
     void makeEngine();
     void storeRun(const QString& run, RunStateKind state,
                   const std::vector<std::string>& nodes = {kLocalNodeName});
-    Result<void> ingest(const QString& run, std::vector<Record> records);
+    /// `isOfNode`: as read from a file of its node, so that something was there.
+    Result<void> ingest(const QString& run, std::vector<Record> records, bool isOfNode = true);
     RunSummary stored(const QString& run);
     CheckedSpec slowToSend();
     bool anyRunOnTheNode() const;
@@ -158,14 +159,15 @@ void TestEngine::whatIsInTheTrashIsNotResumed() {
         "it is in the trash; bring it back first: ringmaster trash restore gone-1"));
 }
 
-Result<void> TestEngine::ingest(const QString& run, std::vector<Record> records) {
+Result<void> TestEngine::ingest(const QString& run, std::vector<Record> records, bool isOfNode) {
     const auto writer = StoreWriter::open(m_paths.database());
     if (!writer)
         return tl::unexpected<Error>(writer.error());
     IngestBatch batch;
     batch.run = run;
     batch.records = std::move(records);
-    batch.cursors = {{"journal/rank-00000.rmj", 100}};
+    if (isOfNode)
+        batch.cursors = {{"journal/rank-00000.rmj", 100}};
     return (*writer)->ingest(batch);
 }
 
@@ -509,7 +511,7 @@ void TestEngine::anEarlierRunThatCannotBeReadIsNotBegunAnew() {
 
 void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
     storeRun("unseen-000001", RunStateKind::kRunning);
-    QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}));
+    QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}, false));
     FollowedRun followed(
         stored("unseen-000001"), {{kLocalNodeName, m_fleet->find(kLocalNodeName), {}}}, nullptr,
         std::make_shared<HostPool>([](const Node&) { return Credentials{}; }), m_paths.database());

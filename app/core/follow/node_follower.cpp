@@ -106,7 +106,12 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
         const auto more = frameMessage(command);
         bytes.insert(bytes.end(), more.begin(), more.end());
     }
-    return m_process->write(bytes);
+    const auto written = m_process->write(bytes);
+    // An agent that refuses ends at once: its words say why.
+    if (!written)
+        if (const auto read = readOnce(); !read)
+            return tl::unexpected(read.error());
+    return written;
 }
 
 /// Decides what an answer of the node means: that its ranks are gone is final, that it has nothing
@@ -365,10 +370,13 @@ void NodeFollower::noteLost() {
 }
 
 void NodeFollower::noteStored(const Result<void>& how) {
+    const bool isStoredAgain = how && m_isUnstored;
     m_failedToStore = !how.has_value();
     // Other failures are of what was sent.
     m_isUnstored = !how && (how.error().code == ErrorCode::kExhausted ||
                             how.error().code == ErrorCode::kUnavailable);
+    if (isStoredAgain && m_link.link == LiveState::Link::kUnstored)
+        report(LiveState::Link::kLive);
 }
 
 void NodeFollower::noteBack() {
