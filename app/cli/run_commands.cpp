@@ -216,6 +216,7 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isRequested)
         return watchRun(context, run);
+    const Interruption interruption;
     const auto warnings = printWarnings(context, run);
     if (const auto end = earlyEnd(context, run, start.firstWords)) {
         printError(context, *end);
@@ -226,6 +227,9 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
         std::cerr << oneLine(words) << std::endl;
     for (const std::string& damage : damages)
         std::cerr << "warning: " << oneLine(damage) << std::endl;
+    if (interruption.isRequested())
+        std::cerr << "The run goes on. Come back with: ringmaster attach " << run.toStdString()
+                  << std::endl;
     if (context.json())
         printJson({{"id", run.toStdString()}, {"damaged", damages}, {"warnings", warnings}});
     else
@@ -233,7 +237,7 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
                   << startedText(context.resolve(run.toStdString()).value_or(RunSummary()),
                                  context.engine().live(run))
                   << "; follow it with: ringmaster attach " << run.toStdString() << std::endl;
-    return 0;
+    return interruption.isRequested() ? interruption.exitCode() : 0;
 }
 
 Result<StoredCheckpoint> restoredCheckpoint(StoreReader& reader, const RunSummary& run,

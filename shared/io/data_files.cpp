@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,10 @@ constexpr Magic kMagics[] = {
     {"\xfe\xff"sv, "it is UTF-16: convert it to UTF-8 first"},
     {"%PDF-"sv, "it is a PDF: extract its text first"},
     {"PAR1"sv, "it is a Parquet file: write its text as lines first"},
+    {"/annex/objects/"sv,
+     "it is a pointer of git-annex, not the file itself: run `git annex get` first"},
+    {"version https://hawser.github.com/spec/"sv,
+     "it is a pointer of Git LFS, not the file itself: run `git lfs pull` first"},
     {"version https://git-lfs.github.com/spec/"sv,
      "it is a pointer of Git LFS, not the file itself: run `git lfs pull` first"},
 };
@@ -77,33 +82,39 @@ private:
         if (entry.is_symlink(none)) {
             const std::string target = fs::canonical(entry.path(), none).string();
             if (none)
-                return fail(ErrorCode::kNotFound,
-                            "read " + path +
-                                ": it is a link that leads nowhere; bring back what "
-                                "it leads to, or remove it");
-            if ((target + '/').starts_with(m_top) || isWithin(target))
+                return cannotFollow(path, none);
+            // Once, whichever way leads there.
+            if (isFoundAnyway(target) || !m_linked.insert(target).second)
                 return true;
-            if (fs::is_directory(target, none)) {
-                m_linked.push_back(target + '/');
-                auto entered = folder(path, name + '/');
-                m_linked.pop_back();
-                return entered;
-            }
+            if (fs::is_directory(target, none))
+                return folder(path, name + '/');
         } else if (entry.is_directory(none)) {
             return folder(path, name + '/');
         }
         return !entry.is_regular_file(none) || m_visit(name);
     }
 
-    /// Whether a linked folder leads back to one of those that led to it.
-    bool isWithin(const std::string& target) const {
-        return std::ranges::any_of(
-            m_linked, [&](const std::string& linked) { return linked.starts_with(target + '/'); });
+    static tl::unexpected<Error> cannotFollow(const std::string& path, const std::error_code& why) {
+        if (why != std::errc::no_such_file_or_directory &&
+            why != std::errc::too_many_symbolic_link_levels)
+            return failErrno("read " + path, why.value());
+        return fail(ErrorCode::kNotFound,
+                    "read " + path +
+                        (why == std::errc::no_such_file_or_directory
+                             ? ": it is a link that leads nowhere; bring back what it leads to, or "
+                               "remove it"
+                             : ": it is a link that leads in a circle; remove it"));
+    }
+
+    /// Whether the walk comes to it without the link: it is below the folder, and not hidden there.
+    bool isFoundAnyway(const std::string& target) const {
+        return (target + '/').starts_with(m_top) &&
+               target.find("/.", m_top.size() - 1) == std::string::npos;
     }
 
     const std::function<bool(const std::string&)>& m_visit;
     std::string m_top;
-    std::vector<std::string> m_linked; ///< folders that were entered by links, on the way here
+    std::set<std::string> m_linked; ///< what links led to
 };
 
 } // namespace
@@ -133,9 +144,7 @@ std::string whyNotText(std::string_view head) {
 }
 
 bool isLfsPointer(std::string_view head) {
-    return head.starts_with(std::ranges::find_if(kMagics, [](const Magic& magic) {
-                                return magic.bytes.starts_with("version ");
-                            })->bytes);
+    return head.starts_with("version https://git-lfs.github.com/spec/");
 }
 
 } // namespace rm

@@ -13,10 +13,9 @@ namespace rm {
 // between them is one and the same.
 
 /// Calls `visit` with each regular file below `folder`, named relative to it ("a/b.txt"), by name
-/// within each folder, until it returns false. Links to files and folders are followed, but for
-/// those that lead to something below `folder`, which is found anyway. Names that begin with a dot
-/// are left out. kNotFound names a link that leads nowhere; other errors name a folder that cannot
-/// be read.
+/// within each folder, until it returns false. Names that begin with a dot are left out. Links to
+/// files and folders are followed, but not to what is found without them or by an earlier link.
+/// kNotFound names a link that leads nowhere or in a circle; other errors name what cannot be read.
 Result<void> visitDataFiles(const std::string& folder,
                             const std::function<bool(const std::string& name)>& visit);
 

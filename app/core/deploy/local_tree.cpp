@@ -53,6 +53,15 @@ std::string freeName(std::set<std::string>& taken, const std::string& name) {
     return free;
 }
 
+/// A file that several paths lead to is read once, as by the trainer.
+void leaveOutRepeated(LocalTree& tree) {
+    std::set<std::string> seen;
+    std::erase_if(tree.files, [&](const LocalTree::File& file) {
+        std::error_code none;
+        return !seen.insert(fs::canonical(file.local, none).string()).second;
+    });
+}
+
 fs::path pathOf(const std::string& text) {
     const QString here = QString::fromStdString(text);
     return text.starts_with("~/") ? (QDir::homePath() + here.mid(1)).toStdString() : text;
@@ -91,6 +100,8 @@ Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
     for (size_t i = 0; i < paths.size(); ++i) {
         RM_RETURN_IF_ERROR(appendPath(tree, names[i], paths[i]));
     }
+    if (paths.size() > 1)
+        leaveOutRepeated(tree);
     if (tree.files.empty())
         return cannotStage(joined(paths, " "), say("deploy.nothing-in-it"));
     std::ranges::sort(tree.files, {}, &LocalTree::File::path);

@@ -24,7 +24,7 @@ FollowedRun* Following::find(const QString& run) const {
     return found == m_followed.end() ? nullptr : found->second.get();
 }
 
-Result<void> Following::follow(const QString& run) {
+Result<void> Following::follow(const QString& run, bool wasStarted) {
     const LocalEngine::Parts& parts = m_engine.parts();
     if (m_followed.contains(run) || parts.launches.contains(run))
         return {};
@@ -38,7 +38,7 @@ Result<void> Following::follow(const QString& run) {
         nodes.push_back({part.nodeName, parts.fleet->find(QString::fromStdString(part.nodeName)),
                          problem ? problem->message : say("engine.node-was-removed")});
     auto followed = std::make_unique<FollowedRun>(found, std::move(nodes), parts.writer,
-                                                  parts.hosts, parts.database);
+                                                  parts.hosts, parts.database, wasStarted);
     wire(run, *followed);
     followed->start();
     const auto unanswered =
@@ -117,8 +117,11 @@ void Following::wire(const QString& run, FollowedRun& followed) {
 void Following::onEnded(const QString& run, const QString& problem, bool lost) {
     // The sender's signal is still being handled, so it is destroyed in the next turn of the event
     // loop.
-    if (auto node = m_followed.extract(run))
+    bool wasStarted = false;
+    if (auto node = m_followed.extract(run)) {
+        wasStarted = node.mapped()->wasStarted();
         m_over.push_back(std::move(node.mapped()));
+    }
     QMetaObject::invokeMethod(
         this, [this] { m_over.clear(); }, Qt::QueuedConnection);
     LocalEngine& engine = m_engine;
@@ -133,7 +136,7 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
     };
     const auto& writer = m_engine.parts().writer;
     const bool open = found && !hasEnded(found->state);
-    const bool interrupted = open && found->state == RunStateKind::kPreparing;
+    const bool interrupted = open && !wasStarted && found->state == RunStateKind::kPreparing;
     if (writer && found && !open)
         writer->post([run](StoreWriter& store) {
             return store.closeCommands(run, say("run.ended-before"));

@@ -24,7 +24,8 @@ public:
 
     /// Follows the run, and sends what it was asked for and has no answer yet. Idempotent; does
     /// nothing while the run's ranks are being started. kInvalid: it is on no node.
-    Result<void> follow(const QString& run);
+    /// `wasStarted`: its ranks were started here just now.
+    Result<void> follow(const QString& run, bool wasStarted = false);
     /// Null: it is not followed.
     FollowedRun* find(const QString& run) const;
     /// Lets the run go: it is about to be somewhere else, or nowhere.

@@ -30,7 +30,7 @@ QFuture<Result<QString>> Launches::start(const QString& run, Procedure procedure
 void Launches::onEnded(const QString& run, const Result<QString>& started) {
     m_launches.erase(run);
     if (started)
-        m_engine.attach(run);
+        m_engine.followStarted(run);
     Q_EMIT m_engine.liveChanged(run);
 }
 

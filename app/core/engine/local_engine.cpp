@@ -208,7 +208,15 @@ ProcedureContext LocalEngine::closingContext() {
 }
 
 void LocalEngine::attach(const QString& run) {
-    if (const auto following = m_parts->following.follow(run); !following)
+    follow(run, false);
+}
+
+void LocalEngine::followStarted(const QString& run) {
+    follow(run, true);
+}
+
+void LocalEngine::follow(const QString& run, bool wasStarted) {
+    if (const auto following = m_parts->following.follow(run, wasStarted); !following)
         Q_EMIT failed(run, QString::fromStdString(following.error().message));
 }
 

@@ -40,6 +40,9 @@ public:
     LiveState live(const QString& run) const override;
     QStringList ownLaunches() const override;
 
+    /// attach() to a run whose ranks were started here just now.
+    void followStarted(const QString& run);
+
     // The parts with which requests are performed.
 
     struct Parts;
@@ -70,6 +73,7 @@ public:
 
 private:
     CheckpointCopier::Means copyingMeans();
+    void follow(const QString& run, bool wasStarted);
     void forgetOldTrash();
 
     std::unique_ptr<Parts> m_parts;

@@ -62,6 +62,7 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
 Result<void> checkFound(const ProcedureContext& context, const QString& run, bool isStored) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const bool isThere = reader->run(run).has_value();
+    static_cast<void>(reader->cursors(run, 0)); // without which nobody follows it
     if (const auto failure = reader->failure())
         return failAs(say("engine.store-the-run"), *failure);
     if (isStored && !isThere)

@@ -81,6 +81,10 @@ public:
          QT_TR_NOOP("{node} has ranks of {runs}, which are looked for by the new settings from now "
                     "on; if those lead to another machine, they train on there unseen until the "
                     "settings are as before")},
+        {"engine.list-is-away",
+         QT_TR_NOOP(
+             "it is not there any more, and another Ringmaster works with it; bring it back, "
+             "or end that one to begin a new list")},
         {"engine.rest-is-ending",
          QT_TR_NOOP("{node} was declared lost, and the ranks on the other nodes are being killed; "
                     "try again in a moment")},

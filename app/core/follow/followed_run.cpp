@@ -47,12 +47,13 @@ std::string attemptAt(CommandKind kind, const QString& run) {
 
 FollowedRun::FollowedRun(const RunSummary& run, std::vector<Part> parts,
                          std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
-                         QString database)
+                         QString database, bool wasStarted)
     : m_run(run.id)
     , m_parts(std::move(parts))
     , m_attempt(run.attempt)
     , m_isOver(hasEnded(run.state) && !run.isPresumed)
     , m_isPresumed(run.isPresumed)
+    , m_wasStarted(wasStarted)
     , m_lostNodes(run.lostNodes)
     , m_writer(std::move(writer))
     , m_hosts(std::move(hosts))
@@ -102,6 +103,7 @@ void FollowedRun::start() {
         FollowTarget target{*node, m_run, static_cast<int>(i), m_attempt, wasLost};
         target.mayCopy = m_parts.size() > 1;
         target.looksAgain = m_isPresumed;
+        target.wasStarted = m_wasStarted;
         if (m_isOver)
             target.missingFor = std::chrono::seconds(0);
         m_followers.push_back(std::make_unique<NodeFollower>(

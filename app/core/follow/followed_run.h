@@ -47,14 +47,16 @@ public:
     };
 
     /// `parts` are in the order of the run's nodes. `writer` null: nothing is ingested.
+    /// `wasStarted`: each node has its part, though nothing is stored of it yet.
     FollowedRun(const RunSummary& run, std::vector<Part> parts,
                 std::shared_ptr<WriterThread> writer, std::shared_ptr<HostPool> hosts,
-                QString database);
+                QString database, bool wasStarted = false);
     ~FollowedRun() override;
 
     void start();
     void hangUp(); ///< so that the destructor has less to wait for
     const LiveState& live() const { return m_live; }
+    bool wasStarted() const { return m_wasStarted; }
 
     /// The node may accept the login now.
     void retry(const std::string& node);
@@ -120,8 +122,9 @@ private:
     QString m_run;
     std::vector<Part> m_parts;
     int m_attempt;
-    bool m_isOver;                     ///< all is stored, but for what an agent may have to add
-    bool m_isPresumed;                 ///< RunSummary::isPresumed
+    bool m_isOver;     ///< all is stored, but for what an agent may have to add
+    bool m_isPresumed; ///< RunSummary::isPresumed
+    bool m_wasStarted;
     std::vector<LostNode> m_lostNodes; ///< as stored at the beginning
     std::shared_ptr<WriterThread> m_writer;
     std::shared_ptr<HostPool> m_hosts;

@@ -67,11 +67,12 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(m_owner.m_database));
     const FollowTarget& target = m_owner.m_target;
     const auto stored = reader->cursors(target.run, target.nodeIndex);
-    m_owner.m_wasThere = !stored.empty();
+    auto ranges = reader->rankRanges(target.run, target.nodeIndex, target.node.name);
+    if (const auto failure = reader->failure())
+        return tl::unexpected(*failure);
+    m_owner.m_wasThere = m_owner.m_wasThere || target.wasStarted || !stored.empty();
     if (m_owner.m_sink.commit)
-        m_ingest.emplace(target.run, target.nodeIndex,
-                         reader->rankRanges(target.run, target.nodeIndex, target.node.name), stored,
-                         target.node.name);
+        m_ingest.emplace(target.run, target.nodeIndex, std::move(ranges), stored, target.node.name);
     return cursorsToSend(stored);
 }
 
@@ -83,6 +84,7 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     }
     auto cursors = readCursors();
     if (!cursors) {
+        m_owner.m_isFinal = cursors.error().code == ErrorCode::kCorrupt;
         m_owner.m_isUnstored = m_owner.m_failedToStore = true;
         return tl::unexpected(cursors.error());
     }

@@ -34,6 +34,7 @@ struct FollowTarget {
     /// that is awaited for a few seconds.
     bool mayCopy = false;
     bool looksAgain = false; ///< at what was taken for over: for kMissingFor without an answer
+    bool wasStarted = false; ///< its part is there, though nothing of it is stored
     /// See kMissingFor; 0: all of it is stored, and the first answer is believed.
     std::chrono::seconds missingFor = kMissingFor;
 };

@@ -146,8 +146,12 @@ std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int atte
 
 std::optional<AttemptEnded> presumedEnd(Database& database, int64_t run, int attempt) {
     const auto ends = nodeEnds(database, run, attempt);
-    const bool isReported = !ends.empty() && ends.front() && !ends.front()->end.resumes;
-    return isReported ? std::optional(combinedKnown(ends)) : std::nullopt;
+    if (std::ranges::none_of(ends, [](const auto& end) { return end.has_value(); }))
+        return std::nullopt;
+    // Ranks finish, pause and stop together; the cause of a failure may be on the silent node.
+    const AttemptEnded known = combinedKnown(ends);
+    const bool isOfAll = known.outcome != Outcome::kFailed || ends.front().has_value();
+    return isOfAll && !known.resumes ? std::optional(known) : std::nullopt;
 }
 
 } // namespace rm

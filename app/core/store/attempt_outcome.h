@@ -40,8 +40,8 @@ std::string lastWords(const std::string& logTail);
 /// nullopt while a node of the attempt has not ended.
 std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int attempt);
 
-/// How the attempt ended by the nodes that have told it. nullopt: rank 0's has not, or it expects
-/// another attempt.
+/// How the attempt ended by the nodes that have told it. nullopt: none has, or it failed and rank
+/// 0's has not, or another attempt is expected.
 std::optional<AttemptEnded> presumedEnd(Database& database, int64_t run, int attempt);
 
 RunStateKind stateOf(Outcome outcome);

@@ -300,6 +300,12 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
         makeFolders(QFileInfo(path).absolutePath().toStdString()).map_error(withFullDisk));
     RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file).map_error(withFullDisk));
     protectFile(lockOf(path));
+    if (const QFileInfo rest(path + "-wal"); QFileInfo(path).size() == 0 && rest.size() > 0)
+        return fail(ErrorCode::kCorrupt,
+                    "open " + file + ": it is gone or empty, while " +
+                        rest.filePath().toStdString() +
+                        " still has what came last; bring back a copy of the file, or move that "
+                        "away, and the list of runs begins anew");
     // SQLite would go by the umask.
     RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600).map_error(withFullDisk));
     return guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreWriter>> {

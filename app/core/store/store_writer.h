@@ -56,8 +56,8 @@ public:
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {},
                           bool isPresumed = false);
-    /// Ends a run of which a node tells no end: as the others told it where rank 0's did, otherwise
-    /// as failed for that reason. See RunSummary::isPresumed.
+    /// Ends a run of which a node tells no end: as the others told it (presumedEnd()), otherwise as
+    /// failed for that reason. See RunSummary::isPresumed.
     Result<void> presumeEnd(const QString& run, const std::string& why);
     /// Why its ranks have not been started yet: see isQueued(). Nothing is done once they have.
     Result<void> setQueued(const QString& run, const QString& why);

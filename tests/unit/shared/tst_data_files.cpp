@@ -43,6 +43,26 @@ private Q_SLOTS:
         QCOMPARE(*dataFiles(at("data")), (Names{"a/one", "far/two", "two"}));
     }
 
+    void whatIsHiddenBelowIsFoundByItsLink() {
+        touch("data/.git/annex/objects/k1");
+        touch("data/b");
+        fs::create_symlink(".git/annex/objects/k1", at("data/a"));
+        QCOMPARE(*dataFiles(at("data")), (Names{"a", "b"}));
+    }
+
+    void foldersThatLinkToEachOtherAreEnteredOnce() {
+        for (int i = 0; i < 9; ++i)
+            touch("far/p" + std::to_string(i) + "/file");
+        for (int i = 0; i < 9; ++i)
+            for (int j = 0; j < 9; ++j)
+                fs::create_directory_symlink(
+                    at("far/p" + std::to_string(j)),
+                    at("far/p" + std::to_string(i) + "/l" + std::to_string(j)));
+        fs::create_directories(at("data"));
+        fs::create_directory_symlink(at("far/p0"), at("data/p0"));
+        QCOMPARE(dataFiles(at("data"))->size(), size_t(9));
+    }
+
     void aLinkThatLeadsNowhereIsNamed() {
         touch("a");
         fs::create_symlink("annex/objects/b", at("b"));

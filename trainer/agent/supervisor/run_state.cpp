@@ -38,7 +38,8 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
 
 std::string wholePath(const std::string& runDir) {
     std::error_code ignored;
-    return std::filesystem::canonical(runDir, ignored).string();
+    const std::string whole = std::filesystem::canonical(runDir, ignored).string();
+    return whole.empty() ? std::string("its folder") : whole;
 }
 
 /// RunState::noRoom where there is less than what a supervisor wants to begin an attempt, or where

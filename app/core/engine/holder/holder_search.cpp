@@ -2,9 +2,11 @@
 #include "app/core/engine/holder/holder_search.h"
 
 #include "app/core/engine/holder/face_channel.h"
+#include "app/core/engine/holder/holder_place.h"
 #include "app/core/findings/text.h"
 #include "app/core/store/store_writer.h"
 
+#include <QFile>
 #include <QLocalSocket>
 
 #include <chrono>
@@ -32,6 +34,23 @@ Error noAnswer(const Error& refusal) {
     return {refusal.code, say("engine.does-not-answer", {{"refusal", refusal.message}})};
 }
 
+/// Why a database that is not there is not made anew: a living process has it, so that it was moved
+/// or its folder is not mounted now.
+std::optional<Error> whyNoNewList(const QString& database) {
+    constexpr int kAtOnceMs = 200;
+    if (QFile::exists(database))
+        return std::nullopt;
+    const auto place = socketFor(database);
+    QLocalSocket socket;
+    if (place)
+        socket.connectToServer(*place);
+    if (!place || !socket.waitForConnected(kAtOnceMs))
+        return std::nullopt;
+    return failAs(say("engine.open", {{"database", database.toStdString()}}),
+                  {ErrorCode::kUnavailable, say("engine.list-is-away")})
+        .value();
+}
+
 } // namespace
 
 HolderSearch::HolderSearch(QString database, face::Hello self, std::function<void(Outcome)> done,
@@ -53,6 +72,8 @@ void HolderSearch::look() {
     if (!m_timer.isActive() || ((m_socket || m_channel) && !isLate))
         return;
     hangUp();
+    if (const auto refusal = whyNoNewList(m_database))
+        return finish(*refusal);
     auto writer = StoreWriter::open(m_database);
     if (writer)
         return finish(std::move(*writer));

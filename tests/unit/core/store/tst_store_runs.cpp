@@ -327,7 +327,8 @@ private Q_SLOTS:
         QTest::addColumn<RunStateKind>("concluded");
         QTest::newRow("rank 0 finished") << 0 << Outcome::kFinished << RunStateKind::kFinished;
         QTest::newRow("rank 0 paused") << 0 << Outcome::kPaused << RunStateKind::kPaused;
-        QTest::newRow("only another") << 1 << Outcome::kFinished << RunStateKind::kFailed;
+        QTest::newRow("only another") << 1 << Outcome::kFinished << RunStateKind::kFinished;
+        QTest::newRow("only another, failed") << 1 << Outcome::kFailed << RunStateKind::kFailed;
         QTest::newRow("nobody") << -1 << Outcome::kFinished << RunStateKind::kFailed;
     }
 
@@ -353,10 +354,10 @@ private Q_SLOTS:
         store.createRun("a", "run", 2, 1);
         for (const int node : {0, 1})
             store.ingest("a", {started(1, node, 0)}, node);
-        store.ingest("a", {ended(1, Outcome::kFinished)}, 1);
         StoreFixture::mustBeOk(store.writer().presumeEnd("a", "node-a has nothing of it"));
         QCOMPARE(state(store), RunStateKind::kFailed);
-        store.ingest("a", {ended(1, Outcome::kFinished)}, 0);
+        for (const int node : {1, 0})
+            store.ingest("a", {ended(1, Outcome::kFinished)}, node);
         QCOMPARE(state(store), RunStateKind::kFinished);
         QVERIFY(!store.reader().run("a")->isPresumed);
         QVERIFY(store.reader().run("a")->message.isEmpty());
