@@ -25,7 +25,9 @@ using namespace std::chrono_literals;
 /// A pause or stop goes on after its answer: the ranks still have to end and free the devices.
 constexpr auto kEndDeadline = 5min;
 constexpr auto kAnswerDeadline = 5min;
-constexpr auto kSettleDeadline = 3s; ///< for an end that the nodes know of to reach the database
+constexpr std::chrono::milliseconds kRefusedDeadline = 500ms; ///< the same, where it may live on
+constexpr std::chrono::milliseconds kSettleDeadline =
+    3s; ///< for an end that the nodes know of to reach the database
 constexpr int64_t kPatienceNs = 3'000'000'000; ///< with a node that cannot be reached
 
 /// Why the first node, which has rank 0 and receives the commands, cannot take one. nullopt: it
@@ -263,26 +265,26 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     };
     if (!isRefused() && rowOf(kind).endsAttempt)
         awaitUntil(isKnown, kEndDeadline);
+    const bool isDone = isRefused() || !rowOf(kind).endsAttempt || isOver();
     // Whether it was refused or not, the run may have come to another end before.
     const auto otherEnd = [&]() -> std::string {
-        if (!rowOf(kind).endsAttempt || !isOfRanks || (!isRefused() && !isOver()))
+        if (!rowOf(kind).endsAttempt || !isOfRanks || !isDone)
             return {};
         const auto isStored = [&] {
             const auto now = context.resolve(run->id.toStdString());
             return !now || hasEnded(now->state);
         };
-        awaitUntil(isStored, kSettleDeadline);
+        awaitUntil(isStored, isRefused() ? kRefusedDeadline : kSettleDeadline);
         return whyOtherEnd(context, run->id, kind);
     };
-    const bool isDone = isRefused() || !rowOf(kind).endsAttempt || isOver();
     delay.reset();
     if (interruption.isRequested() && !isDone && !isRefused())
         return leaveCommand(context, run->id, kind, true, interruption.exitCode());
-    if (!state)
-        return printError(context, state.error());
     if (const std::string why = otherEnd(); !why.empty())
         return printError(context, {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
                                                              run->id.toStdString() + ": " + why});
+    if (!state)
+        return printError(context, state.error());
     if (state->progress == CommandProgress::kRefused)
         return printError(context,
                           {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +

@@ -84,15 +84,13 @@ private Q_SLOTS:
         QProcess& other = run.rank(1 - lone);
         ::kill(static_cast<pid_t>(other.processId()), SIGSTOP); // it never comes, and serves nobody
         other.kill();
-        QProcess& waiting = run.rank(lone);
-        QByteArray said;
-        QTRY_VERIFY_WITH_TIMEOUT((said += waiting.readAll()).contains("waits for rank"), 30000);
-        QVERIFY2(said.contains(lone == 0 ? "waits for rank 1 of 2"
-                                         : "waits for rank 0, which serves there"),
-                 said);
+        const QString words =
+            lone == 0 ? "waits for rank 1 of 2" : "waits for rank 0, which serves there";
+        QTRY_VERIFY2_WITH_TIMEOUT(run.output(lone).contains(words), qPrintable(run.output(lone)),
+                                  30000);
         QElapsedTimer sinceSignal;
         sinceSignal.start();
-        waiting.terminate();
+        run.rank(lone).terminate();
         const auto codes = run.finish(20000);
         QCOMPARE(codes[static_cast<size_t>(lone)], static_cast<int>(ExitCode::kUnavailable));
         QVERIFY2(sinceSignal.elapsed() < 10000, qPrintable(QString::number(sinceSignal.elapsed())));
