@@ -361,7 +361,8 @@ void TestCliRuns::ofTwoEndingsOnlyTheOneThatCameFirstIsDone() {
         const bool isDone = process->exitCode() == 0;
         done += isDone ? 1 : 0;
         QVERIFY2(isDone == (run.state == meant), qPrintable(words + ": " + said));
-        QVERIFY2(isDone || said.contains(is), said);
+        // Who came when all was over hears that.
+        QVERIFY2(isDone || said.contains(is) || said.contains("so no rank can do it"), said);
     }
     QVERIFY(done > 0);
 }
