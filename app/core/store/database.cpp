@@ -119,8 +119,8 @@ Error errorOf(const std::string& attempt, const std::string& file,
     if (kind == SQLITE_FULL)
         return diskFull(attempt, file);
     if (kind == SQLITE_CORRUPT)
-        return {error.code,
-                error.message + "; close Ringmaster and run `ringmaster recover`, which keeps "
+        return {error.code, error.message +
+                                "; close Ringmaster and run `ringmaster recover`, which keeps "
                                 "that file and puts what can be read of it in its place"};
     if (kind == SQLITE_NOTADB)
         return {error.code, error.message +
