@@ -69,7 +69,13 @@ int refuseWords(const CLI::App& parser, const CLI::ParseError& error, const std:
     return printError(json, {ErrorCode::kInvalid, why + "; see " + helpOf(parser)});
 }
 
-int perform(const CommandLine& line, CommandContext& context) {
+int parseAndPerform(CLI::App& parser, const CommandLine& line, int argc, char** argv) {
+    try {
+        parser.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
+    }
+    CommandContext context(line.isJson());
     if (!line.needsEngine())
         return line.perform(context);
     if (const auto opened = context.open(line.needsNodes()); !opened)
@@ -97,17 +103,11 @@ int runTerminalCommand(int argc, char** argv) {
                     "ringmaster");
     CommandLine line(parser);
     describe(line);
-    try {
-        parser.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
-    }
-    CommandContext context(line.isJson());
     int code = 0;
     Result<void> answered;
     {
         AnswerStream answer;
-        code = perform(line, context);
+        code = parseAndPerform(parser, line, argc, argv);
         answered = answer.finish();
     }
     return answered || (code != 0 && !readFailure()) ? code

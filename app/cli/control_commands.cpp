@@ -25,9 +25,10 @@ using namespace std::chrono_literals;
 /// A pause or stop goes on after its answer: the ranks still have to end and free the devices.
 constexpr auto kEndDeadline = 5min;
 constexpr auto kAnswerDeadline = 5min;
-constexpr std::chrono::milliseconds kRefusedDeadline = 500ms; ///< the same, where it may live on
-constexpr std::chrono::milliseconds kSettleDeadline =
-    3s; ///< for an end that the nodes know of to reach the database
+/// For an end that the nodes know of to reach the database.
+constexpr std::chrono::milliseconds kSettleDeadline = 3s;
+/// The same after a refusal, as the run may well live on.
+constexpr std::chrono::milliseconds kRefusedDeadline = 500ms;
 constexpr int64_t kPatienceNs = 3'000'000'000; ///< with a node that cannot be reached
 
 /// Why the first node, which has rank 0 and receives the commands, cannot take one. nullopt: it
@@ -166,7 +167,7 @@ std::string unwrittenEnd(const LiveState& live) {
         if (node.link == LiveState::Link::kNone)
             continue;
         const auto lives = [](const RankState& rank) { return rank.pid != 0; };
-        if (!node.state || !node.state->noRoom.ends_with(kReadOnlyDisk) ||
+        if (!node.state || !node.state->isDiskReadOnly() ||
             std::ranges::any_of(node.state->ranks, lives))
             return {};
     }

@@ -90,6 +90,8 @@ Json toJson(const RunSummary& run) {
         {"attempt", run.attempt},
         {"nodes", nodes},
         {"unreachable", unreachable},
+        {"presumed", run.isPresumed},
+        {"unread", run.unreadNodes},
         {"loss", orNull(run.loss)},
         {"validation_loss", orNull(run.validationLoss)},
         {"created", secondsOf(run.createdNs)},

@@ -586,10 +586,6 @@ void addClean(CommandLine& line) {
     clean->add_flag("--yes", o.yes, "Do not ask");
 }
 
-} // namespace
-
-namespace {
-
 int runRecover(CommandContext& context) {
     const auto done = recoverStore(context.paths().database());
     if (!done)
@@ -601,7 +597,7 @@ int runRecover(CommandContext& context) {
     else if (!done->wasDamaged)
         std::cout << "Nothing in it is damaged; it stays as it is." << std::endl;
     else
-        std::cout << done->runs << (done->runs == 1 ? " run" : " runs")
+        std::cout << counted(done->runs, "run")
                   << " could be read, and what is left of their data; the damaged file is kept: "
                   << done->kept.toStdString() << std::endl;
     return 0;

@@ -191,6 +191,8 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
     for (const LostNode& node : run.lostNodes)
         std::cout << "  unreachable " << node.nodeName << ", noticed " << formatAgo(node.sinceNs)
                   << " (" << oneLine(node.why) << ")\n";
+    for (const std::string& node : run.unreadNodes)
+        std::cout << "  unread      " << node << ": not all that it has of the run was read\n";
     if (!run.message.isEmpty())
         std::cout << "  message     " << oneLine(run.message.toStdString()) << "\n";
     for (const StoredRank& rank : reader.ranks(run.id)) {

@@ -184,8 +184,9 @@ parseSafetensors(std::span<const std::byte> file, const std::string& source) {
     };
     if (file.size() < sizeof(uint64_t))
         return corrupt("too short for a safetensors file");
-    if (isLfsPointer({reinterpret_cast<const char*>(file.data()), file.size()}))
-        return corrupt("it is a pointer of Git LFS, not the file itself: run `git lfs pull` first");
+    const std::string_view whole(reinterpret_cast<const char*>(file.data()), file.size());
+    if (isLfsPointer(whole))
+        return corrupt(whyNotText(whole));
     const auto length = loadInt<uint64_t>(file);
     file = file.subspan(sizeof(uint64_t));
     if (length > kMaxHeader || length > file.size())

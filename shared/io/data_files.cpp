@@ -17,6 +17,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
+constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec/";
+constexpr const char* kFetchByLfs =
+    "it is a pointer of Git LFS, not the file itself: run `git lfs pull` first";
+
 /// How a kind of file begins, and what a person reads of it.
 struct Magic {
     std::string_view bytes;
@@ -35,10 +39,8 @@ constexpr Magic kMagics[] = {
     {"PAR1"sv, "it is a Parquet file: write its text as lines first"},
     {"/annex/objects/"sv,
      "it is a pointer of git-annex, not the file itself: run `git annex get` first"},
-    {"version https://hawser.github.com/spec/"sv,
-     "it is a pointer of Git LFS, not the file itself: run `git lfs pull` first"},
-    {"version https://git-lfs.github.com/spec/"sv,
-     "it is a pointer of Git LFS, not the file itself: run `git lfs pull` first"},
+    {"version https://hawser.github.com/spec/"sv, kFetchByLfs}, // as it was called first
+    {kLfsPointer, kFetchByLfs},
 };
 
 class Walk {
@@ -144,7 +146,7 @@ std::string whyNotText(std::string_view head) {
 }
 
 bool isLfsPointer(std::string_view head) {
-    return head.starts_with("version https://git-lfs.github.com/spec/");
+    return head.starts_with(kLfsPointer);
 }
 
 } // namespace rm

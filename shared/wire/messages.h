@@ -106,6 +106,7 @@ struct RunState {
     std::string waitsFor = {}; ///< why a scheduler has not started the ranks yet; empty: it has
     /// hasNoRoom: "DIR has 0 B, and 65.5 kB are needed", or DIR and kReadOnlyDisk.
     std::string noRoom = {};
+    bool isDiskReadOnly() const { return noRoom.ends_with(kReadOnlyDisk); }
     bool operator==(const RunState&) const = default;
 };
 

@@ -49,6 +49,7 @@ private Q_SLOTS:
     void aDamagedPageIsNeverAnEmptyList();
     void nothingIsLaunchedThatIsNotFoundAgain();
     void whatCanBeReadIsBroughtBack();
+    void rowsWithoutTheirFileAreNotOverwritten();
     void anAnswerThatDoesNotGoOutIsAnError_data();
     void anAnswerThatDoesNotGoOutIsAnError();
 
@@ -150,11 +151,28 @@ void TestCliDamage::whatCanBeReadIsBroughtBack() {
     QVERIFY2(shown.exitCode == 0 && shown.out.contains("step        20"), shown.whole());
 }
 
+/// As where a process that had the file open was killed after the file was deleted.
+void TestCliDamage::rowsWithoutTheirFileAreNotOverwritten() {
+    const QString rest = databasePath() + "-wal";
+    for (const bool isEmpty : {false, true}) {
+        QVERIFY(QFile::remove(databasePath()));
+        if (isEmpty)
+            QVERIFY(writeAll(databasePath(), {}));
+        QVERIFY(writeAll(rest, QByteArray(5000, 'x')));
+        const Answer listed = m_own.run({"runs"});
+        QVERIFY2(listed.exitCode == kCorrupt && listed.err.contains("still has what came last") &&
+                     listed.out.isEmpty(),
+                 listed.whole());
+        QCOMPARE(QFileInfo(rest).size(), 5000);
+        QVERIFY(writeAll(databasePath(), {}));
+    }
+}
+
 void TestCliDamage::anAnswerThatDoesNotGoOutIsAnError_data() {
     QTest::addColumn<QStringList>("words");
     for (const char* words :
          {"runs", "runs --json", "show first", "show first --json", "checkpoints first --json",
-          "nodes list --json", "recipes", "help launch", "trash"})
+          "nodes list --json", "recipes", "help launch", "trash", "--version", "runs --help"})
         QTest::newRow(words) << QString(words).split(' ');
 }
 

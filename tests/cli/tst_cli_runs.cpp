@@ -409,6 +409,17 @@ void TestCliRuns::aListThatIsAwayTakesNothingAndLosesNothing() {
     QByteArray said;
     QTRY_VERIFY2_WITH_TIMEOUT((said += watch->readAllStandardError()).contains("shown as it was"),
                               said, kDeadlineMs);
+    // Nobody begins another list beside it.
+    for (const QStringList& words :
+         {QStringList{"runs"}, longRunWords("beside", 50, "this-computer:1")}) {
+        const Answer beside = m_own.run(words);
+        QVERIFY2(beside.exitCode == static_cast<int>(ExitCode::kUnavailable) &&
+                     beside.err.contains("another Ringmaster works with it") &&
+                     beside.out.isEmpty(),
+                 beside.whole());
+    }
+    QVERIFY(!QFile::exists(Paths::fromEnvironment().database()));
+    QDir(here).removeRecursively(); // the empty folders that were made
     QVERIFY(QDir().rename(away, here));
     const int64_t before = step();
     QTRY_VERIFY_WITH_TIMEOUT(step() > before + 20, kDeadlineMs);

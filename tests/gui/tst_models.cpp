@@ -303,6 +303,10 @@ void TestModels::lostNodeShowsInTheState() {
     RunSummary run = runCalled("a", 412, RunStateKind::kRunning);
     run.lostNodes = {{"node-b", 1, "node-b cannot be reached"}};
     QCOMPARE(stateWords(run).text, "Running, node-b unreachable");
+    RunSummary concluded = runCalled("a", 412, RunStateKind::kFinished);
+    concluded.isPresumed = true;
+    QCOMPARE(stateWords(concluded).text, "Finished, not confirmed");
+    QCOMPARE(stateWords(concluded).tone, Tone::kWarn);
     QCOMPARE(stateWords(run).tone, Tone::kWarn);
 }
 

@@ -5,6 +5,7 @@
 #include "app/core/launch/job_script.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/store_writer.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/connect_dialogs.h"
@@ -100,6 +101,7 @@ private Q_SLOTS:
     void welcomeWithRuns();
     void runs();
     void runsEmpty();
+    void runsUnread();
     void runCharts();
     void runMoreCharts();
     void runPictures();
@@ -268,6 +270,22 @@ void TestScreenshots::runsEmpty() {
     WindowFixture empty(WindowFixture::Content::kEmpty);
     empty.window().showRuns();
     shoot(empty.window(), "runs-empty");
+}
+
+/// What is stored cannot be read, which is no empty list.
+void TestScreenshots::runsUnread() {
+    dropDemo();
+    WindowFixture empty(WindowFixture::Content::kEmpty);
+    empty.window().showRuns();
+    auto* banner = empty.window().findChild<QWidget*>("unreadBanner");
+    QVERIFY(banner && !banner->isVisibleTo(&empty.window()));
+    noteReadFailure({ErrorCode::kUnavailable,
+                     "list the runs: /home/kc/.local/share/ringmaster/runs.sqlite: database disk "
+                     "image is malformed; close Ringmaster and run `ringmaster recover`, which "
+                     "keeps that file and puts what can be read of it in its place"});
+    const auto forget = qScopeGuard(&forgetPassingReadFailure);
+    QTRY_VERIFY(banner->isVisibleTo(&empty.window()));
+    shoot(empty.window(), "runs-unread");
 }
 
 void TestScreenshots::runCharts() {

@@ -164,9 +164,9 @@ public:
          QT_TR_NOOP(
              "the ranks on {node} and the agent that supervised them are gone without a report "
              "(machine restarted, or killed from outside?)")},
-        {"run.end-presumed", QT_TR_NOOP("not all its nodes tell how it ended ({why}), so that was "
-                                        "concluded; `ringmaster attach` "
-                                        "looks again")},
+        {"run.end-presumed",
+         QT_TR_NOOP("not all its nodes tell how it ended ({why}), so that was concluded; "
+                    "`ringmaster attach` looks again")},
         {"run.login-refused", QT_TR_NOOP("the login was refused")},
         {"run.no-end-in-time", QT_TR_NOOP("it did not come to an end in time")},
         {"run.foreign-file",

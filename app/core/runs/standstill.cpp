@@ -166,7 +166,7 @@ namespace {
 std::string fullDisk(const LiveState::NodeLink& link) {
     const Value node{"node", link.node};
     const std::string& why = link.state->noRoom;
-    if (why.ends_with(kReadOnlyDisk))
+    if (link.state->isDiskReadOnly())
         return say("run.disk-read-only", {node, {"why", why}});
     return why.empty() ? say("run.disk-full", {node})
                        : say("run.disk-full-as", {node, {"why", why}});
@@ -183,9 +183,8 @@ std::string whyNotNow(const LiveState& live, CommandKind kind) {
             node.state->hasNoRoom)
             return say("run.no-checkpoint-there",
                        {{"disk-full", fullDisk(node)},
-                        {"mend",
-                         say(node.state->noRoom.ends_with(kReadOnlyDisk) ? "run.mend-disk"
-                                                                         : "run.mend-full-disk")}});
+                        {"mend", say(node.state->isDiskReadOnly() ? "run.mend-disk"
+                                                                  : "run.mend-full-disk")}});
     for (const LiveState::NodeLink& node : live.nodes)
         if (row.endsAttempt && row.isForRanks && node.link == LiveState::Link::kLive && node.state)
             for (const RankState& rank : node.state->ranks)

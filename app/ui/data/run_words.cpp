@@ -87,6 +87,11 @@ QString lostNodeNames(const RunSummary& run) {
 } // namespace
 
 StateWords stateWords(const RunSummary& run) {
+    if (run.isPresumed) {
+        RunSummary concluded = run;
+        concluded.isPresumed = false;
+        return {RunWords::tr("%1, not confirmed").arg(stateWords(concluded).text), Tone::kWarn};
+    }
     if (!run.lostNodes.empty())
         return {RunWords::tr("%1, %2 unreachable")
                     .arg(run.state == RunStateKind::kRunning ? RunWords::tr("Running")

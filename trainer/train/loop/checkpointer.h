@@ -79,8 +79,8 @@ private:
     const Session& m_session;
     CheckpointLine m_line; ///< rank 0: which of the folder's checkpoints are the run's
     std::string m_newest;  ///< rank 0's writer sets it
-    std::vector<bool>
-        m_unwritten; ///< rank 0's: by rank, whether its journal was behind at the last
+    /// Rank 0's: by rank, whether its journal was behind at the last save.
+    std::vector<bool> m_unwritten;
     bool m_isAtEnd = false;
     CheckpointWriter m_writer; ///< the last member: ends before those that it reads
 };

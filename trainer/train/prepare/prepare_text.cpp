@@ -59,8 +59,13 @@ Result<std::vector<FilePiece>> cutAll(const std::vector<std::string>& files) {
 
 Result<std::vector<int32_t>> encodePiece(const FilePiece& piece, const Tokenizer& tokenizer) {
     return readPiece(piece).and_then([&](const std::string& text) {
-        std::vector<int32_t> ids;
-        return tokenizer.encode(text, ids).map([&] { return std::move(ids); });
+        std::vector<int32_t> all;
+        return encodeInParts(tokenizer, text,
+                             [&](const std::vector<int32_t>& ids) -> Result<void> {
+                                 all.insert(all.end(), ids.begin(), ids.end());
+                                 return {};
+                             })
+            .map([&] { return std::move(all); });
     });
 }
 

@@ -82,6 +82,10 @@ private Q_SLOTS:
         run.state = RunStateKind::kFailed;
         QCOMPARE(whyNoCheckpoint(run, {}, {}),
                  std::string("it failed before its first checkpoint"));
+        run.unreadNodes = {"node-b"};
+        QVERIFY(whyNoCheckpoint(run, {}, {})
+                    .starts_with("none of its checkpoints is known, and node-b may have some"));
+        run.unreadNodes.clear();
         run.state = RunStateKind::kPaused;
         QCOMPARE(whyNoCheckpoint(run, {}, {}),
                  std::string("it was paused before its first checkpoint"));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/bpe_tokenizer.h"
+#include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/data/text/tokenizer_json.h"
 
@@ -36,6 +38,25 @@ public:
 };
 
 } // namespace
+
+Result<void>
+encodeInParts(const Tokenizer& tokenizer, std::string_view text,
+              const std::function<Result<void>(const std::vector<int32_t>& ids)>& take) {
+    constexpr size_t kPart = 1 << 20;
+    std::vector<int32_t> ids;
+    while (!text.empty()) {
+        size_t size = lengthOfPart(text, kPart);
+        if (size < text.size())
+            if (const size_t line = text.substr(0, 2 * kPart).find('\n', kPart);
+                line != std::string_view::npos)
+                size = line + 1;
+        ids.clear();
+        RM_RETURN_IF_ERROR(tokenizer.encode(text.substr(0, size), ids));
+        RM_RETURN_IF_ERROR(take(ids));
+        text.remove_prefix(size);
+    }
+    return {};
+}
 
 std::unique_ptr<Tokenizer> makeByteTokenizer() {
     return std::make_unique<ByteTokenizer>();

@@ -77,6 +77,18 @@ Result<void> checkText(const std::string& path) {
     return why.empty() ? Result<void>() : fail(ErrorCode::kInvalid, attempt + ": " + why);
 }
 
+size_t lengthOfPart(std::string_view text, size_t most) {
+    if (text.size() <= most)
+        return text.size();
+    const size_t space = text.rfind(' ', most);
+    if (space != std::string_view::npos && space > most / 2)
+        return space;
+    size_t end = most;
+    while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+        --end;
+    return end;
+}
+
 Result<std::string> readText(const std::string& path) {
     const std::string attempt = "read training data " + path;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),

@@ -3,7 +3,9 @@
 
 #include "shared/result.h"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rm {
@@ -19,6 +21,10 @@ Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths
 
 /// kInvalid: its beginning says that it is no text.
 Result<void> checkText(const std::string& path);
+
+/// Where a text is parted that may have no line breaks: how much of it, at most `most` bytes, ends
+/// before a space or, if there is none in its second half, with a whole character.
+size_t lengthOfPart(std::string_view text, size_t most);
 
 /// One file of text. The error names the path.
 Result<std::string> readText(const std::string& path);

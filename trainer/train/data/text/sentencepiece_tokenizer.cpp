@@ -102,19 +102,6 @@ private:
     std::string m_model;
 };
 
-/// How much of a text without a line break goes into a line: up to a space, or a whole character.
-size_t lengthOfLine(std::string_view text) {
-    if (text.size() <= kLongestLine)
-        return text.size();
-    const size_t space = text.rfind(' ', kLongestLine);
-    if (space != std::string_view::npos && space > kLongestLine / 2)
-        return space;
-    size_t end = kLongestLine;
-    while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-        --end;
-    return end;
-}
-
 /// Lines of the corpus, long ones in parts; SentencePiece trains on lines.
 class CorpusLines final : public sentencepiece::SentenceIterator {
 public:
@@ -141,7 +128,7 @@ private:
             const auto rest = std::string_view(m_text).substr(m_at, kLongestLine + 1);
             const size_t end = rest.find_first_of("\r\n");
             const bool hasEnd = end != std::string_view::npos;
-            m_line = rest.substr(0, hasEnd ? end : lengthOfLine(rest));
+            m_line = rest.substr(0, hasEnd ? end : lengthOfPart(rest, kLongestLine));
             m_at += m_line.size() + (hasEnd ? 1 : 0);
             if (!m_line.empty())
                 return true;

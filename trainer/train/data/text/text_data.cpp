@@ -15,7 +15,6 @@
 namespace rm {
 namespace {
 
-constexpr size_t kEncodeBytes = 1 << 20;
 constexpr const char* kNotebook = "known-files.json";
 
 bool isShard(const std::string& path) {
@@ -61,36 +60,11 @@ Result<std::string> contentKey(const CorpusFiles& corpus, const RunSpec::Data& d
     return sha256Hex(std::as_bytes(std::span<const char>(text)));
 }
 
-/// Up to the end of a line, or, where lines are very long, to a space or a whole character.
-size_t lengthOfPiece(std::string_view text) {
-    if (text.size() <= kEncodeBytes)
-        return text.size();
-    if (const size_t line = text.substr(0, 2 * kEncodeBytes).find('\n', kEncodeBytes);
-        line != std::string_view::npos)
-        return line + 1;
-    if (const size_t space = text.rfind(' ', kEncodeBytes);
-        space != std::string_view::npos && space > kEncodeBytes / 2)
-        return space;
-    size_t end = kEncodeBytes;
-    while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-        --end;
-    return end;
-}
-
-/// Encodes in pieces that end with a line, so that memory stays bounded.
 Result<void> encodeInto(TokenFileWriter& writer, const Tokenizer& tokenizer,
                         std::string_view text) {
-    std::vector<int32_t> ids;
-    while (!text.empty()) {
-        const size_t size = lengthOfPiece(text);
-        ids.clear();
-        if (const auto encoded = tokenizer.encode(text.substr(0, size), ids); !encoded)
-            return encoded;
-        if (const auto written = writer.append(ids.data(), ids.size()); !written)
-            return written;
-        text.remove_prefix(size);
-    }
-    return {};
+    return encodeInParts(tokenizer, text, [&](const std::vector<int32_t>& ids) {
+        return writer.append(ids.data(), ids.size());
+    });
 }
 
 /// Where the held-out part of a text begins: its tail, from the start of a line if possible.

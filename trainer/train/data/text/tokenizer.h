@@ -5,6 +5,7 @@
 #include "shared/spec/run_spec.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ public:
     /// we can make one.
     virtual std::vector<std::pair<std::string, std::string>> files() const = 0;
 };
+
+/// Encodes a text of any length in parts of about a MiB that end with a line, so that memory and
+/// time stay bounded; a line much longer than that is parted (lengthOfPart()).
+Result<void>
+encodeInParts(const Tokenizer& tokenizer, std::string_view text,
+              const std::function<Result<void>(const std::vector<int32_t>& ids)>& take);
 
 /// A tokenizer with one token for each byte.
 std::unique_ptr<Tokenizer> makeByteTokenizer();
