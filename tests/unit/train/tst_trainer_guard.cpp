@@ -119,6 +119,31 @@ private Q_SLOTS:
             }
     }
 
+    /// It made its steps and learnt nothing from most of them.
+    void aRunThatSkippedMostStepsIsNotFinished() {
+        RunSpec spec = tinySpec();
+        spec.train.onNonFinite = "skip";
+        TrainerRun run;
+        QCOMPARE(runOnTwo(run, spec, {4, kForEver}), both(ExitCode::kNonFinite));
+        QCOMPARE(run.lastStep(0), 20);
+        QVERIFY(run.output(0).contains("17 of 20 steps had a loss or gradients"));
+        const auto events = eventsOf(run, "steps-skipped");
+        QVERIFY2(events.size() <= 6, qPrintable(QString::number(events.size()))); // 1, 2, 4, 8, 16
+        QVERIFY(events.back().message.find("of 20 steps 17 had") != std::string::npos);
+    }
+
+    /// A bound on the way, also where a step now and then is good.
+    void mostOfTheLastHundredStepsSkippedIsTheEnd() {
+        RunSpec spec = tinySpec();
+        spec.train.onNonFinite = "skip";
+        spec.train.steps = 1000;
+        spec.train.logEvery = 20;
+        TrainerRun run;
+        QCOMPARE(runOnTwo(run, spec, {31, kForEver}), both(ExitCode::kNonFinite));
+        QVERIFY2(run.lastStep(0) >= 80 && run.lastStep(0) <= 140,
+                 qPrintable(QString::number(run.lastStep(0))));
+    }
+
     /// By what boards say, a person is told which rank all others wait for.
     void rankThatStandsInBackwardIsTheOnlyOneThere() {
         constexpr int64_t kStep = 5;

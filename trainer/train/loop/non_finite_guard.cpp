@@ -4,12 +4,13 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/loop/rollback.h"
 
+#include <algorithm>
 #include <string>
 
 namespace rm {
 namespace {
 
-constexpr int64_t kHopelessSkips = 100;
+constexpr int64_t kWindow = 100; ///< steps, of which most were left out when training ends
 
 } // namespace
 
@@ -30,40 +31,81 @@ Result<std::optional<Ending>> NonFiniteGuard::look() {
     return std::nullopt;
 }
 
-/// Whether so many consecutive updates were skipped that training should not continue.
+/// Whether so many of the last updates were skipped that training should not continue.
 bool NonFiniteGuard::isHopeless() {
-    const GradScaler& scaler = m_training.scaler;
-    const int64_t steps = m_training.step - m_lookedAt;
-    const int64_t skips = scaler.skipped() - m_lookedSkips;
-    m_lookedAt += steps;
-    m_lookedSkips += skips;
-    m_skipsOnEnd = skips == steps ? m_skipsOnEnd + skips : 0;
-    if (skips > 0 && !scaler.scalesLoss()) // normal while float16 adapts its loss scale
-        m_training.event(
-            Severity::kWarning, "steps-skipped",
-            "step " + std::to_string(m_training.step) + ": the last " + std::to_string(steps) +
-                " steps had " + std::to_string(skips) +
-                " whose loss or gradients were not finite; their updates were left out");
-    return m_skipsOnEnd >= kHopelessSkips;
+    m_lookedAt = std::min(m_lookedAt, m_training.step); // a rollback may lie between
+    const Span span{m_training.step - m_lookedAt, m_training.scaler.skipped() - m_lookedSkips};
+    m_lookedAt += span.steps;
+    m_lookedSkips += span.skips;
+    m_all = {m_all.steps + span.steps, m_all.skips + span.skips};
+    m_recent.push_back(span);
+    const auto recent = [this] {
+        Span sum;
+        for (const Span& each : m_recent)
+            sum = {sum.steps + each.steps, sum.skips + each.skips};
+        return sum;
+    };
+    while (recent().steps - m_recent.front().steps >= kWindow)
+        m_recent.pop_front();
+    if (m_all.skips >= std::max<int64_t>(1, 2 * m_toldSkips))
+        tell();
+    const Span last = recent();
+    return last.steps >= kWindow && 2 * last.skips > last.steps;
 }
+
+/// The first time, and again when there are twice as many. That float16 skips some while it adapts
+/// its loss scale is normal.
+void NonFiniteGuard::tell() {
+    if (m_training.scaler.scalesLoss())
+        return;
+    m_toldSkips = m_all.skips;
+    m_training.event(Severity::kWarning, "steps-skipped",
+                     "step " + std::to_string(m_training.step) + ": of " +
+                         std::to_string(m_all.steps) + " steps " + std::to_string(m_all.skips) +
+                         " had a loss or gradients that were not finite; their updates were left "
+                         "out");
+}
+
+std::string NonFiniteGuard::cause() const {
+    const GradScaler& scaler = m_training.scaler;
+    if (scaler.mode() != GradScaler::Mode::kSkips)
+        return "train step " + std::to_string(m_training.step - scaler.heldSinceOpen() + 1) +
+               ": the loss or its gradients are not finite any more";
+    return "train step " + std::to_string(m_training.step) + ": " + std::to_string(m_all.skips) +
+           " of " + std::to_string(m_all.steps) +
+           " steps had a loss or gradients that were not finite, so most updates were left out";
+}
+
+namespace {
+
+Ending endingOf(const std::string& cause) {
+    return {ExitCode::kNonFinite,
+            cause + "; resume from an earlier checkpoint with a smaller optimizer.lr or "
+                    "more schedule.warmup_steps"};
+}
+
+} // namespace
 
 Result<std::optional<Ending>> NonFiniteGuard::recover() {
     const int64_t step = m_training.step;
-    const GradScaler& scaler = m_training.scaler;
-    const int64_t held =
-        scaler.mode() == GradScaler::Mode::kSkips ? m_skipsOnEnd : scaler.heldSinceOpen();
-    const std::string cause = "train step " + std::to_string(step - held + 1) +
-                              ": the loss or its gradients are not finite any more";
     m_recoveredAt = step;
     if (m_training.spec.train.onNonFinite == "rollback") {
         // No update was made since that step, so the weights are those from before it.
-        RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(step + 1, cause));
-        if (done == Rollback::Outcome::kDone)
+        RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(step + 1, cause()));
+        if (done == Rollback::Outcome::kDone) {
+            m_recent.clear();
             return std::nullopt;
+        }
     }
-    return Ending{ExitCode::kNonFinite,
-                  cause + "; resume from an earlier checkpoint with a smaller optimizer.lr or "
-                          "more schedule.warmup_steps"};
+    return endingOf(cause());
+}
+
+std::optional<Ending> NonFiniteGuard::ending() {
+    if (m_all.skips > m_toldSkips)
+        tell();
+    if (m_training.scaler.scalesLoss() || 2 * m_all.skips <= m_all.steps)
+        return std::nullopt;
+    return endingOf(cause());
 }
 
 } // namespace rm

@@ -4,7 +4,10 @@
 #include "trainer/train/loop/training.h"
 #include "trainer/train/session/ending.h"
 
+#include <cstdint>
+#include <deque>
 #include <optional>
+#include <string>
 
 namespace rm {
 
@@ -24,16 +27,29 @@ public:
     Result<std::optional<Ending>> look();
     /// Call it when updates are held back since some step: rolls back, or ends the run.
     Result<std::optional<Ending>> recover();
+    /// Call it after the last step, once look() has seen it: how a run ends that made all its steps
+    /// and left most of them out; nullopt: not so.
+    std::optional<Ending> ending();
     bool hasRecovered() const { return m_recoveredAt == m_training.step; } ///< at this boundary
 
 private:
+    /// Steps, and how many of them had an update that was held back.
+    struct Span {
+        int64_t steps = 0;
+        int64_t skips = 0;
+    };
+
     bool isHopeless();
+    void tell();
+    std::string cause() const;
 
     Training& m_training;
     Rollback& m_rollback;
     int64_t m_lookedAt = 0;     ///< step after which the scaler was last looked at
     int64_t m_lookedSkips = 0;  ///< updates held back until then
-    int64_t m_skipsOnEnd = 0;   ///< consecutive skipped updates, up to the last look
+    Span m_all;                 ///< since training started, up to the last look
+    std::deque<Span> m_recent;  ///< between looks, of the newest kWindow steps
+    int64_t m_toldSkips = 0;    ///< of m_all, in the last event
     int64_t m_recoveredAt = -1; ///< step after which it last recovered
 };
 

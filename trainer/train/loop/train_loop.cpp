@@ -205,7 +205,7 @@ Result<Ending> TrainLoop::finish() {
     RM_RETURN_IF_ERROR(m_checkpointer.saveAtEnd());
     m_training->board.setPhase(Phase::kEnding);
     m_training->world.barrier(); // rank 0 serves the TCPStore until all are done
-    return Ending{};
+    return m_guard.ending().value_or(Ending{});
 }
 
 } // namespace rm
