@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/file_name.h"
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/reasons.h"
 #include "shared/io/file.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <thread>
 
 namespace rm {
@@ -220,6 +222,21 @@ Entries bestOnes(const std::vector<CheckpointEntry>& entries, const CheckpointLi
 
 } // namespace
 
+namespace {
+
+/// The settings that it was saved before a change of; release 0.1.0 named none.
+std::set<std::string> changedAfter(const CheckpointEntry& entry) {
+    std::set<std::string> names;
+    if (!entry.manifest.reason.starts_with(kBeforeSetReason))
+        return names;
+    std::istringstream list(entry.manifest.reason.substr(kBeforeSetReason.size()));
+    for (std::string name; std::getline(list >> std::ws, name, ',');)
+        names.insert(name);
+    return names;
+}
+
+} // namespace
+
 std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>& entries,
                                              const CheckpointLine& line, const KeepRules& rules) {
     const auto living = newestFirst(entries, line);
@@ -232,13 +249,17 @@ std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>&
     });
     std::vector<std::string> removed;
     int64_t counted = 0;
+    std::set<std::string> changed; // by newer ones
     for (const CheckpointEntry* entry : living) {
+        bool isBeforeChange = false;
+        for (const std::string& name : changedAfter(*entry))
+            isBeforeChange |= changed.insert(name).second;
         const bool isLast = isCounted(entry) && counted++ < rules.last;
         const bool isStart = entry->path == line.startedFrom && own < rules.last;
         const bool isBest = std::ranges::find(best, entry) != best.end();
         const bool isNth = rules.every > 0 && entry->manifest.step % rules.every == 0;
         const bool isAPersons = wasRequested(entry->manifest) || entry->isPinned;
-        if (!isLast && !isStart && !isBest && !isNth && !isAPersons)
+        if (!isLast && !isStart && !isBest && !isNth && !isAPersons && !isBeforeChange)
             removed.push_back(entry->path);
     }
     return removed;

@@ -593,6 +593,25 @@ private Q_SLOTS:
         QCOMPARE(checkpointsToRemove(list, line, {1, 0, 0}).size(), size_t(8));
     }
 
+    void theOneBeforeAChangeStaysUntilTheNext() {
+        std::vector<CheckpointEntry> list;
+        const auto add = [&](int64_t step, const char* reason) {
+            list.push_back(entryOf(step, reason));
+            list.back().manifest.line.emplace();
+        };
+        add(100, "before set lr, clip");
+        add(200, "before set"); // of release 0.1.0, which did not say of what
+        add(300, "before set lr");
+        add(400, "before set lr");
+        add(500, "every 500");
+        const CheckpointLine line{1, {}, {}};
+        // Clip is still as it was set at 100, lr as it was at 400.
+        QCOMPARE(removed(list, line, 1, false), (Paths{pathOf(300), pathOf(200)}));
+        add(600, "before set clip, lr");
+        QCOMPARE(removed(list, line, 1, false),
+                 (Paths{pathOf(500), pathOf(400), pathOf(300), pathOf(200), pathOf(100)}));
+    }
+
     void aPinOutlivesItsReplacement() {
         QTemporaryDir dir;
         const std::string parent = dir.path().toStdString();
