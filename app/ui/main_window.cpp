@@ -181,6 +181,8 @@ void MainWindow::wireKeys() {
     bind(Qt::CTRL | Qt::Key_K, [this] { showPalette(); });
     for (const Qt::Key key : {Qt::Key_F1, Qt::Key_Question})
         bind(QKeySequence(key), [this] { showManual(); });
+    bind(QKeySequence(Qt::Key_F11),
+         [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     const auto bindPage = [&](QKeySequence keys, void (MainWindow::*showPage)()) {
         bind(std::move(keys), [this, showPage] {
             (this->*showPage)();
@@ -228,18 +230,36 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         askToClose(launches);
         return;
     }
-    settingsIn(m_paths).setValue("window/geometry", saveGeometry());
+    QSettings settings = settingsIn(m_paths);
+    const auto live = std::ranges::count_if(
+        m_runsFeed->runs(), [](const RunSummary& run) { return !hasEnded(run.state); });
+    if (isRequested && live > 0 && !settings.value("window/hasToldOfLiveRuns").toBool()) {
+        settings.setValue("window/hasToldOfLiveRuns", true);
+        event->ignore();
+        tellOfLiveRuns(live);
+        return;
+    }
+    settings.setValue("window/geometry", saveGeometry());
     QMainWindow::closeEvent(event);
 }
 
-/// Closing by the program is not asked about again.
 void MainWindow::askToClose(qsizetype launches) {
-    auto* sheet =
-        new Sheet(tr("Close Ringmaster?"),
-                  counted(launches, tr("1 launch is still under way; closing cancels it."),
-                          tr("%1 launches are still under way; closing cancels them.")),
-                  "closeDialog", this);
-    QPushButton* close = sheet->addButton(tr("Close anyway"), "danger", "closeAnyway");
+    askToClose(counted(launches, tr("1 launch is still under way; closing cancels it."),
+                       tr("%1 launches are still under way; closing cancels them.")),
+               tr("Close anyway"), "danger");
+}
+
+void MainWindow::tellOfLiveRuns(qsizetype runs) {
+    askToClose(counted(runs, tr("1 run goes on without this window, and nothing of it is lost."),
+                       tr("%1 runs go on without this window, and nothing of them is lost.")) +
+                   ' ' + tr("This is said once."),
+               tr("Close"), "");
+}
+
+/// Closing by the program is not asked about again.
+void MainWindow::askToClose(const QString& words, const QString& closing, const char* role) {
+    auto* sheet = new Sheet(tr("Close Ringmaster?"), words, "closeDialog", this);
+    QPushButton* close = sheet->addButton(closing, role, "closeAnyway");
     QPushButton* back = sheet->addButton(tr("Keep open"), "primary", "keepOpen");
     back->setDefault(true);
     connect(close, &QPushButton::clicked, sheet, &QDialog::accept);

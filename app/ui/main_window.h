@@ -64,6 +64,8 @@ private:
     void restore();
     void focusPage();
     void askToClose(qsizetype launches);
+    void tellOfLiveRuns(qsizetype runs);
+    void askToClose(const QString& words, const QString& closing, const char* role);
     void prepareHere();
     void trainHere();
     void chooseFirstPage();

@@ -327,6 +327,9 @@ void TestModels::whatNeverTrainedSaysSo() {
     QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kStopped)).text, "Stopped before step 1");
     QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kFailed)).text, "Failed before step 1");
     QCOMPARE(stateWords(runCalled("a", 7, RunStateKind::kStopped)).text, "Stopped at 7");
+    RunSummary branch = runCalled("b", 600, RunStateKind::kFailed);
+    branch.parentStep = 600;
+    QCOMPARE(stateWords(branch).text, "Failed before step 601");
 }
 
 void TestModels::aKillIsNotCalledAStop() {

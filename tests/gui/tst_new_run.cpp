@@ -74,6 +74,14 @@ QStringList linesOf(const NewRunPage& page) {
     return lines;
 }
 
+/// As the window's frame does.
+bool closeByHand(MainWindow& window) {
+    QCloseEvent close;
+    QSpontaneKeyEvent::setSpontaneous(&close);
+    qApp->notify(&window, &close);
+    return close.isAccepted();
+}
+
 /// This computer as its login node.
 Node clusterHere() {
     Node cluster;
@@ -128,6 +136,8 @@ private Q_SLOTS:
     void theSideLiesBelowWhereItIsNarrow();
     void recipesThatDoNotFitAreOneClickAway();
     void whatIsChangedOfARecipeIsKept();
+    void aBranchThatIsLeftComesBackWithItsChanges();
+    void aCloseSaysOnceThatRunsGoOn();
     void theFileIsADrawerOverTheRight();
     void dataThatIsNotThereIsRedBeforeTheLaunch();
     void stepsThatTheRanksCannotCutAreRedBeforeTheLaunch();
@@ -434,6 +444,29 @@ void TestNewRun::whatIsChangedOfARecipeIsKept() {
     QVERIFY(!m_window->window().findChild<QWidget*>("toast")->isVisible());
 }
 
+void TestNewRun::aBranchThatIsLeftComesBackWithItsChanges() {
+    page().prepareBranch({.run = kFinishedRun, .checkpoint = "step-000000100", .step = 100}, kText,
+                         {});
+    type("train.steps", "777");
+    find<QPushButton>("recipe.gpt-tiny")->click();
+    QVERIFY(!text()->toPlainText().contains("steps = 777"));
+    m_window->window().findChild<QPushButton*>("toastAction")->click();
+    QVERIFY(text()->toPlainText().contains("steps = 777"));
+    QCOMPARE(find<QLineEdit>("field.train.steps")->text(), QString("777"));
+}
+
+void TestNewRun::aCloseSaysOnceThatRunsGoOn() {
+    WindowFixture own(WindowFixture::Content::kDemo, WindowFixture::Access::kRead);
+    QVERIFY2(own.isGood(), qPrintable(own.problem()));
+    MainWindow& window = own.window();
+    QVERIFY(!closeByHand(window));
+    auto* dialog = window.findChild<QDialog*>("closeDialog");
+    QVERIFY(dialog && dialog->isVisible());
+    dialog->findChild<QPushButton*>("keepOpen")->click();
+    QVERIFY(window.isVisible());
+    QVERIFY(closeByHand(window));
+}
+
 void TestNewRun::theFileIsADrawerOverTheRight() {
     QVERIFY(!text()->isVisible());
     find<QPushButton>("asFile")->click();
@@ -559,24 +592,18 @@ void TestNewRun::aCloseThatWouldCancelALaunchIsAskedAbout() {
     QVERIFY2(own.isGood(), qPrintable(own.problem()));
     QVERIFY(own.fleet().add({"silent", false, "127.0.0.1", {}, silent.port(), {}}));
     MainWindow& window = own.window();
-    const auto closeByHand = [&window] { // as the window's frame does
-        QCloseEvent close;
-        QSpontaneKeyEvent::setSpontaneous(&close);
-        qApp->notify(&window, &close);
-        return close.isAccepted();
-    };
-    QVERIFY(closeByHand()); // nothing would be lost
+    QVERIFY(closeByHand(window)); // nothing would be lost
     const auto spec = loadSpecOrRecipe("gpt-tiny", {});
     QVERIFY(spec);
     own.engine().ask(LaunchRequest{**spec, {{"silent", 1}}, "x-1", IfTooLarge::kRefuse});
     QCOMPARE(own.engine().ownLaunches(), QStringList("x-1"));
-    QVERIFY(!closeByHand());
+    QVERIFY(!closeByHand(window));
     const auto dialog = [&window] { return window.findChild<QDialog*>("closeDialog"); };
     QVERIFY(dialog() && dialog()->isVisible());
     dialog()->findChild<QPushButton*>("keepOpen")->click();
     QTRY_VERIFY(!dialog());
     QVERIFY(window.isVisible());
-    QVERIFY(!closeByHand());
+    QVERIFY(!closeByHand(window));
     dialog()->findChild<QPushButton*>("closeAnyway")->click();
     QTRY_VERIFY(!window.isVisible());
 }

@@ -136,8 +136,8 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
         summary.unreadNodes = unreadNodes(run, summary);
     auto step = database.query("SELECT step FROM rank WHERE run = ? AND rank = 0 "
                                "AND step NOT NULL ORDER BY attempt DESC LIMIT 1");
-    if (step.with(run).next())
-        summary.step = step.integer(0);
+    summary.step =
+        std::max(summary.parentStep, step.with(run).next() ? step.integer(0) : int64_t{0});
     if (const auto loss =
             lastPoint(ranges(run, {metricName(metric::kTrainLoss), 0}, INT64_MIN, INT64_MAX)))
         summary.loss = loss->value;

@@ -55,7 +55,7 @@ struct RunSummary {
     RunStateKind state = RunStateKind::kPreparing;
     int attempt = 1;
     bool held = false;      ///< it runs, and a command holds it at a step
-    int64_t step = 0;       ///< last step of rank 0
+    int64_t step = 0;       ///< last one of rank 0; before the first: 0, of a branch parentStep
     int64_t totalSteps = 0; ///< of the spec
     int ranks = 0;
     std::vector<RunNode> nodes;
@@ -76,6 +76,9 @@ struct RunSummary {
     /// Of a run that has ended: nodes of which not all is read, so that what they have is not
     /// known. They were declared lost, or have told no end.
     std::vector<std::string> unreadNodes;
+
+    /// Those of its own, without its parent's.
+    int64_t trainedSteps() const { return step - parentStep; }
     bool operator==(const RunSummary&) const = default;
 };
 

@@ -129,7 +129,7 @@ RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
         allreduceMs += rank.allreduceMs() / run.ranks;
     }
     figures.allreduceShare = figures.stepMs > 0 ? allreduceMs / figures.stepMs : 0;
-    if (run.step >= kStepsToCompare)
+    if (run.trainedSteps() >= kStepsToCompare)
         figures.straggler = findStraggler(figures.ranks);
     figures.bestStep = bestValidationStep(reader, run);
     return figures;

@@ -58,7 +58,7 @@ std::optional<double> secondsLike(StoreReader& reader, const RunSpec& spec,
                                   const std::vector<Placement>& nodes) {
     int lookedAt = 0;
     for (const RunSummary& run : reader.runs()) {
-        if (run.step == 0 || !isThere(run, spec, nodes))
+        if (run.trainedSteps() == 0 || !isThere(run, spec, nodes))
             continue;
         if (++lookedAt > kMostLookedAt)
             break;

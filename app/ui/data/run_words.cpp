@@ -101,7 +101,8 @@ StateWords stateWords(const RunSummary& run) {
                          lostNodeNames(run)),
                 Tone::kWarn};
     const QString step = formatCount(run.step);
-    const bool untrained = run.step == 0;
+    const bool untrained = run.trainedSteps() == 0;
+    const QString first = formatCount(run.parentStep + 1);
     switch (run.state) {
     case RunStateKind::kPreparing:
         if (isQueued(run))
@@ -118,14 +119,14 @@ StateWords stateWords(const RunSummary& run) {
         return {RunWords::tr("Finished"), Tone::kNeutral};
     case RunStateKind::kStopped:
         if (wasKilled(run))
-            return {untrained ? RunWords::tr("Killed before step 1")
+            return {untrained ? RunWords::tr("Killed before step %1").arg(first)
                               : RunWords::tr("Killed at %1").arg(step),
                     Tone::kNeutral};
-        return {untrained ? RunWords::tr("Stopped before step 1")
+        return {untrained ? RunWords::tr("Stopped before step %1").arg(first)
                           : RunWords::tr("Stopped at %1").arg(step),
                 Tone::kNeutral};
     case RunStateKind::kFailed:
-        return {untrained ? RunWords::tr("Failed before step 1")
+        return {untrained ? RunWords::tr("Failed before step %1").arg(first)
                           : RunWords::tr("Failed at %1").arg(step),
                 Tone::kBad};
     case RunStateKind::kPreempted:

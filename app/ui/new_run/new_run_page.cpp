@@ -227,7 +227,16 @@ void NewRunPage::placeDrawer() {
 
 /// With what a person changed of it before, as long as this page lives.
 void NewRunPage::chooseRecipe(int recipe) {
+    const auto back = wayBack();
+    const RunSummary* before = m_context.runs.find(m_branch ? m_branch->from.run : m_again);
     useRecipe(recipe);
+    if (back) {
+        m_context.toast.offer(before
+                                  ? tr("What was prepared from %1 is set aside").arg(before->name)
+                                  : tr("What was prepared is set aside"),
+                              tr("Bring it back"), back);
+        return;
+    }
     const auto kept = m_changed.find(recipe);
     if (kept == m_changed.end())
         return;
@@ -251,6 +260,23 @@ void NewRunPage::useRecipe(int recipe) {
     m_recipe = recipe;
     m_header->setFacts(tr("from the recipe %1").arg(chosen.name));
     useToml(chosen.toml, tr("recipe"));
+}
+
+/// To the branch or the further launch that is being prepared, with what was changed of it; null: a
+/// recipe is.
+std::function<void()> NewRunPage::wayBack() {
+    if (!m_branch && m_again.isEmpty())
+        return nullptr;
+    return [this, branch = m_branch, again = m_again, first = m_firstText, text = m_drawer->text(),
+            nodes = m_nodes->placements()] {
+        if (branch)
+            prepareBranch(branch->from, first, nodes);
+        else
+            prepareAgain(again, first, nodes);
+        m_drawer->setText(text);
+        m_parseTimer.stop();
+        onTomlEdited();
+    };
 }
 
 /// Keeps what was changed in the recipe that the text is from.
@@ -339,6 +365,7 @@ void NewRunPage::proposeName() {
 void NewRunPage::useToml(const QString& toml, const QString& baseName) {
     if (const auto base = parseRunSpec(toml.toStdString(), "spec"))
         m_form->setBase(*base, baseName);
+    m_firstText = toml;
     m_drawer->setText(toml);
     m_parseTimer.stop();
     onTomlEdited();

@@ -68,6 +68,7 @@ private:
     void chooseRecipe(int recipe);
     void useRecipe(int recipe);
     void keepChanges();
+    std::function<void()> wayBack();
     void useToml(const QString& toml, const QString& baseName);
     void onFormEdited(const SpecField& field);
     void onTomlEdited();
@@ -122,6 +123,7 @@ private:
     QTimer m_parseTimer;
     QTimer m_ageTimer;
     std::optional<Error> m_parseError;
+    QString m_firstText;              ///< as the recipe or the run had it
     std::optional<int> m_recipe;      ///< that the text is from
     std::map<int, QString> m_changed; ///< texts of recipes that a person has changed and left
     std::optional<Branch> m_branch;

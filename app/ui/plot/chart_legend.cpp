@@ -64,14 +64,31 @@ void ChartLegend::paintKey(QPainter& painter, const Part& part, int left) const 
     painter.drawLine(QPointF(left, middle), QPointF(left + kLine, middle));
 }
 
+/// As many of the last parts as there is room for, as those of the run's past come first; where
+/// that are not all, behind "+3".
+std::vector<ChartLegend::Part> ChartLegend::shown() const {
+    const auto widthOfAll = [this](const std::vector<Part>& parts) {
+        int all = -kBetween;
+        for (const Part& part : parts)
+            all += kBetween + widthOf(part);
+        return all;
+    };
+    std::vector<Part> parts = m_parts;
+    for (size_t missing = 1; widthOfAll(parts) > width() && missing <= m_parts.size(); ++missing) {
+        const auto begin = m_parts.begin() + static_cast<std::ptrdiff_t>(missing);
+        parts.assign(begin, m_parts.end());
+        parts.insert(parts.begin(), {'+' + QString::number(missing), {}, Qt::SolidLine});
+    }
+    return parts;
+}
+
 void ChartLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setFont(legendFont());
     int right = width();
-    for (auto part = m_parts.rbegin(); part != m_parts.rend(); ++part) {
+    const std::vector<Part> parts = shown();
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
         const int left = right - widthOf(*part);
-        if (left < 0)
-            return;
         painter.setPen(colours().secondary);
         painter.drawText(QRect(left, 0, right - left, height()), Qt::AlignRight | Qt::AlignVCenter,
                          part->text);

@@ -11,7 +11,7 @@ class QPainter;
 namespace rm {
 
 /// Values at the right of a chart's title, each with a piece of its line. Without room for all, the
-/// first ones are left out.
+/// last ones are there, behind "+3" for the others, which the tool tip names.
 class ChartLegend : public QWidget {
     Q_OBJECT
 public:
@@ -29,6 +29,7 @@ protected:
 
 private:
     int keyWidth() const;
+    std::vector<Part> shown() const;
     void paintKey(QPainter& painter, const Part& part, int left) const;
     int widthOf(const Part& part) const;
 

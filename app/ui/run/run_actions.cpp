@@ -413,10 +413,10 @@ QString RunActions::lossWords() const {
                   "that.")
             .arg(formatCount(*m_newest));
     const QString only = tr("it cannot be resumed, only launched again");
-    if (m_run.step <= 0)
+    if (m_run.trainedSteps() <= 0)
         return tr("It has no checkpoint: %1.").arg(only);
     return tr("It has no checkpoint: %1 lost, and %2.")
-        .arg(counted(m_run.step, tr("the only step is"), tr("all %1 steps are")), only);
+        .arg(counted(m_run.trainedSteps(), tr("the only step is"), tr("all %1 steps are")), only);
 }
 
 /// The run goes on while a person thinks about it.

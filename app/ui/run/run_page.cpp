@@ -352,7 +352,7 @@ namespace {
 
 /// Why a run stopped before it trained: "Its launch was cancelled"; else empty.
 QString whyUntrained(const RunSummary& run) {
-    const bool isUntrained = run.state == RunStateKind::kStopped && run.step == 0;
+    const bool isUntrained = run.state == RunStateKind::kStopped && run.trainedSteps() == 0;
     return isUntrained ? capitalized(run.message.toStdString()) : QString();
 }
 

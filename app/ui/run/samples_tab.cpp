@@ -56,9 +56,10 @@ void SamplesTab::buildUi() {
     row->addWidget(right, 1);
     m_stack = new QStackedWidget;
     m_stack->addWidget(content);
-    m_stack->addWidget(new EmptyState(
-        tr("No sample yet"),
-        tr("At each validation the model writes a few lines; they come to stand here.")));
+    m_stack->addWidget(
+        new EmptyState(tr("No sample yet"), tr("A model of text writes a few lines at each "
+                                               "validation; they come to stand here. A model "
+                                               "of pictures writes none.")));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_stack);

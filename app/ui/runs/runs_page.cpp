@@ -90,7 +90,7 @@ void RunsPage::wire() {
     });
     connect(m_table, &Table::opened, this,
             [this](int row) { Q_EMIT runChosen(m_rows->index(row, 0).data(kIdRole).toString()); });
-    connect(m_table, &Table::rowChosen, this, [this](int row) { m_delete->setEnabled(row >= 0); });
+    connect(m_table, &Table::rowChosen, this, &RunsPage::offerDelete);
     connect(m_model, &RunsModel::notesEdited, this,
             [this](const QString& run, const QString& notes) {
                 edit(NotesRequest{run, notes});
@@ -103,7 +103,6 @@ void RunsPage::wire() {
 }
 
 void RunsPage::restore() {
-    m_delete->setEnabled(false);
     m_table->sortByColumn(RunsModel::kCreated, Qt::DescendingOrder);
     refresh();
 }
@@ -140,7 +139,7 @@ void RunsPage::showRows() {
         m_stack->setCurrentWidget(m_table);
     m_filter->setVisible(m_model->rowCount() > 0);
     m_delete->setVisible(m_model->rowCount() > 0);
-    m_delete->setEnabled(!selectedRun().isEmpty());
+    offerDelete();
     m_trash->setVisible(!m_context.runs.trash().empty());
     m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
 }
@@ -168,8 +167,19 @@ void RunsPage::showMenu(const QPoint& at) {
     QAction* clean = menu->addAction(tr("Clean nodes"), this, &RunsPage::cleanSelected);
     clean->setEnabled(selected() && hasEnded(selected()->state));
     menu->addSeparator();
-    menu->addAction(tr("Delete"), this, &RunsPage::deleteSelected);
+    menu->setToolTipsVisible(true);
+    QAction* remove = menu->addAction(tr("Delete"), this, &RunsPage::deleteSelected);
+    remove->setEnabled(m_delete->isEnabled());
+    remove->setToolTip(m_delete->toolTip());
     menu->popup(m_table->viewport()->mapToGlobal(at));
+}
+
+void RunsPage::offerDelete() {
+    const RunSummary* run = selected();
+    const bool isLive = run && !hasEnded(run->state);
+    m_delete->setEnabled(run && !isLive);
+    m_delete->setToolTip(isLive ? tr("%1 has not ended: stop or pause it first").arg(run->name)
+                                : QString());
 }
 
 void RunsPage::renameSelected() {

@@ -38,6 +38,7 @@ private:
     void refresh();
     void showRows();
     void showMenu(const QPoint& at);
+    void offerDelete(); ///< where it can be done, else with the reason
     void renameSelected();
     void cleanSelected();
     void deleteSelected();

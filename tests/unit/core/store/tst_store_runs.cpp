@@ -56,6 +56,8 @@ private Q_SLOTS:
         QCOMPARE(run.totalSteps, int64_t(250));
         QCOMPARE(run.parentRun, "parent");
         QCOMPARE(run.parentStep, int64_t(40));
+        QCOMPARE(run.step, int64_t(40)); // where it begins
+        QCOMPARE(run.trainedSteps(), int64_t(0));
         QVERIFY(!run.loss && !run.validationLoss);
         QCOMPARE(store.reader().specToml("a"), requested.specToml);
     }
