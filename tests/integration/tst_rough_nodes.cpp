@@ -41,6 +41,7 @@ private Q_SLOTS:
     void initTestCase();
     void cleanup();
     void talkativeLoginShellIsUsable();
+    void aHomeOfAnyNameBehindTheCshTrains();
     void librariesOfAProfileAreForNobody();
     void endlessBannerIsABoundedError();
     void sshdThatIsAwayForAMomentIsAwaited();
@@ -134,6 +135,38 @@ void tst_rough_nodes::talkativeLoginShellIsUsable() {
     QVERIFY2(run.exitCode == 0, run.whole());
     const QString id = newestRun(cli().database())->id;
     QCOMPARE(flawIn(stepsInStore(cli().database(), id, "train/loss"), 2, 1, 30), QByteArray());
+}
+
+/// With blanks, an umlaut and a quote in it, and a login shell that is no POSIX shell.
+void tst_rough_nodes::aHomeOfAnyNameBehindTheCshTrains() {
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    constexpr int kPort = 2223;
+    const QString home = m_bed->path(QString::fromUtf8("it's a höme"));
+    OwnFile passwd = passwdWith(home);
+    passwd.content.replace("/bin/sh", "/bin/tcsh");
+    const auto server = SshServer::start({.space = m_bed->lab().node(1),
+                                          .address = NetworkLab::managementAddress(1),
+                                          .port = kPort,
+                                          .authorizedKey = m_bed->publicKey(),
+                                          .home = home,
+                                          .files = {passwd}});
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    const QString target =
+        "root@" + NetworkLab::managementAddress(1) + ':' + QString::number(kPort);
+    const CliResult added =
+        cli().run({"nodes", "add", "odd-home", "--ssh", target, "--key", m_bed->path("id_ed25519"),
+                   "--fingerprint", (*server)->fingerprint()});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const QString spec = m_bed->writeSpec("odd", {.steps = 30});
+    const CliResult run =
+        cli().run({"run", spec, "--wait", "--node", "node-a:1", "--node", "odd-home:1"}, 240000);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    const QString id = newestRun(cli().database())->id;
+    QCOMPARE(flawIn(stepsInStore(cli().database(), id, "train/loss"), 2, 1, 30), QByteArray());
+    const CliResult removed = cli().run({"nodes", "remove", "odd-home", "--yes"}, 60000);
+    QVERIFY2(removed.exitCode == 0, removed.whole());
+    QVERIFY(!QFile::exists(home + "/data/ringmaster/bundles"));
 }
 
 /// Neither for ranks nor for the trials that vouch for them. The agent brings its own libstdc++.

@@ -3,6 +3,7 @@
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
 #include "app/core/findings/text.h"
+#include "app/core/remote/error_tail.h"
 #include "app/core/remote/process_reader.h"
 #include "app/core/settings/paths.h"
 #include "shared/enforce.h"
@@ -100,6 +101,16 @@ Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader,
     return path;
 }
 
+/// The reason why a script ended that could start nothing any more, else `error`.
+tl::unexpected<Error> orNoPrograms(HostProcess& process, const Node& node, const Error& error) {
+    const std::string said = lastLine(process.errorText());
+    if (said.find("fork") == std::string::npos)
+        return tl::unexpected(error);
+    return failAs(say("deploy.send-agent", {{"node", node.name}}),
+                  {ErrorCode::kUnavailable,
+                   say("deploy.starts-no-programs", {{"node", node.name}, {"said", said}})});
+}
+
 Result<std::string> bootstrap(HostSession& session, const Node& node, const std::string& agent,
                               const std::string& sha256, std::stop_token stop) {
     const std::string attempt = say("deploy.send-agent", {{"node", node.name}});
@@ -110,15 +121,18 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
     const std::string line = sha256 + " " RINGMASTER_RELEASE "\n";
     if (auto sent = (*process)->write(std::as_bytes(std::span(line))); !sent)
         return failAs(attempt, sent.error());
-    RM_ASSIGN_OR_RETURN(const auto first, reader.line(seconds(20)));
-    if (first.starts_with("have "))
-        return afterWord(first, "have", attempt);
-    const auto platform = afterWord(first, "platform", attempt);
+    const auto first = reader.line(seconds(20));
+    if (!first)
+        return orNoPrograms(**process, node, first.error());
+    if (first->starts_with("have "))
+        return afterWord(*first, "have", attempt);
+    const auto platform = afterWord(*first, "platform", attempt);
     if (!platform)
         return platform;
     const auto libc = answer(reader, "libc", attempt);
-    if (!libc)
-        return libc;
+    if (!libc || libc->empty())
+        return orNoPrograms(**process, node,
+                            libc ? checkLibc(node.name, *libc).error() : libc.error());
     RM_RETURN_IF_ERROR(checkPlatform(node.name, *platform));
     RM_RETURN_IF_ERROR(checkLibc(node.name, *libc));
     RM_ASSIGN_OR_RETURN(const auto verdict, reader.line(seconds(20)));

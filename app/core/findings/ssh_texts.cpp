@@ -76,8 +76,12 @@ public:
         {"ssh.config-wrong",
          QT_TR_NOOP("{mistake}; mend it so that `ssh -G` takes it, then try again")},
         {"ssh.no-host-name",
-         QT_TR_NOOP("\"{name}\" is no host name: it may hold letters, digits, '-' and '.' alone, "
+         QT_TR_NOOP("\"{name}\" is no host name: it may hold letters, digits, '-', '_' and '.', "
                     "with 1 to 63 of them between dots; name the machine's address instead")},
+        {"ssh.not-followed",
+         QT_TR_NOOP("these lines of ssh_config are not followed here: {lines}; do without them "
+                    "(a key of a token: add it with ssh-add), or let ssh connect: "
+                    "ProxyCommand ssh -W %h:%p NAME")},
         {"ssh.other-logins", QT_TR_NOOP("other logins to it take too long; try again once they are "
                                         "through, or check fewer nodes at once")},
         {"ssh.address-not-found",
@@ -101,6 +105,11 @@ public:
              "no answer in time; the machine may be off, or a firewall is between: check both")},
         {"ssh.no-answer", QT_TR_NOOP("no answer in time; the machine may be off or overloaded, or "
                                      "a firewall is between: check that, then try again")},
+        {"ssh.large-packets-lost",
+         QT_TR_NOOP("it answered, and then nothing came while keys were exchanged: packets of full "
+                    "size may be lost on the way (a VPN or tunnel whose MTU is smaller than this "
+                    "computer's), or it is overloaded; set a smaller MTU here, such as `ip link "
+                    "set dev INTERFACE mtu 1280`, then try again")},
         {"ssh.turned-away",
          QT_TR_NOOP(
              "the server ended the connection at once; it takes no more logins at the moment "
@@ -130,6 +139,19 @@ public:
         {"ssh.key-not-given",
          QT_TR_NOOP("its key {shown} is the one known for it, but not the one that you gave "
                     "({given}). Compare both with the machine's own; nothing was sent to it")},
+        {"ssh.confirmed-once",
+         QT_TR_NOOP("`StrictHostKeyChecking {value}` is not followed here: each key is confirmed "
+                    "once")},
+        {"ssh.no-authorities",
+         QT_TR_NOOP("the authority for hosts in {where} is not asked: the key itself is confirmed "
+                    "once")},
+        {"ssh.key-revoked",
+         QT_TR_NOOP("its key {shown} is marked as revoked in {file} line {line}. Ask who runs it; "
+                    "nothing was sent to it")},
+        {"ssh.ask-for-keys", QT_TR_NOOP("ask KnownHostsCommand for the keys of a host")},
+        {"ssh.keys-not-told",
+         QT_TR_NOOP("{command} failed ({said}); mend it, or leave it out of ssh_config")},
+        {"ssh.no-answer-in-10-s", QT_TR_NOOP("no answer in 10 s")},
         {"ssh.key-changed",
          QT_TR_NOOP(
              "the host's key is not the one known for it. It shows {shown}; {file} line {line} has "
@@ -175,8 +197,8 @@ public:
 
         // Why a program did not start, or how it ended.
         {"ssh.odd-program",
-         QT_TR_NOOP(
-             "run '{program}': a program's path may hold letters, digits and ._:/,@%+- only")},
+         QT_TR_NOOP("run '{program}': a program is an absolute path, or a name of letters, digits "
+                    "and ._:,@%+- only")},
         {"ssh.odd-argument", QT_TR_NOOP("run {program}: argument '{argument}' holds more than "
                                         "letters, digits and ._:/=,@%+-")},
         {"ssh.starts-nothing",
@@ -223,6 +245,10 @@ public:
          QT_TR_NOOP("{node} runs {platform}; this release of Ringmaster trains on {ours} only")},
         {"deploy.musl", QT_TR_NOOP("{node} has musl instead of glibc; Ringmaster's trainer needs "
                                    "glibc 2.34 or later (Debian 12, Ubuntu 22.04 or newer)")},
+        {"deploy.starts-no-programs",
+         QT_TR_NOOP("{node} lets its user start no more programs ({said}): its limit of processes "
+                    "is reached; raise it (ulimit -u, nproc in limits.conf, pids.max), or end what "
+                    "runs there, then check again")},
         {"deploy.unknown-libc",
          QT_TR_NOOP("{node} does not tell its C library ({libc}); Ringmaster's trainer needs glibc "
                     "2.34 or later (Debian 12, Ubuntu 22.04 or newer)")},
@@ -244,9 +270,8 @@ public:
                     "{machine} with glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9), as in a "
                     "container with an sshd of its own")},
         {"deploy.fix-unanswered",
-         QT_TR_NOOP(
-             "check again; if it stays so, log in there and look at what its shell's profile does, "
-             "such as exit, and for what does not answer, such as a network drive")},
+         QT_TR_NOOP("check again; if it stays so, log in there and look for what does not answer, "
+                    "such as a network drive")},
 
         {"deploy.find-trainer", QT_TR_NOOP("find the trainer of this installation")},
         {"deploy.find-gpu-trainer",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/job_script.h"
 
+#include "app/core/remote/command_line.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -10,14 +12,6 @@
 namespace rm {
 
 namespace {
-
-/// The text quoted for a shell, whatever the path holds.
-std::string forShell(const std::string& text) {
-    std::string out = "'";
-    for (const char c : text)
-        out += c == '\'' ? "'\\''" : std::string(1, c);
-    return out + "'";
-}
 
 /// The processors of an agent: all of a node if its ranks use all GPUs or none; else their share.
 int cpusOfAgent(const JobOrder& order) {
@@ -135,8 +129,8 @@ std::string jobScript(const JobOrder& order) {
         step += " " + option;
     script += "trap : TERM USR1\n"
               "srun --ntasks-per-node=1" +
-              cpusOfStep + " --kill-on-bad-exit=0" + step + " \\\n    " + forShell(order.agent) +
-              " in-job " + order.runId +
+              cpusOfStep + " --kill-on-bad-exit=0" + step + " \\\n    " +
+              quotedForShell(order.agent) + " in-job " + order.runId +
               "\n"
               "code=$?\n"
               "# Told that its time is over: the run goes on when Slurm starts this job again.\n"

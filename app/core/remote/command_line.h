@@ -8,8 +8,12 @@
 
 namespace rm {
 
-/// kInvalid unless program and arguments consist of [A-Za-z0-9._:/=,@%+-] alone, so that no login
-/// shell reads anything into them.
+/// The text as one word of a POSIX shell, whatever it holds.
+std::string quotedForShell(const std::string& text);
+
+/// kInvalid unless the program is an absolute path without control characters, and the arguments
+/// (and a program that is a name alone) consist of [A-Za-z0-9._:/=,@%+-], so that no login shell
+/// reads anything into them.
 Result<void> checkWords(const std::string& program, const std::vector<std::string>& arguments);
 
 /// The checked words as the command of an exec channel, for any login shell: it becomes /bin/sh,
@@ -18,7 +22,8 @@ Result<void> checkWords(const std::string& program, const std::vector<std::strin
 Result<std::string> commandLine(const std::string& program,
                                 const std::vector<std::string>& arguments);
 
-/// A fixed script of ours as such a command, likewise; it must not hold a single quote.
-Result<std::string> scriptLine(const std::string& fixedScript);
+/// A script for /bin/sh as such a command, likewise. It is one line, as the csh takes no other;
+/// what a shell might read otherwise in single quotes is written as octal numbers.
+std::string scriptLine(const std::string& script);
 
 } // namespace rm

@@ -58,9 +58,9 @@ class HostSession {
 public:
     virtual ~HostSession() = default;
 
-    /// Starts `program` with `arguments`. Both may hold only [A-Za-z0-9._:/=,@%+-], so that a shell
-    /// cannot misread them; other data goes over stdin. On this computer no shell is involved, so
-    /// the program may be any path. After `stop` start, write() and exitCode() end soon with
+    /// Starts `program`, a name or an absolute path, with `arguments`, which may hold only
+    /// [A-Za-z0-9._:/=,@%+-], so that a shell cannot misread them; other data goes over stdin. On
+    /// this computer no shell is involved. After `stop` start, write() and exitCode() end soon with
     /// kUnavailable.
     virtual Result<std::unique_ptr<HostProcess>> start(const std::string& program,
                                                        const std::vector<std::string>& arguments,

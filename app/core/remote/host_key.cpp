@@ -3,10 +3,8 @@
 
 #include "app/core/findings/text.h"
 #include "app/core/remote/ssh_error.h"
-#include "shared/io/file.h"
 
 #include <memory>
-#include <sstream>
 
 namespace rm {
 
@@ -14,18 +12,7 @@ namespace {
 
 using Key = std::unique_ptr<ssh_key_struct, decltype(&ssh_key_free)>;
 using Denial = tl::unexpected<ConnectFailure>;
-
-std::string fingerprintOf(ssh_key key) {
-    unsigned char* hash = nullptr;
-    size_t length = 0;
-    if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &length) != SSH_OK)
-        return {};
-    char* text = ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, length);
-    ssh_clean_pubkey_hash(&hash);
-    std::string fingerprint = text == nullptr ? "" : text;
-    ssh_string_free_char(text);
-    return fingerprint;
-}
+using Connected = tl::expected<void, ConnectFailure>;
 
 std::string typeOf(ssh_key key) {
     return ssh_key_type_to_char(ssh_key_type(key));
@@ -37,35 +24,13 @@ Key shownKey(const SshLink& link) {
     return {key, &ssh_key_free};
 }
 
-/// The name under which known_hosts keeps the host.
-std::string knownName(const SshLink& link) {
-    const std::string host = link.option(SSH_OPTIONS_HOST);
-    return link.port() == 22 ? host : '[' + host + "]:" + std::to_string(link.port());
-}
-
-struct KnownKey {
-    std::string file;
-    int line = 0;
-    std::string key; ///< "ssh-ed25519 SHA256:..."
-};
-
-/// Where the host's recorded key stands, so that a person can look at it.
-std::optional<KnownKey> recordedKey(const SshLink& link, const std::string& file) {
-    const auto text = readFile(file);
-    if (!text)
-        return std::nullopt;
-    std::istringstream lines(*text);
-    std::string line;
-    for (int number = 1; std::getline(lines, line); ++number) {
-        ssh_knownhosts_entry* entry = nullptr;
-        if (ssh_known_hosts_parse_line(knownName(link).c_str(), line.c_str(), &entry) != SSH_OK)
-            continue;
-        KnownKey known{file, number,
-                       typeOf(entry->publickey) + ' ' + fingerprintOf(entry->publickey)};
-        ssh_knownhosts_entry_free(entry);
-        return known;
-    }
-    return std::nullopt;
+std::string base64Of(ssh_key key) {
+    char* text = nullptr;
+    if (ssh_pki_export_pubkey_base64(key, &text) != SSH_OK)
+        return {};
+    std::string base64 = text;
+    ssh_string_free_char(text);
+    return base64;
 }
 
 Denial deny(const Error& error, ConnectFailure::Need need = ConnectFailure::Need::kNothing,
@@ -79,59 +44,75 @@ Error denied(const SshLink& link, const std::string& why) {
     return failAs(attempt, {ErrorCode::kDenied, why}).value();
 }
 
-std::string whyChanged(const SshLink& link, const std::string& shown) {
-    for (const ssh_options_e which : {SSH_OPTIONS_KNOWNHOSTS, SSH_OPTIONS_GLOBAL_KNOWNHOSTS})
-        if (const auto known = recordedKey(link, link.option(which)))
-            return say("ssh.key-changed", {{"shown", shown},
-                                           {"file", known->file},
-                                           {"line", std::to_string(known->line)},
-                                           {"known", known->key},
-                                           {"command", "ssh-keygen -R '" + knownName(link) +
-                                                           "' -f '" + known->file + '\''}});
-    return say("ssh.key-changed-somewhere", {{"shown", shown}});
+std::string named(const KnownKey& key) {
+    return key.type + ' ' + key.fingerprint;
+}
+
+std::string whyChanged(const KnownHosts& known, const KnownKey& shown) {
+    for (const KnownKey& key : known.keys())
+        if (!key.isRevoked && key.line > 0)
+            return say("ssh.key-changed", {{"shown", named(shown)},
+                                           {"file", key.file},
+                                           {"line", std::to_string(key.line)},
+                                           {"known", named(key)},
+                                           {"command", "ssh-keygen -R '" + known.name() + "' -f '" +
+                                                           key.file + '\''}});
+    return say("ssh.key-changed-somewhere", {{"shown", named(shown)}});
 }
 
 /// First contact: a person decides about exactly this key.
-tl::expected<void, ConnectFailure> meet(const SshLink& link, const std::string& type,
-                                        const std::string& fingerprint,
-                                        const std::optional<std::string>& trusted) {
-    if (trusted && *trusted == fingerprint) {
-        if (ssh_session_update_known_hosts(link.get()) == SSH_OK)
-            return {};
-        const std::string file = link.option(SSH_OPTIONS_KNOWNHOSTS);
-        return deny(sshError(link, say("ssh.write-file", {{"file", file}})));
+Connected meet(const SshLink& link, const KnownHosts& known, const KnownKey& shown,
+               const HostKeyWish& wish) {
+    if (wish.trusted && *wish.trusted == shown.fingerprint) {
+        const auto kept = known.add(shown);
+        if (!kept)
+            return deny(kept.error());
+        return {};
     }
-    const Value ofType{"type", type}, shown{"fingerprint", fingerprint};
-    return deny(denied(link, trusted ? say("ssh.key-not-confirmed",
-                                           {ofType, shown, {"confirmed", *trusted}})
-                                     : say("ssh.key-unknown", {ofType, shown})),
-                ConnectFailure::Need::kTrustHostKey, fingerprint);
+    const Value ofType{"type", shown.type}, fingerprint{"fingerprint", shown.fingerprint};
+    std::string why = wish.trusted ? say("ssh.key-not-confirmed",
+                                         {ofType, fingerprint, {"confirmed", *wish.trusted}})
+                                   : say("ssh.key-unknown", {ofType, fingerprint});
+    if (!known.authority().empty())
+        append(why, say("ssh.no-authorities", {{"where", known.authority()}}));
+    if (!wish.unasked.empty())
+        append(why, say("ssh.confirmed-once", {{"value", wish.unasked}}));
+    return deny(denied(link, why), ConnectFailure::Need::kTrustHostKey, shown.fingerprint);
 }
 
 } // namespace
 
-tl::expected<void, ConnectFailure> checkHostKey(SshLink& link,
-                                                const std::optional<std::string>& trusted) {
+tl::expected<void, ConnectFailure> checkHostKey(SshLink& link, KnownHosts& known,
+                                                const HostKeyWish& wish,
+                                                const std::stop_token& stop) {
     const Key key = shownKey(link);
     if (!key)
         return deny(denied(link, say("ssh.no-key-shown")));
-    const std::string type = typeOf(key.get());
-    const std::string fingerprint = fingerprintOf(key.get());
-    if (fingerprint.empty())
+    const KnownKey shown{{}, 0, typeOf(key.get()), base64Of(key.get()), fingerprintOf(key.get())};
+    if (shown.fingerprint.empty())
         return deny(denied(link, say("ssh.no-fingerprint")));
+    const auto asked = known.askAbout(link, shown, stop);
+    if (!asked)
+        return deny(asked.error());
+    for (const KnownKey& revoked : known.keys())
+        if (revoked.isRevoked && revoked.fingerprint == shown.fingerprint)
+            return deny(
+                denied(link, say("ssh.key-revoked", {{"shown", named(shown)},
+                                                     {"file", revoked.file},
+                                                     {"line", std::to_string(revoked.line)}})));
     switch (ssh_session_is_known_server(link.get())) {
     case SSH_KNOWN_HOSTS_OK:
         // Known, but not the key that a person says the host has.
-        if (trusted && *trusted != fingerprint)
-            return deny(denied(link, say("ssh.key-not-given", {{"shown", type + ' ' + fingerprint},
-                                                               {"given", *trusted}})));
+        if (wish.trusted && *wish.trusted != shown.fingerprint)
+            return deny(denied(link, say("ssh.key-not-given",
+                                         {{"shown", named(shown)}, {"given", *wish.trusted}})));
         return {};
     case SSH_KNOWN_HOSTS_NOT_FOUND:
     case SSH_KNOWN_HOSTS_UNKNOWN:
-        return meet(link, type, fingerprint, trusted);
+        return meet(link, known, shown, wish);
     case SSH_KNOWN_HOSTS_CHANGED:
     case SSH_KNOWN_HOSTS_OTHER:
-        return deny(denied(link, whyChanged(link, type + ' ' + fingerprint)));
+        return deny(denied(link, whyChanged(known, shown)));
     case SSH_KNOWN_HOSTS_ERROR:
         break;
     }

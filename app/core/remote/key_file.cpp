@@ -3,7 +3,6 @@
 
 #include "app/core/findings/text.h"
 
-#include <QDir>
 #include <QFile>
 
 #include <cstdlib>
@@ -78,39 +77,6 @@ KeyFile loadKeyFile(const std::string& path, const Credentials& credentials) {
     return file;
 }
 
-/// What a %-token of an IdentityFile stands for; an unknown one stays as it is.
-std::string tokenValue(char token, const SshLink& link, const Node& node) {
-    switch (token) {
-    case '%':
-        return "%";
-    case 'd':
-        return QDir::homePath().toStdString();
-    case 'h':
-        return link.option(SSH_OPTIONS_HOST);
-    case 'n':
-        return node.sshHost;
-    case 'p':
-        return std::to_string(link.port());
-    case 'r':
-        return link.option(SSH_OPTIONS_USER);
-    case 'u':
-        return loginName();
-    default:
-        return {'%', token};
-    }
-}
-
-std::string expanded(const std::string& path, const SshLink& link, const Node& node) {
-    std::string out;
-    for (size_t at = 0; at < path.size(); ++at) {
-        if (path[at] == '%' && at + 1 < path.size())
-            out += tokenValue(path[++at], link, node);
-        else
-            out += path[at];
-    }
-    return underHome(out);
-}
-
 std::vector<KeyFile> usualKeyFiles(const Credentials& credentials) {
     std::vector<KeyFile> files;
     for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
@@ -128,12 +94,6 @@ std::string variable(const std::string& name) {
 
 } // namespace
 
-std::string underHome(const std::string& path) {
-    if (path != "~" && path.substr(0, 2) != "~/")
-        return path;
-    return QDir::homePath().toStdString() + path.substr(1);
-}
-
 std::string agentSocket(const SshConfig& config) {
     const std::string& said = config.identityAgent;
     if (said.empty() || said == "SSH_AUTH_SOCK")
@@ -145,7 +105,7 @@ std::string agentSocket(const SshConfig& config) {
     return said.starts_with('$') ? variable(said.substr(1)) : underHome(said);
 }
 
-KeyFiles loadKeyFiles(const SshLink& link, const SshConfig& config, const Node& node,
+KeyFiles loadKeyFiles(const SshConfig& config, const Node& node, const SshTokens& tokens,
                       const Credentials& credentials) {
     KeyFiles files;
     if (!node.identityFile.empty())
@@ -154,7 +114,7 @@ KeyFiles loadKeyFiles(const SshLink& link, const SshConfig& config, const Node& 
     if (files.areUsual)
         files.others = usualKeyFiles(credentials);
     for (const std::string& path : config.identityFiles)
-        files.others.push_back(loadKeyFile(expanded(path, link, node), credentials));
+        files.others.push_back(loadKeyFile(underHome(expandTokens(path, tokens)), credentials));
     files.agentSocket = agentSocket(config);
     files.isAgentLimited = config.identitiesOnly;
     return files;

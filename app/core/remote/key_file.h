@@ -4,6 +4,7 @@
 #include "app/core/remote/host.h"
 #include "app/core/remote/ssh_config.h"
 #include "app/core/remote/ssh_link.h"
+#include "app/core/remote/ssh_tokens.h"
 
 #include <memory>
 #include <optional>
@@ -34,7 +35,7 @@ struct KeyFiles {
 
 /// Reads them. A file that somebody named and that cannot be used has a problem, as has a usual one
 /// that is there.
-KeyFiles loadKeyFiles(const SshLink& link, const SshConfig& config, const Node& node,
+KeyFiles loadKeyFiles(const SshConfig& config, const Node& node, const SshTokens& tokens,
                       const Credentials& credentials);
 
 std::vector<std::string> problemsOf(const KeyFiles& files);
@@ -42,8 +43,5 @@ std::vector<std::string> problemsOf(const KeyFiles& files);
 /// The socket of the SSH agent, that of SSH_AUTH_SOCK unless ssh_config names another; empty: there
 /// is none.
 std::string agentSocket(const SshConfig& config);
-
-/// Expands "~/..." to $HOME, like all our paths.
-std::string underHome(const std::string& path);
 
 } // namespace rm

@@ -4,7 +4,9 @@
 #include "app/core/findings/text.h"
 
 #include <netdb.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -19,49 +21,54 @@ namespace {
 struct Question {
     std::mutex mutex;
     std::condition_variable_any answered;
-    std::optional<int> answer;
+    std::optional<FoundAddress> answer;
 };
 
-int ask(const std::string& host, int flags) {
+FoundAddress ask(const std::string& host, int family, int flags) {
     addrinfo hints{};
     hints.ai_flags = flags;
+    hints.ai_family = family;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+    FoundAddress answer{::getaddrinfo(host.c_str(), nullptr, &hints, &found)};
+    std::array<char, NI_MAXHOST> text{};
+    if (found != nullptr && ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(),
+                                          text.size(), nullptr, 0, NI_NUMERICHOST) == 0)
+        answer.address = text.data();
     if (found != nullptr)
         ::freeaddrinfo(found);
-    return code;
+    return answer;
 }
 
-std::shared_ptr<Question> askAside(const std::string& host, const HostLookup& lookUp) {
+std::shared_ptr<Question> askAside(const std::string& host, int family, const HostLookup& lookUp) {
     auto question = std::make_shared<Question>();
-    std::thread([question, host, lookUp] {
-        const int code = lookUp(host);
+    std::thread([question, host, family, lookUp] {
+        const FoundAddress found = lookUp(host, family);
         const std::lock_guard lock(question->mutex);
-        question->answer = code;
+        question->answer = found;
         question->answered.notify_all();
     }).detach();
     return question;
 }
 
-Result<void> verdict(const std::string& attempt, int code) {
-    if (code == 0)
-        return {};
+Result<std::string> verdict(const std::string& attempt, const FoundAddress& found) {
+    if (found.code == 0)
+        return found.address;
     return failAs(attempt, {ErrorCode::kUnavailable,
-                            say("ssh.address-not-found", {{"why", ::gai_strerror(code)}})});
+                            say("ssh.address-not-found", {{"why", ::gai_strerror(found.code)}})});
 }
 
 } // namespace
 
-int lookUpHost(const std::string& host) {
-    return ask(host, 0);
+FoundAddress lookUpHost(const std::string& host, int family) {
+    return ask(host, family, 0);
 }
 
-Result<void> awaitResolved(const std::string& host, const std::string& attempt,
-                           const Patience& patience, const HostLookup& lookUp) {
-    if (ask(host, AI_NUMERICHOST) == 0)
-        return {};
-    const auto question = askAside(host, lookUp);
+Result<std::string> awaitResolved(const std::string& host, int family, const std::string& attempt,
+                                  const Patience& patience, const HostLookup& lookUp) {
+    if (FoundAddress known = ask(host, AF_UNSPEC, AI_NUMERICHOST); known.code == 0)
+        return std::move(known.address);
+    const auto question = askAside(host, family, lookUp);
     std::unique_lock lock(question->mutex);
     const bool isAnswered = question->answered.wait_until(
         lock, patience.stop, patience.deadline, [&] { return question->answer.has_value(); });

@@ -8,15 +8,21 @@
 
 namespace rm {
 
-/// Looks up the addresses of a host: 0 or an EAI_ code of getaddrinfo(). Blocks without a limit.
-using HostLookup = std::function<int(const std::string& host)>;
+/// What getaddrinfo() says of a host.
+struct FoundAddress {
+    int code = 0;             ///< 0, or an EAI_ code
+    std::string address = {}; ///< the first one, as numbers: "10.0.0.7", "fe80::1%eth0"
+};
 
-int lookUpHost(const std::string& host);
+/// Looks up a host in a family (AF_UNSPEC: in any). Blocks without a limit.
+using HostLookup = std::function<FoundAddress(const std::string& host, int family)>;
 
-/// Waits until the system's resolver has found `host`. kUnavailable: it did not, the deadline
-/// passed, or a stop was requested. getaddrinfo() cannot be cancelled, so the lookup then ends on a
-/// thread of its own.
-Result<void> awaitResolved(const std::string& host, const std::string& attempt,
-                           const Patience& patience, const HostLookup& lookUp = &lookUpHost);
+FoundAddress lookUpHost(const std::string& host, int family);
+
+/// Waits until the system's resolver has found `host`; its first address. kUnavailable: it did not,
+/// the deadline passed, or a stop was requested. getaddrinfo() cannot be cancelled, so the lookup
+/// then ends on a thread of its own.
+Result<std::string> awaitResolved(const std::string& host, int family, const std::string& attempt,
+                                  const Patience& patience, const HostLookup& lookUp = &lookUpHost);
 
 } // namespace rm

@@ -9,11 +9,13 @@ target_sources(rm_core PRIVATE
     remote/credential_store.cpp
     remote/error_tail.cpp
     remote/handshake_gate.cpp
+    remote/helper_program.cpp
     remote/host_key.cpp
     remote/jump_host.cpp
     remote/key_file.cpp
     remote/keyring.cpp
     remote/keyring.h
+    remote/known_hosts.cpp
     remote/local_session.cpp
     remote/open_session.cpp
     remote/process_reader.cpp
@@ -27,6 +29,7 @@ target_sources(rm_core PRIVATE
     remote/ssh_link.cpp
     remote/ssh_process.cpp
     remote/ssh_session.cpp
+    remote/ssh_tokens.cpp
     remote/start_mark.cpp
     remote/waker.cpp)
 target_link_libraries(rm_core PRIVATE ssh Qt6Keychain::Qt6Keychain OpenSSL::Crypto)

@@ -2,18 +2,18 @@
 #include "app/core/remote/ssh_config.h"
 
 #include "app/core/findings/text.h"
-#include "app/core/remote/error_tail.h"
+#include "app/core/remote/helper_program.h"
 #include "shared/return_if_error.h"
 
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
-#include <QProcess>
 
 #include <pwd.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -23,7 +23,6 @@ namespace rm {
 
 namespace {
 
-constexpr int kLimitMs = 10'000;
 constexpr const char* kNoFile = "/dev/null";
 
 struct Account {
@@ -54,32 +53,19 @@ std::optional<QStringList> fileArguments() {
 
 Result<std::string> ask(const QStringList& arguments, const std::string& attempt,
                         const std::stop_token& stop) {
-    constexpr int kLookMs = 50;
-    QElapsedTimer timer;
-    timer.start();
-    QProcess ssh;
-    ssh.setStandardInputFile(QProcess::nullDevice());
-    // So that a `Match exec` is ended with it, and does not wait for a terminal.
-    ssh.setChildProcessModifier([] { ::setsid(); });
-    ssh.start("ssh", QStringList{"-G", "-T"} + arguments);
-    if (!ssh.waitForStarted(kLimitMs))
+    using End = HelperAnswer::End;
+    const HelperAnswer answer = runHelper("ssh", QStringList{"-G", "-T"} + arguments, stop);
+    if (answer.end == End::kNotStarted)
         return failAs(attempt,
-                      {ErrorCode::kUnavailable,
-                       say("ssh.not-installed", {{"why", ssh.errorString().toStdString()}})});
-    while (!ssh.waitForFinished(kLookMs) && ssh.state() != QProcess::NotRunning) {
-        if (!stop.stop_requested() && timer.elapsed() < kLimitMs)
-            continue;
-        ::kill(static_cast<pid_t>(-ssh.processId()), SIGKILL);
-        ssh.waitForFinished(kLimitMs);
-        if (stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+                      {ErrorCode::kUnavailable, say("ssh.not-installed", {{"why", answer.said}})});
+    if (answer.end == End::kCancelled)
+        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+    if (answer.end == End::kTooLate)
         return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.config-not-in-time")});
-    }
-    if (ssh.exitStatus() == QProcess::NormalExit && ssh.exitCode() == 0)
-        return ssh.readAllStandardOutput().toStdString();
+    if (answer.succeeded)
+        return answer.output;
     // The first line names the mistake, the last one only counts them.
-    const std::string said = withoutEscapes(ssh.readAllStandardError().trimmed().toStdString());
-    const std::string mistake = said.substr(0, said.find('\n'));
+    const std::string mistake = answer.said.substr(0, answer.said.find('\n'));
     return failAs(attempt, {ErrorCode::kInvalid, say("ssh.config-wrong", {{"mistake", mistake}})});
 }
 
@@ -93,6 +79,16 @@ ConfigValues valuesIn(const std::string& printed) {
             values[line.substr(0, space)].push_back(line.substr(space + 1));
     return values;
 }
+
+std::vector<std::string> wordsOf(const std::string& value) {
+    std::istringstream words(value);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+/// The ones that decide how a host is reached or who logs in, so that a connection may fail for
+/// want of them.
+constexpr std::array kNotFollowed{"bindinterface", "certificatefile", "pkcs11provider",
+                                  "securitykeyprovider", "verifyhostkeydns"};
 
 /// ssh prints some switches as true and false, which only it reads.
 std::string readable(const std::string& value) {
@@ -134,6 +130,24 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
             config.identityAgent = values.front();
         else if (key == "identitiesonly")
             config.identitiesOnly = values.front() == "yes";
+        else if (key == "addressfamily")
+            config.addressFamily = values.front();
+        else if (key == "bindaddress")
+            config.bindAddress = values.front();
+        else if (key == "hostkeyalias")
+            config.hostKeys.alias = values.front();
+        else if (key == "knownhostscommand")
+            config.hostKeys.command = values.front();
+        else if (key == "userknownhostsfile")
+            config.hostKeys.userFiles = wordsOf(values.front());
+        else if (key == "globalknownhostsfile")
+            config.hostKeys.globalFiles = wordsOf(values.front());
+        else if (key == "stricthostkeychecking")
+            config.hostKeys.unasked =
+                readable(values.front()) == "yes" ? "" : readable(values.front());
+        else if (std::ranges::find(kNotFollowed, key) != kNotFollowed.end())
+            for (const std::string& value : values)
+                config.notFollowed.push_back(key + ' ' + readable(value));
         else
             for (const std::string& value : values)
                 config.settings += key + ' ' + readable(value) + '\n';

@@ -19,6 +19,23 @@ struct SshConfig {
     std::vector<std::string> identityFiles; ///< those that it names, as written there
     std::string identityAgent;              ///< "none", a path or a variable; empty: SSH_AUTH_SOCK
     bool identitiesOnly = false; ///< no keys but identityFiles, not even of the SSH agent
+    std::string addressFamily;   ///< "inet", "inet6"; empty: either
+    std::string bindAddress;     ///< of this computer; empty: any
+
+    /// From where keys of hosts are known, see KnownHosts.
+    struct HostKeys {
+        std::string alias;   ///< HostKeyAlias; empty: the host's own name
+        std::string command; ///< KnownHostsCommand; empty: none
+        /// As written there, with ~ and tokens.
+        std::vector<std::string> userFiles = {"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
+        std::vector<std::string> globalFiles = {"/etc/ssh/ssh_known_hosts",
+                                                "/etc/ssh/ssh_known_hosts2"};
+        /// "no" or "accept-new": StrictHostKeyChecking, which is not followed; empty: it asks.
+        std::string unasked;
+    };
+    HostKeys hostKeys;
+    /// Settings that neither libssh nor we follow, as `ssh -G` prints them: "pkcs11provider x.so".
+    std::vector<std::string> notFollowed;
 };
 
 /// Blocks for some milliseconds if there is a file, and 10 s at most where a `Match exec` waits.

@@ -169,6 +169,15 @@ Result<void> SshLink::waitForTurn(const std::string& attempt,
     return {};
 }
 
+void SshLink::setHost(const std::string& name) {
+    m_host = name;
+    m_takesHost = setAddress(name);
+}
+
+bool SshLink::setAddress(const std::string& address) {
+    return ssh_options_set(m_session, SSH_OPTIONS_HOST, address.c_str()) == SSH_OK;
+}
+
 std::string SshLink::option(ssh_options_e which) const {
     char* value = nullptr;
     if (ssh_options_get(m_session, which, &value) != SSH_OK || value == nullptr)
@@ -186,8 +195,7 @@ unsigned SshLink::port() const {
 
 std::string SshLink::where() const {
     const std::string user = option(SSH_OPTIONS_USER);
-    return "ssh " + (user.empty() ? "" : user + '@') + option(SSH_OPTIONS_HOST) + ':' +
-           std::to_string(port());
+    return "ssh " + (user.empty() ? "" : user + '@') + m_host + ':' + std::to_string(port());
 }
 
 } // namespace rm

@@ -81,6 +81,14 @@ public:
     /// the peer gave no sign of life for too long, so the link is cut without a word of it.
     Result<void> checkAlive(const std::string& attempt);
 
+    /// Sets the host's name. Some that OpenSSH takes, libssh does not ("gpu_box"): then
+    /// takesHost() is false, and setAddress() is to be called before the connection is made.
+    void setHost(const std::string& name);
+    const std::string& host() const { return m_host; }
+    bool takesHost() const { return m_takesHost; }
+    /// Where it connects to instead of looking the name up.
+    bool setAddress(const std::string& address);
+
     std::string option(ssh_options_e which) const; ///< empty: not set
     unsigned port() const;
     /// "ssh user@host:port"
@@ -97,6 +105,8 @@ private:
     std::mutex m_turn;
     std::vector<Waker*> m_waiting; ///< of the threads in wait()
     ssh_session m_session;
+    std::string m_host;
+    bool m_takesHost = true;
     ssh_event m_event = nullptr;    ///< made by the first pump()
     ssh_counter_struct m_carried{}; ///< libssh keeps its address
     uint64_t m_heardBytes = 0;

@@ -12,10 +12,14 @@
 #include "app/core/remote/ssh_config.h"
 #include "app/core/remote/ssh_error.h"
 #include "app/core/remote/ssh_process.h"
+#include "app/core/remote/ssh_tokens.h"
 #include "shared/return_if_error.h"
 
 #include <QDir>
+#include <QRegularExpression>
 #include <QTemporaryFile>
+
+#include <sys/socket.h>
 
 #include <chrono>
 #include <thread>
@@ -47,6 +51,13 @@ bool apply(SshLink& link, const std::string& settings) {
                SSH_OK;
 }
 
+/// A name that may be looked up, or an IPv6 address with its interface.
+bool isHostName(const std::string& name) {
+    static const QRegularExpression form(
+        "^([A-Za-z0-9_-]{1,63}\\.)*[A-Za-z0-9_-]{1,63}\\.?$|^[0-9A-Fa-f:.]+%[A-Za-z0-9_.-]+$");
+    return name.size() <= 255 && form.match(QString::fromStdString(name)).hasMatch();
+}
+
 Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token stop = {}) {
     RM_ASSIGN_OR_RETURN(const auto config, sshConfigOf(node, std::move(stop)));
     const std::string attempt = say("ssh.prepare", {{"node", node.name}});
@@ -55,11 +66,13 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
     const int yes = 1;
     // First ssh_config, then the node's own settings, which override it.
     bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str());
-    // libssh says nothing of why.
-    if (good && !set(link, SSH_OPTIONS_HOST, config.hostName.c_str()))
+    link.setHost(config.hostName);
+    if (!link.takesHost() && !isHostName(config.hostName))
         return failAs(attempt,
                       {ErrorCode::kInvalid, say("ssh.no-host-name", {{"name", config.hostName}})});
-    good = good && apply(link, config.settings);
+    good =
+        good && apply(link, config.settings) &&
+        (config.bindAddress.empty() || set(link, SSH_OPTIONS_BINDADDR, config.bindAddress.c_str()));
     if (const std::string path = agentSocket(config); !path.empty())
         good = good && set(link, SSH_OPTIONS_IDENTITY_AGENT, path.c_str());
     if (!node.user.empty())
@@ -80,6 +93,10 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
     return config;
 }
 
+int familyOf(const std::string& addressFamily) {
+    return addressFamily == "inet" ? AF_INET : addressFamily == "inet6" ? AF_INET6 : AF_UNSPEC;
+}
+
 using Connected = tl::expected<void, ConnectFailure>;
 
 tl::unexpected<ConnectFailure> failed(const Error& error,
@@ -88,11 +105,8 @@ tl::unexpected<ConnectFailure> failed(const Error& error,
 }
 
 SshRoute routeOf(const SshLink& link) {
-    return {link.option(SSH_OPTIONS_USER),
-            link.option(SSH_OPTIONS_HOST),
-            static_cast<int>(link.port()),
-            link.option(SSH_OPTIONS_PROXYCOMMAND),
-            {}};
+    return {link.option(SSH_OPTIONS_USER),         link.host(), static_cast<int>(link.port()),
+            link.option(SSH_OPTIONS_PROXYCOMMAND), {},          {}};
 }
 
 /// The key by which HandshakeGate counts logins: the first server on the way, which with a jump
@@ -110,18 +124,45 @@ std::string firstServer(const SshRoute& route) {
     return way && way->proxy.empty() ? firstServer(*way) : route.proxy;
 }
 
-Connected connect(SshLink& link, const Patience& patience) {
+/// The command without the tokens that libssh would replace by the address that it was given.
+std::string withHost(const std::string& command, const std::string& host) {
+    return expandTokens(command, {{'h', host}});
+}
+
+/// libssh would wait for the resolver without a limit. With a proxy, that resolves the name.
+Connected findAddress(SshLink& link, const SshConfig& config, const std::string& attempt,
+                      const Patience& patience) {
+    if (const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND); !proxy.empty()) {
+        if (link.takesHost())
+            return {};
+        const std::string command = withHost(proxy, link.host());
+        set(link, SSH_OPTIONS_PROXYCOMMAND, command.c_str());
+        link.setAddress("127.0.0.1"); // which it does not connect to
+        return {};
+    }
+    const int family = familyOf(config.addressFamily);
+    auto found = awaitResolved(link.host(), family, attempt, patience);
+    if (!found)
+        return failed(found.error(), patience.stop.stop_requested() ? Cause::kOther : Cause::kName);
+    if (!link.takesHost() || family != AF_UNSPEC)
+        link.setAddress(*found);
+    return {};
+}
+
+Connected connect(SshLink& link, const SshConfig& config, const Patience& patience) {
     const std::string attempt = say("ssh.connect", {{"where", link.where()}});
     const auto orElse = [&](Cause cause) {
         return patience.stop.stop_requested() ? Cause::kOther : cause;
     };
-    // libssh would wait for the resolver without a limit. With a proxy, that resolves the name.
-    if (link.option(SSH_OPTIONS_PROXYCOMMAND).empty())
-        if (auto known = awaitResolved(link.option(SSH_OPTIONS_HOST), attempt, patience); !known)
-            return failed(known.error(), orElse(Cause::kName));
     JumpHost jump(link);
+    RM_RETURN_IF_ERROR(findAddress(link, config, attempt, patience));
     const auto answer =
         link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
+    // Its banner is a small packet, and what follows it are large ones.
+    if (!answer && !patience.stop.stop_requested() && ssh_get_serverbanner(link.get()) != nullptr)
+        return failed(
+            failAs(attempt, {ErrorCode::kUnavailable, say("ssh.large-packets-lost")}).value(),
+            Cause::kNoAnswer);
     if (!answer)
         return failed(answer.error(), orElse(Cause::kNoAnswer));
     if (*answer == SSH_OK)
@@ -138,6 +179,7 @@ Result<SshRoute> findRoute(const Node& node) {
     SshLink link;
     RM_ASSIGN_OR_RETURN(const auto config, configure(link, node));
     SshRoute route = routeOf(link);
+    route.text = link.where() + (route.proxy.empty() ? "" : " through " + route.proxy);
     if (route.user == loginName())
         route.user.clear();
     if (!node.identityFile.empty())
@@ -150,38 +192,51 @@ Result<SshRoute> findRoute(const Node& node) {
 std::string routeTo(const Node& node) {
     if (node.isLocal)
         return {};
-    SshLink link;
-    if (!configure(link, node))
-        return node.user + '@' + node.sshHost + ':' + std::to_string(node.port);
-    const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND);
-    return link.where() + (proxy.empty() ? "" : " through " + proxy);
+    const auto route = findRoute(node);
+    return route ? route->text : node.user + '@' + node.sshHost + ':' + std::to_string(node.port);
 }
 
 namespace {
 
-tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials& credentials,
-                                             std::stop_token stop) {
+tl::expected<SshLogin, ConnectFailure> logIn(std::shared_ptr<SshLink> link, const SshConfig& config,
+                                             const Node& node, const Credentials& credentials,
+                                             const std::stop_token& stop) {
     constexpr seconds kTurn{60}; // for logins before this one
-    auto link = std::make_shared<SshLink>();
-    const SshLink::Turn own(*link);
-    const auto config = configure(*link, node, stop);
-    if (!config)
-        return failed(config.error());
     const auto turn = HandshakeGate::enter(firstServer(routeOf(*link)),
                                            say("ssh.connect", {{"where", link->where()}}),
                                            {steady_clock::now() + kTurn, stop});
     if (!turn)
         return failed(turn.error());
     const auto now = steady_clock::now();
-    RM_RETURN_IF_ERROR(connect(*link, {now + seconds(10), stop}));
-    RM_RETURN_IF_ERROR(checkHostKey(*link, credentials.trustedFingerprint));
-    const auto keys = loadKeyFiles(*link, *config, node, credentials);
+    const SshTokens tokens = tokensOf(*link, config, node);
+    KnownHosts known(*link, config, tokens);
+    if (const auto prepared = known.prepare(*link, stop); !prepared)
+        return failed(prepared.error(), Cause::kHostKey);
+    RM_RETURN_IF_ERROR(connect(*link, config, {now + seconds(10), stop}));
+    RM_RETURN_IF_ERROR(checkHostKey(
+        *link, known, {credentials.trustedFingerprint, config.hostKeys.unasked}, stop));
+    const auto keys = loadKeyFiles(config, node, tokens, credentials);
     const Patience patience{now + seconds(15), stop};
     RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, patience));
     // sshd counts a login among its MaxStartups until a moment after it says that it has succeeded;
     // its next answer comes behind that. So long nobody else takes this turn.
     link->awaitFirstAnswer(patience);
     return SshLogin{std::move(link), problemsOf(keys)};
+}
+
+tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials& credentials,
+                                             std::stop_token stop) {
+    const auto link = std::make_shared<SshLink>();
+    const SshLink::Turn own(*link);
+    const auto config = configure(*link, node, stop);
+    if (!config)
+        return failed(config.error());
+    auto login = logIn(link, *config, node, credentials, stop);
+    if (!login && !config->notFollowed.empty() &&
+        login.error().need != ConnectFailure::Need::kTrustHostKey)
+        append(login.error().error.message,
+               say("ssh.not-followed", {{"lines", joined(config->notFollowed, ", ")}}));
+    return login;
 }
 
 } // namespace
@@ -244,8 +299,7 @@ Result<std::unique_ptr<HostProcess>> SshSession::start(const std::string& progra
 
 Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript,
                                                              std::stop_token stop) {
-    RM_ASSIGN_OR_RETURN(const auto line, scriptLine(fixedScript));
-    return exec(say("ssh.script"), line, std::move(stop));
+    return exec(say("ssh.script"), scriptLine(fixedScript), std::move(stop));
 }
 
 } // namespace rm

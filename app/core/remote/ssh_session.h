@@ -19,11 +19,14 @@ struct SshRoute {
     int port = 22;
     std::string proxy;   ///< jumpCommand() or another proxy command; empty: none
     std::string keyFile; ///< that a setting names; empty: the usual ones
+    /// "ssh user@host:port", and through which proxy or jump host. Equal where a password for the
+    /// one is one for the other.
+    std::string text;
 };
 Result<SshRoute> findRoute(const Node& node);
 
-/// findRoute() in words: "user@host:port", and through which proxy or jump host. Equal where a
-/// password for the one is one for the other.
+/// SshRoute::text; of a node whose way cannot be told, what its own settings say. Empty: it is this
+/// computer.
 std::string routeTo(const Node& node);
 
 struct SshLogin {

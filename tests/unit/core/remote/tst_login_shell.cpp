@@ -26,6 +26,8 @@ private Q_SLOTS:
     void shellThatEndsEarlySaysWhatItSaid();
     void shellThatWaitsIsGivenUp();
     void shellThatWaitsIsEnded();
+    void everyShellStartsScripts_data();
+    void everyShellStartsScripts();
 
 private:
     /// A session whose programs are started behind this ~/.bashrc.
@@ -188,6 +190,42 @@ void LoginShellTest::shellThatWaitsIsEnded() {
         QTRY_VERIFY(processesOf(kTrainer) >= 2); // the shell and its sleep
     }
     QTRY_COMPARE_WITH_TIMEOUT(processesOf(kTrainer), 0, 20'000);
+}
+
+void LoginShellTest::everyShellStartsScripts_data() {
+    QTest::addColumn<QByteArray>("shell");
+    for (const char* shell : {"/bin/sh", "/bin/bash", "/bin/tcsh"})
+        QTest::newRow(shell) << QByteArray(shell);
+}
+
+/// A script has lines, and what a shell may read something into; a program may lie in any folder.
+void LoginShellTest::everyShellStartsScripts() {
+    QFETCH(QByteArray, shell);
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    OwnFile passwd = passwdWith(m_home.path("home"));
+    passwd.content.replace("/bin/sh", shell);
+    QVERIFY(passwd.content.contains(shell));
+    QVERIFY(m_home.serve({.authorizedKey = m_home.publicKey(), .files = {passwd}}));
+    QVERIFY(m_home.know());
+    const auto session = openSession(m_home.node("node-a"), {}, {});
+    QVERIFY2(session, messageOf(session));
+    const std::string script =
+        "read -r line\nfor word in $line; do\n  echo \"$word!\"\ndone\n"
+        "echo it\\'s \\\\ 'a  b' ${HOME:+set} 100% *.no\necho ende\xc3\xa4\n";
+    auto started = (*session)->startScript(script);
+    QVERIFY2(started, started ? "" : started.error().message.c_str());
+    QVERIFY((*started)->write(std::as_bytes(std::span("one two\n", 8))));
+    QCOMPARE(readAll(**started),
+             std::string("one!\ntwo!\nit's \\ a  b set 100% *.no\nende\xc3\xa4\n"));
+    QCOMPARE((*started)->exitCode(10s).value_or(-1), 0);
+
+    const QString folder = m_home.path("It's \xc3\xa4 home! $(id) `id`");
+    QVERIFY(QDir().mkpath(folder) && QFile::copy("/usr/bin/printenv", folder + "/print env"));
+    const auto printed =
+        runToEnd(**session, (folder + "/print env").toStdString(), {"SHELL"}, {}, 30s);
+    QVERIFY2(printed, printed ? "" : printed.error().message.c_str());
+    QCOMPARE(*printed, shell.toStdString() + '\n');
 }
 
 QTEST_GUILESS_MAIN(LoginShellTest)

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include <netdb.h>
+#include <sys/socket.h>
 
 #include <future>
 #include <thread>
@@ -32,9 +33,9 @@ public:
     ~DeadResolver() { m_let.set_value(); }
 
     HostLookup lookUp() const {
-        return [end = m_end](const std::string&) {
+        return [end = m_end](const std::string&, int) {
             end.wait();
-            return EAI_AGAIN;
+            return FoundAddress{EAI_AGAIN};
         };
     }
 
@@ -64,18 +65,21 @@ void TestResolver::addressesNeedNoResolver_data() {
 
 void TestResolver::addressesNeedNoResolver() {
     QFETCH(QByteArray, host);
-    const auto never = [](const std::string&) -> int { qFatal("the resolver was asked"); };
-    QVERIFY(awaitResolved(host.toStdString(), "connect", until(5s), never));
+    const auto never = [](const std::string&, int) -> FoundAddress {
+        qFatal("the resolver was asked");
+    };
+    QVERIFY(awaitResolved(host.toStdString(), AF_UNSPEC, "connect", until(5s), never));
 }
 
 void TestResolver::aNameOfThisMachineIsFound() {
-    const auto found = awaitResolved("localhost", "connect", until(10s));
+    const auto found = awaitResolved("localhost", AF_UNSPEC, "connect", until(10s));
     QVERIFY2(found, messageOf(found));
 }
 
 void TestResolver::whatTheResolverSaysIsTold() {
-    const auto found = awaitResolved("gone.example", "connect to gone.example", until(5s),
-                                     [](const std::string&) { return EAI_NONAME; });
+    const auto found =
+        awaitResolved("gone.example", AF_UNSPEC, "connect to gone.example", until(5s),
+                      [](const std::string&, int) { return FoundAddress{EAI_NONAME}; });
     QVERIFY(!found);
     QCOMPARE(found.error().code, ErrorCode::kUnavailable);
     QVERIFY2(messageOf(found).startsWith("connect to gone.example: find its address: "),
@@ -88,15 +92,16 @@ void TestResolver::aStopEndsTheWaitForADeadResolver() {
     const std::jthread other([&source] { source.request_stop(); });
     QElapsedTimer timer;
     timer.start();
-    const auto found =
-        awaitResolved("far.example", "connect", until(60s, source.get_token()), dead.lookUp());
+    const auto found = awaitResolved("far.example", AF_UNSPEC, "connect",
+                                     until(60s, source.get_token()), dead.lookUp());
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
     QVERIFY2(messageOf(found).endsWith("cancelled"), messageOf(found));
 }
 
 void TestResolver::patienceEndsTheWaitForADeadResolver() {
     const DeadResolver dead;
-    const auto found = awaitResolved("far.example", "connect", until(50ms), dead.lookUp());
+    const auto found =
+        awaitResolved("far.example", AF_UNSPEC, "connect", until(50ms), dead.lookUp());
     QVERIFY2(messageOf(found).contains("no answer in time; check the network"), messageOf(found));
 }
 

@@ -32,6 +32,8 @@ private Q_SLOTS:
     void closedPortIsUnavailable();
     void unknownNameIsSaid();
     void whatIsNoHostNameIsSaid();
+    void aNameWithAnUnderscoreIsLookedUp();
+    void aStandstillAfterTheBannerNamesLargePackets();
     void refusedLoginIsNoMatterOfTheNetwork();
     void busyServerIsAskedAgainUntilItLetsUsIn();
     void refusedPortIsAskedAgainForAWhile();
@@ -193,8 +195,7 @@ void SshSessionTest::unknownNameIsSaid() {
 
 void SshSessionTest::whatIsNoHostNameIsSaid() {
     Node there = node();
-    for (const std::string& host :
-         {std::string(64, 'a') + ".invalid", std::string("a_b.invalid")}) {
+    for (const std::string& host : {std::string(64, 'a') + ".invalid", std::string("a..invalid")}) {
         there.sshHost = host;
         const auto opened = openSession(there, {}, {});
         QVERIFY(!opened);
@@ -202,6 +203,34 @@ void SshSessionTest::whatIsNoHostNameIsSaid() {
         const std::string words = "\"" + host + "\" is no host name";
         QVERIFY2(messageOf(opened).contains(words.c_str()), messageOf(opened));
     }
+}
+
+void SshSessionTest::aNameWithAnUnderscoreIsLookedUp() {
+    Node there = node();
+    there.sshHost = "gpu_box.invalid";
+    const auto opened = openSession(there, {}, {});
+    QVERIFY(!opened);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kName);
+}
+
+/// The server's banner arrives, and no large packet: as where a tunnel's MTU is smaller than told.
+void SshSessionTest::aStandstillAfterTheBannerNamesLargePackets() {
+    QTcpServer mute;
+    QVERIFY(mute.listen(QHostAddress::LocalHost));
+    connect(&mute, &QTcpServer::newConnection, &mute,
+            [&mute] { mute.nextPendingConnection()->write("SSH-2.0-OpenSSH_9.2p1\r\n"); });
+    Node there = node();
+    there.port = mute.serverPort();
+    tl::expected<std::unique_ptr<HostSession>, ConnectFailure> opened;
+    std::atomic<bool> isDone = false;
+    std::jthread opening([&] {
+        opened = openSession(there, {}, {});
+        isDone = true;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(isDone, 30'000);
+    QVERIFY(!opened);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kNoAnswer);
+    QVERIFY2(messageOf(opened).contains("MTU"), messageOf(opened));
 }
 
 void SshSessionTest::refusedLoginIsNoMatterOfTheNetwork() {

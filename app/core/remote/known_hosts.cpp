@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/known_hosts.h"
+
+#include "app/core/findings/text.h"
+#include "app/core/remote/helper_program.h"
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+#include "shared/return_if_error.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <sstream>
+
+namespace rm {
+
+namespace {
+
+constexpr const char* kCommand = "KnownHostsCommand";
+constexpr size_t kLargestFile = 64u << 20;
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+/// Takes the first word off the line.
+std::string_view nextWord(std::string_view& line) {
+    constexpr std::string_view kBlanks = " \t\r";
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+    line.remove_prefix(word.size());
+    return word;
+}
+
+/// A file that takes no line, as of a person who keeps no keys.
+bool keepsNothing(const std::string& file) {
+    const QFileInfo info(QString::fromStdString(file));
+    return file == "none" || (info.exists() && !info.isFile());
+}
+
+std::string ownFile() {
+    return (Paths::fromEnvironment().config + "/known_hosts").toStdString();
+}
+
+/// A file of which a person sees every line, with one more.
+Result<void> appendLine(const std::string& file, const std::string& line) {
+    RM_RETURN_IF_ERROR(makeFolders(QFileInfo(QString::fromStdString(file)).path().toStdString()));
+    QFile out(QString::fromStdString(file));
+    const bool isNew = !out.exists();
+    const auto failed = [&out] {
+        return tl::unexpected(Error{ErrorCode::kDenied, out.errorString().toStdString()});
+    };
+    if (!out.open(QIODevice::ReadWrite | QIODevice::Append))
+        return failed();
+    if (isNew)
+        out.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+    const bool isOpenLine = out.size() > 0 && out.seek(out.size() - 1) && out.read(1) != "\n";
+    const std::string text = (isOpenLine ? "\n" : "") + line + '\n';
+    if (out.write(text.data(), static_cast<qint64>(text.size())) < 0 || !out.flush())
+        return failed();
+    return {};
+}
+
+} // namespace
+
+std::string fingerprintOf(ssh_key key) {
+    unsigned char* hash = nullptr;
+    size_t length = 0;
+    if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &length) != SSH_OK)
+        return {};
+    char* text = ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, length);
+    ssh_clean_pubkey_hash(&hash);
+    std::string fingerprint = text == nullptr ? "" : text;
+    ssh_string_free_char(text);
+    return fingerprint;
+}
+
+KnownHosts::KnownHosts(const SshLink& link, const SshConfig& config, SshTokens tokens)
+    : m_settings(config.hostKeys)
+    , m_tokens(std::move(tokens))
+    , m_shown(QDir::tempPath() + "/ringmaster-hosts-XXXXXX") {
+    const std::string host = lower(link.host());
+    m_name = !m_settings.alias.empty() ? lower(m_settings.alias)
+             : link.port() == 22       ? host
+                                       : '[' + host + "]:" + std::to_string(link.port());
+}
+
+Result<void> KnownHosts::prepare(SshLink& link, const std::stop_token& stop) {
+    for (const auto* files : {&m_settings.userFiles, &m_settings.globalFiles})
+        for (const std::string& file : *files)
+            read(underHome(expandTokens(file, m_tokens)));
+    read(ownFile());
+    SshTokens tokens = m_tokens;
+    tokens.insert({{'H', m_name}, {'I', "ORDER"}, {'t', "NONE"}, {'f', "NONE"}, {'K', "NONE"}});
+    RM_RETURN_IF_ERROR(ask(tokens, stop));
+    return show(link);
+}
+
+Result<void> KnownHosts::askAbout(SshLink& link, const KnownKey& shown,
+                                  const std::stop_token& stop) {
+    if (m_settings.command.empty())
+        return {};
+    SshTokens tokens = m_tokens;
+    tokens.insert({{'H', m_name},
+                   {'I', "HOSTNAME"},
+                   {'t', shown.type},
+                   {'f', shown.fingerprint},
+                   {'K', shown.base64}});
+    RM_RETURN_IF_ERROR(ask(tokens, stop));
+    return show(link);
+}
+
+Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& stop) {
+    using End = HelperAnswer::End;
+    QStringList words = QProcess::splitCommand(QString::fromStdString(m_settings.command));
+    if (words.isEmpty() || m_settings.command == "none")
+        return {};
+    for (QString& word : words)
+        word = QString::fromStdString(expandTokens(word.toStdString(), tokens));
+    const std::string program = underHome(words.takeFirst().toStdString());
+    const HelperAnswer answer = runHelper(QString::fromStdString(program), words, stop);
+    if (answer.end == End::kCancelled)
+        return fail(ErrorCode::kUnavailable, say("ssh.ask-for-keys") + ": cancelled");
+    if (!answer.succeeded)
+        return failAs(say("ssh.ask-for-keys"),
+                      {ErrorCode::kDenied,
+                       say("ssh.keys-not-told",
+                           {{"command", m_settings.command},
+                            {"said", answer.end == End::kTooLate ? say("ssh.no-answer-in-10-s")
+                                                                 : answer.said}})});
+    take(kCommand, answer.output);
+    return {};
+}
+
+void KnownHosts::read(const std::string& file) {
+    if (const auto text = readFile(file, kLargestFile))
+        take(file, *text);
+}
+
+KnownLines knownLinesIn(std::string_view text, const std::string& name, const std::string& source) {
+    KnownLines found;
+    std::istringstream lines{std::string(text)};
+    std::string whole;
+    for (int number = 1; std::getline(lines, whole); ++number) {
+        std::string_view line = whole;
+        std::string marker;
+        std::string_view hosts = nextWord(line);
+        if (hosts.starts_with('@')) {
+            marker = hosts;
+            hosts = nextWord(line);
+        }
+        const std::string type(nextWord(line)), key(nextWord(line));
+        if (hosts.empty() || hosts.starts_with('#') || key.empty())
+            continue;
+        const std::string plain = std::string(hosts) + ' ' + type + ' ' + key;
+        ssh_knownhosts_entry* entry = nullptr;
+        if (ssh_known_hosts_parse_line(name.c_str(), plain.c_str(), &entry) != SSH_OK)
+            continue;
+        if (marker == "@cert-authority" && found.authority.empty())
+            found.authority = source + " line " + std::to_string(number);
+        else if (marker.empty() || marker == "@revoked")
+            found.keys.push_back(
+                {source, number, type, key, fingerprintOf(entry->publickey), !marker.empty()});
+        ssh_knownhosts_entry_free(entry);
+    }
+    return found;
+}
+
+void KnownHosts::take(const std::string& source, std::string_view text) {
+    KnownLines found = knownLinesIn(text, m_name, source);
+    std::ranges::move(found.keys, std::back_inserter(m_keys));
+    if (m_authority.empty())
+        m_authority = found.authority;
+}
+
+Result<void> KnownHosts::show(SshLink& link) {
+    std::string text;
+    for (const KnownKey& key : m_keys)
+        if (!key.isRevoked)
+            text += "* " + key.type + ' ' + key.base64 + '\n';
+    const bool isWritten = m_shown.open() && m_shown.resize(0) && m_shown.seek(0) &&
+                           m_shown.write(text.data(), static_cast<qint64>(text.size())) >= 0 &&
+                           m_shown.flush();
+    if (!isWritten)
+        return failAs(say("ssh.write-file", {{"file", m_shown.fileName().toStdString()}}),
+                      {ErrorCode::kUnavailable, m_shown.errorString().toStdString()});
+    ssh_options_set(link.get(), SSH_OPTIONS_KNOWNHOSTS,
+                    m_shown.fileName().toLocal8Bit().constData());
+    ssh_options_set(link.get(), SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
+    return {};
+}
+
+Result<void> KnownHosts::add(const KnownKey& key) const {
+    std::string file = ownFile();
+    if (!m_settings.userFiles.empty())
+        if (const auto first = underHome(expandTokens(m_settings.userFiles.front(), m_tokens));
+            !keepsNothing(first))
+            file = behindLinks(first);
+    const auto written = appendLine(file, m_name + ' ' + key.type + ' ' + key.base64);
+    return written ? written : failAs(say("ssh.write-file", {{"file", file}}), written.error());
+}
+
+} // namespace rm

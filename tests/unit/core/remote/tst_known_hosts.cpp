@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+#include "tests/support/requirement.h"
+#include "tests/support/ssh_home.h"
+#include "tests/unit/core/remote/session_text.h"
+
+#include <QTest>
+
+using namespace rm;
+
+/// Where keys of hosts are looked for and kept: as OpenSSH does by the same ~/.ssh/config. Against
+/// a real OpenSSH server on loopback; HOME is a folder of the test's own.
+class KnownHostsTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init();
+
+    void aKeyIsKnownByItsAlias();
+    void aKeyThatIsTrustedIsKeptUnderTheAlias();
+    void everyFileIsReadAndTheFirstIsWritten();
+    void whatIsKeptNowhereIsKeptByUs();
+    void aCommandMayTellTheKeys();
+    void aCommandThatFailsIsNamed();
+    void aRevokedKeyIsRefused();
+    void authoritiesAndSwitchedOffQuestionsAreNamed();
+    void aLineThatCannotBeReadHidesNoOther();
+    void aLastLineWithoutItsEndStaysWhole();
+    void aNameThatLibsshRefusesGoesThroughAProxy();
+    void whatIsNotFollowedIsNamed();
+
+private:
+    Node box() const {
+        Node node;
+        node.name = node.sshHost = "box";
+        return node;
+    }
+    /// ~/.ssh/config leads "box" to the server, with these lines.
+    void configure(const QString& lines) const {
+        QVERIFY(
+            m_home.write("config", QStringLiteral("Host box\n  HostName 127.0.0.1\n  Port %1\n%2")
+                                       .arg(m_home.server().port())
+                                       .arg(lines)));
+    }
+    /// Without the host: "ssh-ed25519 AAAA...".
+    QString key() const { return m_home.server().knownHostsLine().section(' ', 1); }
+    QString textOf(const QString& path) const {
+        return QString::fromStdString(readFile(path.toStdString()).value_or("none"));
+    }
+    Credentials trusting() const {
+        Credentials credentials;
+        credentials.trustedFingerprint = m_home.server().fingerprint().toStdString();
+        return credentials;
+    }
+    bool enters(const Credentials& credentials = {}) const {
+        const auto opened = openSession(box(), credentials, {});
+        if (!opened)
+            qWarning("%s", messageOf(opened).constData());
+        return opened.has_value();
+    }
+    /// Not entered, as the key is not known; what is said of it.
+    QByteArray question() const {
+        const auto opened = openSession(box(), {}, {});
+        return opened || opened.error().need != ConnectFailure::Need::kTrustHostKey
+                   ? QByteArray()
+                   : messageOf(opened);
+    }
+
+    SshHome m_home;
+};
+
+void KnownHostsTest::initTestCase() {
+    const auto can = canRunSshd();
+    RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
+    const auto prepared = m_home.prepare().and_then(
+        [this] { return m_home.serve({.authorizedKey = m_home.publicKey()}); });
+    QVERIFY2(prepared, prepared ? "" : prepared.error().message.c_str());
+}
+
+void KnownHostsTest::init() {
+    QVERIFY(m_home.write("known_hosts", {}));
+}
+
+/// As cloud tools write it, with a file of their own.
+void KnownHostsTest::aKeyIsKnownByItsAlias() {
+    configure("  UserKnownHostsFile ~/.ssh/cloud_hosts\n  HostKeyAlias compute.111\n"
+              "  CheckHostIP no\n");
+    QVERIFY(m_home.write("cloud_hosts", "compute.111 " + key() + '\n'));
+    QVERIFY(enters());
+    // Another machine had this address before: that says nothing of this one.
+    QVERIFY(m_home.write("cloud_hosts", "compute.111 " + key() + "\n[127.0.0.1]:" +
+                                            QString::number(m_home.server().port()) + ' ' +
+                                            m_home.publicKey() + '\n'));
+    QVERIFY(enters());
+    QVERIFY(m_home.write("cloud_hosts", m_home.server().knownHostsLine() + '\n'));
+    QVERIFY(!question().isEmpty());
+}
+
+void KnownHostsTest::aKeyThatIsTrustedIsKeptUnderTheAlias() {
+    configure("  UserKnownHostsFile ~/.ssh/new_hosts\n  HostKeyAlias compute.222\n");
+    QVERIFY(enters(trusting()));
+    QCOMPARE(textOf(m_home.path(".ssh/new_hosts")), "compute.222 " + key() + '\n');
+    QCOMPARE(textOf(m_home.path(".ssh/known_hosts")), QString());
+    QVERIFY(enters());
+    QVERIFY(m_home.write("new_hosts", "compute.222 " + m_home.publicKey() + '\n'));
+    const auto refused = openSession(box(), trusting(), {});
+    QVERIFY(!refused);
+    QVERIFY2(messageOf(refused).contains("ssh-keygen -R 'compute.222' -f '" +
+                                         m_home.path(".ssh/new_hosts").toUtf8()),
+             messageOf(refused));
+}
+
+void KnownHostsTest::everyFileIsReadAndTheFirstIsWritten() {
+    configure("  UserKnownHostsFile ~/.ssh/first ~/.ssh/second\n");
+    QVERIFY(m_home.write("second", m_home.server().knownHostsLine() + '\n'));
+    QVERIFY(enters());
+    QVERIFY(m_home.write("second", {}));
+    QVERIFY(enters(trusting()));
+    QCOMPARE(textOf(m_home.path(".ssh/first")), m_home.server().knownHostsLine() + '\n');
+    configure("  UserKnownHostsFile ~/.ssh/none\n  GlobalKnownHostsFile ~/.ssh/first\n");
+    QVERIFY(enters());
+}
+
+/// As where machines are often made anew.
+void KnownHostsTest::whatIsKeptNowhereIsKeptByUs() {
+    configure("  UserKnownHostsFile /dev/null\n");
+    QVERIFY(!question().isEmpty());
+    QVERIFY(enters(trusting()));
+    QVERIFY(enters());
+    const QString own = Paths::fromEnvironment().config + "/known_hosts";
+    QCOMPARE(textOf(own), m_home.server().knownHostsLine() + '\n');
+    QVERIFY(QFile::remove(own));
+}
+
+void KnownHostsTest::aCommandMayTellTheKeys() {
+    const QString noted = m_home.path("noted");
+    QVERIFY(writeFileAtomically(
+        m_home.path("keys.sh").toStdString(),
+        ("echo \"$*\" >> '" + noted + "'; echo \"$1 " + key() + "\"\n").toStdString()));
+    configure("  KnownHostsCommand /bin/sh " + m_home.path("keys.sh") + " %H %I %t %f\n");
+    QVERIFY(enters());
+    const QString host = m_home.server().knownHostsLine().section(' ', 0, 0);
+    QCOMPARE(textOf(noted), host + " ORDER NONE NONE\n" + host + " HOSTNAME ssh-ed25519 " +
+                                m_home.server().fingerprint() + '\n');
+}
+
+void KnownHostsTest::aCommandThatFailsIsNamed() {
+    configure("  KnownHostsCommand /bin/ls /no/such/folder\n");
+    const auto refused = openSession(box(), {}, {});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().cause, ConnectFailure::Cause::kHostKey);
+    for (const char* words : {"/bin/ls /no/such/folder failed", "cannot access"})
+        QVERIFY2(messageOf(refused).contains(words), messageOf(refused));
+}
+
+void KnownHostsTest::aRevokedKeyIsRefused() {
+    configure({});
+    QVERIFY(m_home.write("known_hosts",
+                         m_home.server().knownHostsLine() + "\n@revoked * " + key() + '\n'));
+    const auto refused = openSession(box(), trusting(), {});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().need, ConnectFailure::Need::kNothing);
+    QVERIFY2(messageOf(refused).contains("revoked in") && messageOf(refused).contains("line 2"),
+             messageOf(refused));
+}
+
+void KnownHostsTest::authoritiesAndSwitchedOffQuestionsAreNamed() {
+    configure("  StrictHostKeyChecking no\n");
+    QVERIFY(m_home.write("known_hosts",
+                         "@cert-authority *,[127.0.0.1]:* " + m_home.publicKey() + '\n'));
+    const QByteArray said = question();
+    QVERIFY2(said.contains("`StrictHostKeyChecking no` is not followed"), said);
+    QVERIFY2(said.contains("the authority for hosts in") && said.contains("known_hosts line 1"),
+             said);
+}
+
+void KnownHostsTest::aLineThatCannotBeReadHidesNoOther() {
+    configure({});
+    QVERIFY(m_home.write("known_hosts",
+                         "* ssh-ed25519 AAAAnokey\n\n#\nhalf\n*\tunknown-type AAAA\n" +
+                             m_home.server().knownHostsLine().replace(' ', "\t") + '\n'));
+    QVERIFY(enters());
+}
+
+void KnownHostsTest::aLastLineWithoutItsEndStaysWhole() {
+    configure({});
+    QVERIFY(m_home.write("known_hosts", "elsewhere " + m_home.publicKey()));
+    QVERIFY(enters(trusting()));
+    QCOMPARE(textOf(m_home.path(".ssh/known_hosts")),
+             "elsewhere " + m_home.publicKey() + '\n' + m_home.server().knownHostsLine() + '\n');
+}
+
+void KnownHostsTest::aNameThatLibsshRefusesGoesThroughAProxy() {
+    const QString noted = m_home.path("proxied");
+    QVERIFY(writeFileAtomically(m_home.path("proxy.sh").toStdString(),
+                                ("echo \"$1 $2\" > '" + noted + "'\nexec 3<>/dev/tcp/127.0.0.1/" +
+                                 QString::number(m_home.server().port()) +
+                                 "\ncat <&3 &\nexec cat >&3\n")
+                                    .toStdString()));
+    QVERIFY(m_home.write("config", "Host gpu_box\n  ProxyCommand bash " + m_home.path("proxy.sh") +
+                                       " %h %p\n"));
+    QVERIFY(m_home.write("known_hosts", "gpu_box " + key() + '\n'));
+    Node node;
+    node.name = node.sshHost = "gpu_box";
+    const auto opened = openSession(node, {}, {});
+    QVERIFY2(opened, messageOf(opened));
+    QVERIFY2((*opened)->where().find("gpu_box") != std::string::npos, (*opened)->where().c_str());
+    QCOMPARE(textOf(noted), QString("gpu_box 22\n"));
+}
+
+void KnownHostsTest::whatIsNotFollowedIsNamed() {
+    QVERIFY(m_home.write("known_hosts", m_home.server().knownHostsLine() + '\n'));
+    configure("  BindInterface no-such-interface\n");
+    QVERIFY(enters());
+    QVERIFY(m_home.write("config", "Host box\n  HostName 127.0.0.1\n  Port 1\n"
+                                   "  BindInterface no-such-interface\n"));
+    const auto refused = openSession(box(), {}, {});
+    QVERIFY(!refused);
+    QVERIFY2(messageOf(refused).contains("not followed here: bindinterface no-such-interface"),
+             messageOf(refused));
+}
+
+QTEST_GUILESS_MAIN(KnownHostsTest)
+#include "tst_known_hosts.moc"
