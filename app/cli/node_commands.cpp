@@ -8,6 +8,7 @@
 #include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
+#include "app/core/fleet/ssh_aliases.h"
 #include "app/core/fleet/ssh_offers.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/node/ssh_address.h"
@@ -323,32 +324,39 @@ int printOffers(const CommandContext& context, const std::vector<SshOffer>& offe
     return 0;
 }
 
-Result<Node> importedFrom(const std::vector<SshOffer>& offers, const std::string& alias) {
-    const std::string attempt = "import " + alias + ": ";
-    const auto offer = std::find_if(offers.begin(), offers.end(), [&](const SshOffer& each) {
-        return each.node.sshHost == alias;
-    });
-    if (offer == offers.end())
-        return fail(ErrorCode::kNotFound,
-                    attempt + "it is no name of ~/.ssh/config; ringmaster nodes import lists them");
-    if (!offer->known.empty())
-        return fail(ErrorCode::kInvalid, attempt + "it is in the list as " + offer->known);
-    if (!offer->problem.empty())
-        return fail(ErrorCode::kInvalid, attempt + offer->problem);
-    return offer->node;
+Result<Node> importedFrom(const SshOffer& offer) {
+    const std::string attempt = "import " + offer.node.sshHost + ": ";
+    if (!offer.known.empty())
+        return fail(ErrorCode::kInvalid, attempt + "it is in the list as " + offer.known);
+    if (!offer.problem.empty())
+        return fail(ErrorCode::kInvalid, attempt + offer.problem);
+    return offer.node;
+}
+
+/// What ssh_config says of these names. Of many that takes seconds, which is said.
+std::vector<SshOffer> offersOf(CommandContext& context, const std::vector<std::string>& aliases) {
+    constexpr size_t kMany = 100;
+    if (aliases.size() >= kMany)
+        std::cerr << "reading where ~/.ssh/config leads with "
+                  << counted(std::ssize(aliases), "name") << std::endl;
+    return sshOffers(context.fleet().nodes(), aliases);
 }
 
 int runNodesImport(CommandContext& context, const ImportOptions& options) {
-    const auto offers = sshOffers(context.fleet().nodes());
+    const auto all = sshAliases();
     if (options.aliases.empty() && !options.all)
-        return printOffers(context, offers);
-    std::vector<std::string> aliases = options.aliases;
-    for (const SshOffer& offer : offers)
-        if (options.all && offer.known.empty() && offer.problem.empty())
-            aliases.push_back(offer.node.sshHost);
+        return printOffers(context, offersOf(context, all));
+    for (const std::string& alias : options.aliases)
+        if (std::ranges::find(all, alias) == all.end())
+            return printError(context,
+                              {ErrorCode::kNotFound, "import " + alias +
+                                                         ": it is no name of ~/.ssh/config; "
+                                                         "ringmaster nodes import lists them"});
     std::vector<Node> wanted;
-    for (const std::string& alias : aliases) {
-        auto node = importedFrom(offers, alias);
+    for (const SshOffer& offer : offersOf(context, options.all ? all : options.aliases)) {
+        auto node = importedFrom(offer);
+        if (!node && options.all)
+            continue;
         if (!node)
             return printError(context, node.error());
         node->groups = options.groups;

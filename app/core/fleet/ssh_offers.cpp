@@ -7,7 +7,9 @@
 #include "app/core/remote/jump_host.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <thread>
 
 namespace rm {
 
@@ -38,7 +40,7 @@ SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes,
     const std::string jump = jumpHostsIn(offer.route.proxy);
     offer.passes = jump.empty() ? offer.route.proxy : jump;
     const bool isTaken = std::ranges::find(nodes, offer.node.name, &Node::name) != nodes.end();
-    if (const auto same = known.find(routeTo(offer.node)); same != known.end())
+    if (const auto same = known.find(offer.route.text); same != known.end())
         offer.known = same->second;
     else if (offer.problem.empty() && isTaken)
         offer.problem = say("gpu.node-name-taken-by-other");
@@ -54,11 +56,21 @@ std::string nodeNameFor(const std::string& host) {
     return name;
 }
 
-std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes) {
+std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes,
+                                const std::vector<std::string>& aliases) {
     const auto known = routesOf(nodes);
-    std::vector<SshOffer> offers;
-    for (const std::string& alias : sshAliases())
-        offers.push_back(offerOf(alias, nodes, known));
+    std::vector<SshOffer> offers(aliases.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+        for (size_t at = next++; at < aliases.size(); at = next++)
+            offers[at] = offerOf(aliases[at], nodes, known);
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned count = 1;
+         count < std::min<size_t>(std::thread::hardware_concurrency(), aliases.size()); ++count)
+        threads.emplace_back(work);
+    work();
+    threads.clear();
     return offers;
 }
 

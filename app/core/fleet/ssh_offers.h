@@ -18,11 +18,12 @@ struct SshOffer {
     std::string problem; ///< why it cannot be added; empty: it can, unless it is `known`
 };
 
-/// All names of ~/.ssh/config and the files it includes, in their order, against the nodes that
-/// there are. `ssh -G` reads the configuration, as it does for a connection (ssh_config.h), and so
-/// runs the commands of Match exec, but for no name that checkNode() refuses: not for the GUI's
-/// thread.
-std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes);
+/// These names of ~/.ssh/config (sshAliases() has all) against the nodes that there are. `ssh -G`
+/// reads the configuration, as it does for a connection (ssh_config.h), and so runs the commands of
+/// Match exec, but for no name that checkNode() refuses: not for the GUI's thread. Takes some
+/// milliseconds for each.
+std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes,
+                                const std::vector<std::string>& aliases);
 
 /// The name of a node that is reached as `host`: ':' and '%' of IPv6 may not stand in it.
 std::string nodeNameFor(const std::string& host);

@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/import_nodes_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/ssh_aliases.h"
 #include "app/core/node/ssh_address.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -68,8 +69,9 @@ ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
     m_confirm->setEnabled(false);
     connect(m_rows, &QStandardItemModel::itemChanged, this, &ImportNodesDialog::refresh);
     connect(m_confirm, &QPushButton::clicked, this, &ImportNodesDialog::submit);
-    whenAnswered(QtConcurrent::run([nodes = fleet.nodes()] { return sshOffers(nodes); }), this,
-                 [this](const std::vector<SshOffer>& offers) { show(offers); });
+    whenAnswered(
+        QtConcurrent::run([nodes = fleet.nodes()] { return sshOffers(nodes, sshAliases()); }), this,
+        [this](const std::vector<SshOffer>& offers) { show(offers); });
 }
 
 void ImportNodesDialog::show(const std::vector<SshOffer>& offers) {

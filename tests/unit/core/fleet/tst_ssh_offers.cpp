@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/ssh_aliases.h"
 #include "app/core/fleet/ssh_offers.h"
 #include "app/core/remote/jump_host.h"
 #include "shared/io/file.h"
@@ -65,7 +66,7 @@ void SshOffersTest::configure(const QByteArray& text, const QString& name) const
 }
 
 SshOffer SshOffersTest::offerOf(const std::string& alias, const std::vector<Node>& nodes) {
-    for (const SshOffer& offer : sshOffers(nodes))
+    for (const SshOffer& offer : sshOffers(nodes, sshAliases()))
         if (offer.node.sshHost == alias)
             return offer;
     return {};
@@ -154,7 +155,7 @@ void SshOffersTest::namesThatCannotBeNodesSayWhy() {
 
 void SshOffersTest::withoutAConfigNothingIsOffered() {
     QVERIFY(QFile::remove(m_home->filePath(".ssh/config")));
-    QVERIFY(sshOffers({}).empty());
+    QVERIFY(sshOffers({}, sshAliases()).empty());
 }
 
 void SshOffersTest::jumpHostsOfANodeArePassedAsThoseOfSshConfig() {
