@@ -39,11 +39,16 @@ PNGS = {
     "one-bit": (lambda p: p.convert("1"), {}),
     "colour-key": (lambda p: p, {"transparency": (1, 2, 3)}),
 }
+WEBPS = {
+    "lossy": (lambda p: p, {"quality": 90}),
+    "lossless": (lambda p: p, {"lossless": True}),
+    "webp-rgba": (with_alpha, {"quality": 90}),
+}
 
 
 def write_all(folder, sizes, only=None):
     """Yields (path, width, height) of every kind, or of those named, in every size."""
-    for suffix, kinds, options in ((".jpg", JPEGS, {"quality": 90}), (".png", PNGS, {})):
+    for suffix, kinds, options in ((".jpg", JPEGS, {"quality": 90}), (".png", PNGS, {}), (".webp", WEBPS, {})):
         for name, (change, more) in kinds.items():
             if only and name not in only:
                 continue

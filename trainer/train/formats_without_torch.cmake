@@ -4,6 +4,7 @@
 # own, so that fuzzers read by the very same code.
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
+find_library(RINGMASTER_WEBP webp REQUIRED)
 find_library(RINGMASTER_SENTENCEPIECE sentencepiece REQUIRED)
 find_library(RINGMASTER_SENTENCEPIECE_TRAIN sentencepiece_train REQUIRED)
 find_library(RINGMASTER_ONIGURUMA onig REQUIRED)
@@ -28,6 +29,7 @@ add_library(rm_train_formats STATIC
     workloads/resnet/image.cpp
     workloads/resnet/image_jpeg.cpp
     workloads/resnet/image_png.cpp
+    workloads/resnet/image_webp.cpp
     workloads/translation/pairs/catalogue.cpp
     workloads/translation/pairs/catalogue_pairs.cpp
     workloads/translation/pairs/pair.cpp
@@ -36,5 +38,5 @@ add_library(rm_train_formats STATIC
     workloads/translation/pairs/tsv.cpp)
 target_link_libraries(rm_train_formats PUBLIC rm_shared
     PRIVATE ${RINGMASTER_SENTENCEPIECE_TRAIN} ${RINGMASTER_SENTENCEPIECE} ${RINGMASTER_ONIGURUMA}
-        ${RINGMASTER_UTF8PROC} JPEG::JPEG PNG::PNG)
+        ${RINGMASTER_UTF8PROC} ${RINGMASTER_WEBP} JPEG::JPEG PNG::PNG)
 rm_unity(rm_train_formats)

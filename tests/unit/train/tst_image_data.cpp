@@ -105,12 +105,12 @@ private Q_SLOTS:
     void aClassThatWouldVanishIsRefused_data() {
         QTest::addColumn<QString>("file");
         QTest::addColumn<QString>("why");
-        QTest::newRow("webp") << "b/one.webp"
-                              << "one.webp is of a kind that is not read; convert it and its like";
+        QTest::newRow("gif") << "b/one.gif"
+                             << "one.gif is of a kind that is not read; convert it and its like";
         QTest::newRow("among others") << "a/two.TIFF"
                                       << "two.TIFF is of a kind that is not read";
         QTest::newRow("no picture") << "b/readme.md"
-                                    << "the class b has no .jpg, .jpeg or .png files";
+                                    << "the class b has no .jpg, .jpeg, .png or .webp files";
     }
 
     void aClassThatWouldVanishIsRefused() {
@@ -247,7 +247,8 @@ private Q_SLOTS:
         const auto batch = images.read(0, 6);
         QVERIFY(batch);
         QCOMPARE(batch->targets, int64_t{6});
-        QCOMPARE(batch->bad, (std::vector<BadSample>{{bad, "neither a JPEG nor a PNG"}}));
+        QCOMPARE(batch->bad,
+                 (std::vector<BadSample>{{bad, "neither a JPEG nor a PNG nor a WebP"}}));
         const auto labels = labelsOf(*batch);
         QCOMPARE(std::count(labels.begin(), labels.end(), 1), 4);
         TrainingImages again(*ImageFolder::scan({folder.path()}), kSize, 7);

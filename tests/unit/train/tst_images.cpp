@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include <ATen/ops/empty.h>
+#include <webp/encode.h>
 
 #include <cstring>
 
@@ -55,6 +56,18 @@ struct SizeOnly final : ImageReader {
 
 std::string beFour(uint32_t number) {
     return {char(number >> 24), char(number >> 16), char(number >> 8), char(number)};
+}
+
+std::string webpOf(const Picture& picture, bool isLossless) {
+    uint8_t* bytes = nullptr;
+    const int stride = picture.width * 3;
+    const size_t size = isLossless ? WebPEncodeLosslessRGB(picture.rgb.data(), picture.width,
+                                                           picture.height, stride, &bytes)
+                                   : WebPEncodeRGB(picture.rgb.data(), picture.width,
+                                                   picture.height, stride, 95, &bytes);
+    std::string text(reinterpret_cast<const char*>(bytes), size);
+    WebPFree(bytes);
+    return text;
 }
 
 /// The CRC of PNG's chunks, bit by bit.
@@ -112,6 +125,8 @@ private Q_SLOTS:
         row("jpeg, grey", jpegOf(picture, {.grey = true}));
         row("png", pngOf(picture));
         row("png, interlaced", pngOf(picture, true));
+        row("webp", webpOf(picture, false));
+        row("webp, lossless", webpOf(picture, true));
     }
 
     void colourComesBack() {
@@ -119,6 +134,9 @@ private Q_SLOTS:
         const auto png = decode(pngOf(picture));
         QVERIFY(png);
         QCOMPARE(meanDifference(*png, picture), 0.0);
+        const auto webp = decode(webpOf(picture, true));
+        QVERIFY(webp);
+        QCOMPARE(meanDifference(*webp, picture), 0.0);
         const auto jpeg = decode(jpegOf(picture, {.coarseness = 1}));
         QVERIFY(jpeg);
         QVERIFY(meanDifference(*jpeg, picture) < 2);

@@ -3,6 +3,7 @@
 
 #include "trainer/train/workloads/resnet/image_codecs.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -12,6 +13,9 @@ namespace {
 
 constexpr std::array<uint8_t, 3> kJpegStart = {0xff, 0xd8, 0xff};
 constexpr std::array<uint8_t, 8> kPngStart = {0x89, 'P', 'N', 'G', 0x0d, 0x0a, 0x1a, 0x0a};
+constexpr std::array<uint8_t, 4> kRiffStart = {'R', 'I', 'F', 'F'};
+constexpr size_t kRiffHeader = 8; ///< that word and a length
+constexpr std::array<uint8_t, 4> kWebpStart = {'W', 'E', 'B', 'P'};
 
 template <size_t size>
 bool startsWith(std::span<const std::byte> bytes, const std::array<uint8_t, size>& start) {
@@ -25,7 +29,11 @@ Result<std::unique_ptr<ImageReader>> ImageReader::open(std::span<const std::byte
         return openJpeg(bytes);
     if (startsWith(bytes, kPngStart))
         return openPng(bytes);
-    return fail(ErrorCode::kCorrupt, bytes.empty() ? "it is empty" : "neither a JPEG nor a PNG");
+    if (startsWith(bytes, kRiffStart) &&
+        startsWith(bytes.subspan(std::min(kRiffHeader, bytes.size())), kWebpStart))
+        return openWebp(bytes);
+    return fail(ErrorCode::kCorrupt,
+                bytes.empty() ? "it is empty" : "neither a JPEG nor a PNG nor a WebP");
 }
 
 Result<void> ImageReader::setSize(int64_t width, int64_t height) {
@@ -45,6 +53,15 @@ Pixels makePixels(const Region& region, int64_t reduction, size_t margin) {
     pixels.room = std::make_unique_for_overwrite<uint8_t[]>(pixels.bytes() + 2 * margin);
     pixels.rgb = pixels.room.get() + margin;
     return pixels;
+}
+
+Pixels cut(const Pixels& whole, const Region& region) {
+    Pixels part = makePixels(region);
+    const auto rowBytes = static_cast<size_t>(region.width) * 3;
+    for (int64_t y = 0; y < region.height; ++y)
+        std::memcpy(part.rgb + static_cast<size_t>(y) * rowBytes,
+                    whole.rgb + ((region.y + y) * whole.width + region.x) * 3, rowBytes);
+    return part;
 }
 
 } // namespace rm

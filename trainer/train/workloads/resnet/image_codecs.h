@@ -8,7 +8,13 @@ namespace rm {
 Result<std::unique_ptr<ImageReader>> openJpeg(std::span<const std::byte> bytes);
 Result<std::unique_ptr<ImageReader>> openPng(std::span<const std::byte> bytes);
 
+/// A lossy or lossless one, no animation.
+Result<std::unique_ptr<ImageReader>> openWebp(std::span<const std::byte> bytes);
+
 /// Room for `region` shrunk by `reduction`, with `margin` bytes more before and after it.
 Pixels makePixels(const Region& region, int64_t reduction = 1, size_t margin = 0);
+
+/// The pixels of a part.
+Pixels cut(const Pixels& whole, const Region& region);
 
 } // namespace rm

@@ -31,13 +31,14 @@ std::string extensionOf(const fs::path& path) {
 }
 
 bool isPicture(const std::string& extension) {
-    return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+    return extension == ".jpg" || extension == ".jpeg" || extension == ".png" ||
+           extension == ".webp";
 }
 
 /// Pictures all the same, which are not read: without them a class would be another.
 bool isOtherPicture(const std::string& extension) {
-    constexpr std::string_view kOthers[] = {".webp", ".bmp", ".tif",  ".tiff", ".gif", ".ppm",
-                                            ".pgm",  ".jp2", ".avif", ".heic", ".jxl"};
+    constexpr std::string_view kOthers[] = {".bmp", ".tif", ".tiff", ".gif",  ".ppm",
+                                            ".pgm", ".jp2", ".avif", ".heic", ".jxl"};
     return std::ranges::find(kOthers, extension) != std::end(kOthers);
 }
 
@@ -84,9 +85,10 @@ Result<ByClass> picturesIn(const std::string& root) {
                                              "its like to .png or .jpg");
     for (const auto& [name, pictures] : classes)
         if (pictures.empty())
-            return fail(ErrorCode::kInvalid, attempt(root) + ": the class " + name +
-                                                 " has no .jpg, .jpeg or .png files of its own; "
-                                                 "remove that folder, or put pictures there");
+            return fail(ErrorCode::kInvalid,
+                        attempt(root) + ": the class " + name +
+                            " has no .jpg, .jpeg, .png or .webp files of its own; "
+                            "remove that folder, or put pictures there");
     return classes;
 }
 
@@ -107,9 +109,10 @@ Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots) {
         names->roots.push_back(withoutSlash(path));
         RM_ASSIGN_OR_RETURN(const auto found, picturesIn(names->roots.back()));
         if (found.empty())
-            return fail(ErrorCode::kInvalid,
-                        attempt(path) +
-                            ": it has no folders (one a class) with .jpg, .jpeg or .png files");
+            return fail(
+                ErrorCode::kInvalid,
+                attempt(path) +
+                    ": it has no folders (one a class) with .jpg, .jpeg, .png or .webp files");
         for (const auto& [name, pictures] : found)
             for (const std::string& picture : pictures) {
                 byClass[name].push_back({root, 0, names->text.size()});

@@ -112,15 +112,6 @@ void PngReader::readPlain(const Region& region, uint8_t* row, Pixels& out) {
     }
 }
 
-Pixels cut(const Pixels& whole, const Region& region) {
-    Pixels part = makePixels(region);
-    const auto rowBytes = static_cast<size_t>(region.width) * 3;
-    for (int64_t y = 0; y < region.height; ++y)
-        std::memcpy(part.rgb + static_cast<size_t>(y) * rowBytes,
-                    whole.rgb + ((region.y + y) * whole.width + region.x) * 3, rowBytes);
-    return part;
-}
-
 Result<Pixels> PngReader::read(const Region& region, int64_t) {
     if (!guarded([this] { askForRgb(); }))
         return failure();
