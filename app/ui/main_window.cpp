@@ -117,6 +117,7 @@ void MainWindow::wire() {
                            tr("Not all that is stored can be read: what is missing here may be "
                               "there"),
                            why);
+            m_runs->refresh();
         });
     });
     connect(m_store, &StoreThread::broken, m_toast, &Toast::say);

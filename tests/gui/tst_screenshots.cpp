@@ -285,6 +285,12 @@ void TestScreenshots::runsUnread() {
                      "keeps that file and puts what can be read of it in its place"});
     const auto forget = qScopeGuard(&forgetPassingReadFailure);
     QTRY_VERIFY(banner->isVisibleTo(&empty.window()));
+    const auto says = [&empty](const QString& text) {
+        return std::ranges::any_of(empty.window().findChildren<QLabel*>(), [&](const QLabel* each) {
+            return each->isVisible() && each->text() == text;
+        });
+    };
+    QVERIFY(says("The runs cannot be read") && !says("No runs yet"));
     shoot(empty.window(), "runs-unread");
 }
 

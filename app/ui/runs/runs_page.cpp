@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/run_dialogs.h"
@@ -62,12 +63,15 @@ void RunsPage::buildUi() {
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),
                              tr("New run"));
+    m_unread = new EmptyState(tr("The runs cannot be read"),
+                              tr("Which there are is not known; above it is said why."));
     m_nothingFound = new EmptyState(tr("No run matches"), tr("No run holds all of these words."),
                                     tr("Clear the filter"));
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_nothingFound);
+    m_stack->addWidget(m_unread);
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     card->body()->addWidget(m_stack);
@@ -132,7 +136,7 @@ void RunsPage::refresh() {
 
 void RunsPage::showRows() {
     if (m_model->rowCount() == 0)
-        m_stack->setCurrentWidget(m_empty);
+        m_stack->setCurrentWidget(readFailure() ? m_unread : m_empty);
     else if (m_rows->rowCount() == 0)
         m_stack->setCurrentWidget(m_nothingFound);
     else

@@ -24,6 +24,7 @@ class RunsPage : public QWidget {
     Q_OBJECT
 public:
     explicit RunsPage(const AppContext& context, QWidget* parent = nullptr);
+    void refresh(); ///< also where what is stored can no longer be read
     void focusFilter();
     bool focusTable(); ///< false: there are no rows
 
@@ -35,7 +36,6 @@ private:
     void buildUi();
     void wire();
     void restore();
-    void refresh();
     void showRows();
     void showMenu(const QPoint& at);
     void offerDelete(); ///< where it can be done, else with the reason
@@ -58,6 +58,7 @@ private:
     Table* m_table;
     EmptyState* m_empty;
     EmptyState* m_nothingFound;
+    EmptyState* m_unread;
     RunsModel* m_model;
     RunsFilter* m_rows;
 };
