@@ -93,6 +93,27 @@ private Q_SLOTS:
         QCOMPARE(pairsIn(out).size(), size_t{3});
     }
 
+    void twoFilesLineByLineBecomeAShardOfPairs() {
+        const PairFolder folder;
+        const std::string source =
+            folder.write("train.en", "\xef\xbb\xbfone\r\ntwo \"2\"\tand\n\none\n");
+        const std::string target = folder.write("train.it", "uno\ndue\n\nuno");
+        const std::string out = folder.path("out.rmpairs");
+        const QStringList arguments{"--kind", "pairs", "--out", text(out), "--max-bad", "0.3"};
+        const Ended ended = prepare(arguments + QStringList{text(source), text(target)});
+        QVERIFY2(ended.exitCode == 0, qPrintable(ended.err));
+        QVERIFY2(ended.out.contains("2 pairs from 2 files, 1 duplicates"), qPrintable(ended.out));
+        QVERIFY2(ended.err.contains("train.en:3: no source"), qPrintable(ended.err));
+        QCOMPARE(pairsIn(out), (std::vector<Pair>{{"one", "uno"}, {"two \"2\" and", "due"}}));
+        QCOMPARE(PairFile::peek(out)->sourceLanguage, std::string("en"));
+        QCOMPARE(PairFile::peek(out)->targetLanguage, std::string("it"));
+        folder.write("train.it", "uno\ndue\n\nuno\ntre\n");
+        const Ended refused = prepare(arguments + QStringList{text(source), text(target)});
+        QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kUsage));
+        for (const char* part : {"train.en: it has 4 lines", "train.it has 5"})
+            QVERIFY2(refused.err.contains(part), qPrintable(refused.err));
+    }
+
     void fewBrokenLinesAreWarningsAndManyAnError() {
         const PairFolder folder;
         const std::string in = folder.write("in.tsv", "one\tuno\nbroken\ntwo\tdue\n");

@@ -7,9 +7,11 @@
 #include "tests/unit/train/picture_files.h"
 #include "tests/unit/train/trainer_run.h"
 #include "tests/unit/train/translation_run.h"
+#include "trainer/train/formats/weights.h"
 
 #include <QTest>
 
+#include <cmath>
 #include <filesystem>
 
 using namespace rm;
@@ -159,6 +161,41 @@ private Q_SLOTS:
             m_folder.write("small.json", QByteArray::fromStdString(bpeJson({{"t", "h"}}).dump()));
         const QString said = refusal(spec);
         QVERIFY2(said.contains("they are for 256 tokens, the tokenizer has 258"), qPrintable(said));
+    }
+
+    /// Named as Lightning does, and without biases, as nanoGPT has it unless asked.
+    void weightsOfOtherTrainersBegin() {
+        RunSpec spec = unchanging(m_specs["gpt"]);
+        auto weights = readWeights(spec.model.startFrom);
+        QVERIFY(weights);
+        std::erase_if(*weights, [](const Weight& each) { return each.name.ends_with(".bias"); });
+        for (Weight& each : *weights)
+            each.name = "model." + each.name;
+        const std::string file = m_folder.path("lightning.safetensors");
+        QVERIFY(writeWeights(file, *weights));
+        spec.model.startFrom = file;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), std::vector<int>{0});
+        const auto begun = readWeights(run.checkpoint(1));
+        QVERIFY(begun);
+        for (const Weight& each : *begun)
+            if (each.name.ends_with(".bias"))
+                QVERIFY2(each.tensor.eq(0).all().item<bool>(), each.name.c_str());
+    }
+
+    void weightsThatAreNotFiniteAreRefused() {
+        RunSpec spec = m_specs["gpt"];
+        auto weights = readWeights(spec.model.startFrom);
+        QVERIFY(weights);
+        at::Tensor& first = weights->front().tensor;
+        first = first.clone();
+        first.view(-1).narrow(0, 3, 1).fill_(NAN);
+        const std::string file = m_folder.path("broken.safetensors");
+        QVERIFY(writeWeights(file, *weights));
+        spec.model.startFrom = file;
+        const QString said = refusal(spec);
+        QVERIFY2(said.contains("holds 1 values of") && said.contains("not finite"),
+                 qPrintable(said));
     }
 
     void whatIsNotThereIsNamed() {

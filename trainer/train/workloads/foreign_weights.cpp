@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -34,6 +35,26 @@ std::string joined(const char* words, const std::vector<std::string>& names) {
     return text;
 }
 
+bool isBias(const std::string& name) {
+    return name.ends_with(".bias");
+}
+
+/// As of a model that was made without them: here they begin at zero, which computes the same.
+bool hasNoBiases(const Weights& weights) {
+    return std::ranges::none_of(weights, isBias, &Weight::name);
+}
+
+/// "w holds 3 values of 12 that are not finite"; empty: none does.
+std::string whyNotFinite(const Weights& weights) {
+    for (const auto& [name, tensor] : weights)
+        if (tensor.is_floating_point() && tensor.element_size() > 1) // not for 8 bits
+            if (const auto bad = tensor.numel() - tensor.isfinite().sum().item<int64_t>(); bad > 0)
+                return name + " holds " + std::to_string(bad) + " values of " +
+                       std::to_string(tensor.numel()) +
+                       " that are not finite; take weights from before that";
+    return {};
+}
+
 /// A text that lists why `weights` do not fit the model; empty: they do.
 std::string mismatches(const std::map<std::string, at::Tensor>& targets, const Weights& weights) {
     std::vector<std::string> missing, extra, misshapen;
@@ -52,6 +73,8 @@ std::string mismatches(const std::map<std::string, at::Tensor>& targets, const W
     for (const auto& [name, target] : targets)
         if (!known.contains(name))
             missing.push_back(name);
+    if (hasNoBiases(weights) && std::ranges::all_of(missing, isBias))
+        missing.clear();
     std::string all;
     for (const std::string& part : {joined("missing:", missing), joined("not the model's:", extra),
                                     joined("of another shape or kind:", misshapen)})
@@ -100,6 +123,15 @@ Result<int64_t> rowsOf(const Weights& weights, const std::string& name, const st
 Weights withoutWrappers(Weights weights) {
     for (const char* prefix : {"module.", "_orig_mod.", "module."})
         stripPrefix(weights, prefix);
+    // The attribute of Lightning's module is often called so; and a part in files of Hugging Face.
+    constexpr std::array kParts{"model.embed_tokens.", "model.layers.",  "model.norm.",
+                                "model.encoder.",      "model.decoder.", "model.shared."};
+    const bool isPart = std::ranges::any_of(weights, [&](const Weight& weight) {
+        return std::ranges::any_of(kParts,
+                                   [&](const char* part) { return weight.name.starts_with(part); });
+    });
+    if (!isPart)
+        stripPrefix(weights, "model.");
     return weights;
 }
 
@@ -111,7 +143,13 @@ Result<void> fillModel(const Model& model, const Weights& weights, const std::st
         targets[buffer.name] = buffer.value;
     if (const std::string wrong = mismatches(targets, weights); !wrong.empty())
         return fail(ErrorCode::kInvalid, "import " + source + ": " + wrong);
+    if (const std::string wrong = whyNotFinite(weights); !wrong.empty())
+        return fail(ErrorCode::kInvalid, "import " + source + ": " + wrong);
     const at::NoGradGuard noGrad;
+    if (hasNoBiases(weights))
+        for (auto& [name, target] : targets)
+            if (isBias(name))
+                target.zero_();
     for (const auto& [name, tensor] : weights)
         targets[name].copy_(tensor);
     return {};

@@ -25,11 +25,13 @@ Result<void> untie(Weights& weights, const std::string& kept, const std::string&
 /// Rows of the tensor called `name`; kInvalid when there is none.
 Result<int64_t> rowsOf(const Weights& weights, const std::string& name, const std::string& source);
 
-/// Strips the prefixes `module.` (DataParallel) and `_orig_mod.` (torch.compile) from all names.
+/// Strips the prefixes `module.` (DataParallel), `_orig_mod.` (torch.compile) and `model.`
+/// (Lightning) from all names.
 Weights withoutWrappers(Weights weights);
 
 /// Copies `weights` into the model, converting dtypes. kInvalid names every tensor that is missing,
-/// unknown or of another shape; the model is then unchanged.
+/// unknown or of another shape, or one that holds a value that is not finite; the model is then
+/// unchanged. Weights without any bias leave the model's biases at zero.
 Result<void> fillModel(const Model& model, const Weights& weights, const std::string& source);
 
 } // namespace rm

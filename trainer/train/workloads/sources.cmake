@@ -33,6 +33,7 @@ target_sources(rm_train PRIVATE
     workloads/translation/pairs/pair_learning.cpp
     workloads/translation/pairs/pair_shape.cpp
     workloads/translation/pairs/pair_tokenizer.cpp
+    workloads/translation/pairs/parallel_files.cpp
     workloads/translation/pairs/prepare_pairs.cpp
     workloads/translation/translation.cpp
     workloads/translation/translation_cache.cpp

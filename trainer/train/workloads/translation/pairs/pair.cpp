@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/pair.h"
 
+#include "trainer/train/text_metrics/unicode_text.h"
+
 namespace rm {
+
+void PairHarvest::add(std::string_view source, std::string_view target, const std::string& path,
+                      int64_t number) {
+    if (!isWholeUtf8(source) || !isWholeUtf8(target)) {
+        refuse(path, number, "not UTF-8");
+        return;
+    }
+    Pair pair{tidyLine(source), tidyLine(target)};
+    if (pair.source.empty() || pair.target.empty())
+        refuse(path, number, pair.source.empty() ? "no source" : "no target");
+    else
+        pairs.push_back(std::move(pair));
+}
 
 void PairHarvest::refuse(const std::string& path, int64_t number, std::string_view why) {
     ++bad;

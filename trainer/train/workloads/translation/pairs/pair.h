@@ -23,6 +23,9 @@ struct PairHarvest {
 
     static constexpr size_t kMaxNamed = 10;
 
+    /// Adds a line's two sides, or refuses it if one is empty or no UTF-8.
+    void add(std::string_view source, std::string_view target, const std::string& path,
+             int64_t number);
     /// Counts a line or message that is no pair; names it while there are few.
     void refuse(const std::string& path, int64_t number, std::string_view why);
 };

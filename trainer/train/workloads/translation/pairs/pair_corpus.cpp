@@ -109,7 +109,9 @@ Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std:
     });
     if (files->empty())
         return fail(ErrorCode::kInvalid, "read pairs " + path + ": no .tsv, .rmpairs or .mo there" +
-                                             (target.empty() ? "" : " for the language " + target));
+                                             (target.empty() ? "" : " for the language " + target) +
+                                             "; of two texts, line by line, `ringmaster-trainer "
+                                             "prepare --kind pairs` makes a shard");
     for (const std::string& file : *files)
         if (!isShard(file) && !isCatalogue(file))
             RM_RETURN_IF_ERROR(checkText(file));

@@ -5,6 +5,7 @@
 #include "trainer/train/prepare/progress_line.h"
 #include "trainer/train/workloads/translation/pairs/pair_corpus.h"
 #include "trainer/train/workloads/translation/pairs/pair_file.h"
+#include "trainer/train/workloads/translation/pairs/parallel_files.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,6 +17,12 @@ namespace {
 std::string howFar(const HarvestState& state) {
     return std::to_string(state.piecesDone) + " of " + std::to_string(state.pieces) +
            " pieces read, " + std::to_string(state.pairs) + " pairs";
+}
+
+/// As the endings of the two files say, unless the options say otherwise.
+PairLanguages languagesOf(const ParallelFiles& files, const PrepareOptions& options) {
+    return {options.source.empty() ? files.languages.source : options.source,
+            options.target.empty() ? files.languages.target : options.target};
 }
 
 /// The files without the output file, which is about to be overwritten.
@@ -54,7 +61,13 @@ void report(const PrepareOptions& options, const PairCorpus& corpus, const Harve
 } // namespace
 
 Result<void> preparePairs(const PrepareOptions& options) {
-    RM_ASSIGN_OR_RETURN(const auto corpus, findInputs(options));
+    const auto parallel = parallelFilesIn(options.paths);
+    PairCorpus corpus;
+    if (parallel)
+        corpus = {options.paths, languagesOf(*parallel, options)};
+    else {
+        RM_ASSIGN_OR_RETURN(corpus, findInputs(options));
+    }
     const PairFileInfo info{1, 0, 0, corpus.languages.source, corpus.languages.target};
     RM_ASSIGN_OR_RETURN(auto writer, PairFileWriter::create(options.out, info));
     HarvestState state;
@@ -62,11 +75,13 @@ Result<void> preparePairs(const PrepareOptions& options) {
     double seconds = 0;
     {
         ProgressLine progress;
+        const auto take = [&](const Pair& pair) { return writer.append(pair.source, pair.target); };
+        const auto harvested =
+            parallel ? harvestParallel(*parallel, state, seen, take)
+                     : harvestPairs(corpus, state, seen, take,
+                                    [&](const HarvestState& now) { progress.show(howFar(now)); });
         const auto done =
-            harvestPairs(
-                corpus, state, seen,
-                [&](const Pair& pair) { return writer.append(pair.source, pair.target); },
-                [&](const HarvestState& now) { progress.show(howFar(now)); })
+            Result<void>(harvested)
                 .and_then([&] { return checkBad(state, options.maxBad, "--max-bad"); })
                 .and_then([&] { return writer.finish(); });
         if (!done)

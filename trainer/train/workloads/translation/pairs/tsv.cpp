@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/tsv.h"
 
-#include "trainer/train/text_metrics/unicode_text.h"
-
 #include <algorithm>
 
 namespace rm {
@@ -18,16 +16,8 @@ void readLine(std::string_view line, const std::string& path, int64_t number, Pa
                         (tabs == 0 ? " column" : " columns"));
         return;
     }
-    if (!isWholeUtf8(line)) {
-        into.refuse(path, number, "not UTF-8");
-        return;
-    }
     const size_t tab = line.find('\t');
-    Pair pair{tidyLine(line.substr(0, tab)), tidyLine(line.substr(tab + 1))};
-    if (pair.source.empty() || pair.target.empty())
-        into.refuse(path, number, pair.source.empty() ? "no source" : "no target");
-    else
-        into.pairs.push_back(std::move(pair));
+    into.add(line.substr(0, tab), line.substr(tab + 1), path, number);
 }
 
 } // namespace
