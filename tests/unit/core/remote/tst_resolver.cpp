@@ -21,7 +21,7 @@ Patience until(std::chrono::milliseconds wait, std::stop_token stop = {}) {
     return {std::chrono::steady_clock::now() + wait, std::move(stop)};
 }
 
-QByteArray messageOf(const Result<void>& result) {
+QByteArray messageOf(const Result<std::string>& result) {
     return QByteArray::fromStdString(result ? "found" : result.error().message);
 }
 
