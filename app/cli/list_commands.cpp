@@ -59,6 +59,8 @@ std::string nodesText(const RunSummary& run) {
 
 std::string stateText(const RunSummary& run) {
     std::string text = runStateName(run);
+    if (run.isPresumed)
+        text += ", not confirmed";
     for (const LostNode& node : run.lostNodes)
         text += ", " + node.nodeName + " unreachable";
     return text;
@@ -156,7 +158,7 @@ Trouble troubleOf(CommandContext& context, const RunSummary& run) {
 constexpr int kAllEvents = std::numeric_limits<int>::max();
 
 void printShow(const RunSummary& run, StoreReader& reader, const Trouble& trouble) {
-    std::cout << run.id.toStdString() << "  " << runStateName(run) << "\n"
+    std::cout << run.id.toStdString() << "  " << stateText(run) << "\n"
               << "  name        " << oneLine(run.name.toStdString()) << "\n"
               << "  step        " << stepsText(run, " of ") << ", attempt " << run.attempt << "\n"
               << "  loss        " << lossText(run.loss) << ", best validation "

@@ -10,6 +10,7 @@
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractButton>
+#include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
@@ -453,12 +454,14 @@ void TestNewRun::aBranchThatIsLeftComesBackWithItsChanges() {
     m_window->window().findChild<QPushButton*>("toastAction")->click();
     QVERIFY(text()->toPlainText().contains("steps = 777"));
     QCOMPARE(find<QLineEdit>("field.train.steps")->text(), QString("777"));
+    page().prepare("gpt-tiny", {{kLocalNodeName, 1}}); // the next test begins with no branch
 }
 
 void TestNewRun::aCloseSaysOnceThatRunsGoOn() {
     WindowFixture own(WindowFixture::Content::kDemo, WindowFixture::Access::kRead);
     QVERIFY2(own.isGood(), qPrintable(own.problem()));
     MainWindow& window = own.window();
+    QTRY_VERIFY(window.findChild<QAbstractItemView*>("runsTable")->model()->rowCount() > 0);
     QVERIFY(!closeByHand(window));
     auto* dialog = window.findChild<QDialog*>("closeDialog");
     QVERIFY(dialog && dialog->isVisible());

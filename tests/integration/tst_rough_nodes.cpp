@@ -141,16 +141,15 @@ void tst_rough_nodes::talkativeLoginShellIsUsable() {
 void tst_rough_nodes::aHomeOfAnyNameBehindTheCshTrains() {
     const auto can = canMountOwnFiles();
     RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    RM_NEEDS("tcsh", QFile::exists("/bin/tcsh"), QString("/bin/tcsh is not installed"));
     constexpr int kPort = 2223;
     const QString home = m_bed->path(QString::fromUtf8("it's a höme"));
-    OwnFile passwd = passwdWith(home);
-    passwd.content.replace("/bin/sh", "/bin/tcsh");
     const auto server = SshServer::start({.space = m_bed->lab().node(1),
                                           .address = NetworkLab::managementAddress(1),
                                           .port = kPort,
                                           .authorizedKey = m_bed->publicKey(),
                                           .home = home,
-                                          .files = {passwd}});
+                                          .files = {passwdOfRoot(home, "/bin/tcsh")}});
     QVERIFY2(server, server ? "" : server.error().message.c_str());
     const QString target =
         "root@" + NetworkLab::managementAddress(1) + ':' + QString::number(kPort);
@@ -164,7 +163,8 @@ void tst_rough_nodes::aHomeOfAnyNameBehindTheCshTrains() {
     QVERIFY2(run.exitCode == 0, run.whole());
     const QString id = newestRun(cli().database())->id;
     QCOMPARE(flawIn(stepsInStore(cli().database(), id, "train/loss"), 2, 1, 30), QByteArray());
-    const CliResult removed = cli().run({"nodes", "remove", "odd-home", "--yes"}, 60000);
+    const CliResult removed =
+        cli().run({"nodes", "remove", "odd-home", "--from-node", "--yes"}, 60000);
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFile::exists(home + "/data/ringmaster/bundles"));
 }

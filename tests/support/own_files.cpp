@@ -66,6 +66,16 @@ OwnFile passwdWith(const QString& home) {
     return {"/etc/passwd", "root:x:0:0:root:" + home.toUtf8() + ":/bin/sh\n"};
 }
 
+OwnFile passwdOfRoot(const QString& home, const QByteArray& shell) {
+    QFile real("/etc/passwd");
+    QByteArray text = "root:x:0:0:root:" + home.toUtf8() + ':' + shell + '\n';
+    if (real.open(QIODevice::ReadOnly))
+        for (const QByteArray& line : real.readAll().split('\n'))
+            if (!line.isEmpty() && !line.startsWith("root:"))
+                text += line + '\n';
+    return {"/etc/passwd", text};
+}
+
 OwnFile pamOfShadow() {
     return {"/etc/pam.d/sshd", "auth required pam_unix.so\n"
                                "account required pam_unix.so\n"

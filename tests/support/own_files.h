@@ -43,6 +43,9 @@ OwnFile shadowWith(const QString& password, bool mustChange = false);
 /// An /etc/passwd whose root lives in `home`.
 OwnFile passwdWith(const QString& home);
 
+/// The machine's own /etc/passwd, in which root has this home and login shell.
+OwnFile passwdOfRoot(const QString& home, const QByteArray& shell);
+
 /// An /etc/pam.d/sshd that asks for what /etc/shadow says and nothing else.
 OwnFile pamOfShadow();
 

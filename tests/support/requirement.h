@@ -13,8 +13,8 @@ inline bool isRequired(const char* name) {
 } // namespace rm
 
 /// For test functions that need `condition`: if it is false, skips, or fails when
-/// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "slurm", "no-gpu").
-/// The only way to skip: tst_layering allows QSKIP in no other file.
+/// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "slurm", "tcsh",
+/// "no-gpu"). The only way to skip: tst_layering allows QSKIP in no other file.
 #define RM_NEEDS(name, condition, why)                                                             \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

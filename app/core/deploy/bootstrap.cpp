@@ -8,7 +8,7 @@
 
 namespace rm {
 
-// Exit codes are those of rm::ExitCode. The script must not contain a single quote.
+// Exit codes are those of rm::ExitCode.
 const char* const kBootstrapScript = R"sh(umask 077
 login=$PATH
 PATH=/usr/local/bin:/usr/bin:/bin

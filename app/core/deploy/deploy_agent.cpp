@@ -129,11 +129,11 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
     const auto platform = afterWord(*first, "platform", attempt);
     if (!platform)
         return platform;
+    RM_RETURN_IF_ERROR(checkPlatform(node.name, *platform));
     const auto libc = answer(reader, "libc", attempt);
     if (!libc || libc->empty())
         return orNoPrograms(**process, node,
                             libc ? checkLibc(node.name, *libc).error() : libc.error());
-    RM_RETURN_IF_ERROR(checkPlatform(node.name, *platform));
     RM_RETURN_IF_ERROR(checkLibc(node.name, *libc));
     RM_ASSIGN_OR_RETURN(const auto verdict, reader.line(seconds(20)));
     if (verdict == "need gzip")

@@ -145,9 +145,9 @@ public:
         {"ssh.no-authorities",
          QT_TR_NOOP("the authority for hosts in {where} is not asked: the key itself is confirmed "
                     "once")},
-        {"ssh.key-revoked",
-         QT_TR_NOOP("its key {shown} is marked as revoked in {file} line {line}. Ask who runs it; "
-                    "nothing was sent to it")},
+        {"ssh.key-revoked", QT_TR_NOOP("its key {shown} is revoked by {where}. Ask who runs it; "
+                                       "nothing was sent to it")},
+        {"ssh.look-for-revoked", QT_TR_NOOP("look for the host's key in RevokedHostKeys {file}")},
         {"ssh.ask-for-keys", QT_TR_NOOP("ask KnownHostsCommand for the keys of a host")},
         {"ssh.keys-not-told",
          QT_TR_NOOP("{command} failed ({said}); mend it, or leave it out of ssh_config")},

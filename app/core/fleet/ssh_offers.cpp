@@ -6,10 +6,11 @@
 #include "app/core/node/node_check.h"
 #include "app/core/remote/jump_host.h"
 
+#include <QThreadPool>
+#include <QtConcurrent>
+
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <thread>
 
 namespace rm {
 
@@ -59,19 +60,11 @@ std::string nodeNameFor(const std::string& host) {
 std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes,
                                 const std::vector<std::string>& aliases) {
     const auto known = routesOf(nodes);
-    std::vector<SshOffer> offers(aliases.size());
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-        for (size_t at = next++; at < aliases.size(); at = next++)
-            offers[at] = offerOf(aliases[at], nodes, known);
-    };
-    std::vector<std::jthread> threads;
-    for (unsigned count = 1;
-         count < std::min<size_t>(std::thread::hardware_concurrency(), aliases.size()); ++count)
-        threads.emplace_back(work);
-    work();
-    threads.clear();
-    return offers;
+    constexpr int kMost = 8; // commands of Match exec at once
+    QThreadPool pool;
+    pool.setMaxThreadCount(std::clamp(QThread::idealThreadCount(), 1, kMost));
+    return QtConcurrent::blockingMapped<std::vector<SshOffer>>(
+        &pool, aliases, [&](const std::string& alias) { return offerOf(alias, nodes, known); });
 }
 
 } // namespace rm

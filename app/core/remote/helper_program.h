@@ -22,8 +22,8 @@ struct HelperAnswer {
     std::string said;       ///< its stderr, without escapes
 };
 
-/// Runs `ssh -G` or what ssh_config names, without a terminal and without input. It is ended with
-/// all that it started.
+/// Runs `ssh -G` or what ssh_config names, without a terminal and without input. Where it takes
+/// too long, it is ended with all that it started.
 HelperAnswer runHelper(const QString& program, const QStringList& arguments,
                        const std::stop_token& stop);
 

@@ -2,6 +2,7 @@
 #include "app/core/remote/host_key.h"
 
 #include "app/core/findings/text.h"
+#include "app/core/remote/command_line.h"
 #include "app/core/remote/ssh_error.h"
 
 #include <memory>
@@ -48,16 +49,25 @@ std::string named(const KnownKey& key) {
     return key.type + ' ' + key.fingerprint;
 }
 
-std::string whyChanged(const KnownHosts& known, const KnownKey& shown) {
+/// The one of the shown type, else any that stands in a file.
+const KnownKey* otherKey(const KnownHosts& known, const KnownKey& shown) {
+    const KnownKey* found = nullptr;
     for (const KnownKey& key : known.keys())
-        if (!key.isRevoked && key.line > 0)
-            return say("ssh.key-changed", {{"shown", named(shown)},
-                                           {"file", key.file},
-                                           {"line", std::to_string(key.line)},
-                                           {"known", named(key)},
-                                           {"command", "ssh-keygen -R '" + known.name() + "' -f '" +
-                                                           key.file + '\''}});
-    return say("ssh.key-changed-somewhere", {{"shown", named(shown)}});
+        if (!key.isRevoked && key.file.starts_with('/') && (!found || key.type == shown.type))
+            found = &key;
+    return found;
+}
+
+std::string whyChanged(const KnownHosts& known, const KnownKey& shown) {
+    const KnownKey* other = otherKey(known, shown);
+    if (!other)
+        return say("ssh.key-changed-somewhere", {{"shown", named(shown)}});
+    return say("ssh.key-changed", {{"shown", named(shown)},
+                                   {"file", other->file},
+                                   {"line", std::to_string(other->line)},
+                                   {"known", named(*other)},
+                                   {"command", "ssh-keygen -R " + quotedForShell(known.name()) +
+                                                   " -f " + quotedForShell(other->file)}});
 }
 
 /// First contact: a person decides about exactly this key.
@@ -94,12 +104,12 @@ tl::expected<void, ConnectFailure> checkHostKey(SshLink& link, KnownHosts& known
     const auto asked = known.askAbout(link, shown, stop);
     if (!asked)
         return deny(asked.error());
-    for (const KnownKey& revoked : known.keys())
-        if (revoked.isRevoked && revoked.fingerprint == shown.fingerprint)
-            return deny(
-                denied(link, say("ssh.key-revoked", {{"shown", named(shown)},
-                                                     {"file", revoked.file},
-                                                     {"line", std::to_string(revoked.line)}})));
+    const auto revoked = known.revokedBy(shown, stop);
+    if (!revoked)
+        return deny(revoked.error());
+    if (!revoked->empty())
+        return deny(
+            denied(link, say("ssh.key-revoked", {{"shown", named(shown)}, {"where", *revoked}})));
     switch (ssh_session_is_known_server(link.get())) {
     case SSH_KNOWN_HOSTS_OK:
         // Known, but not the key that a person says the host has.

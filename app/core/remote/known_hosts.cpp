@@ -9,12 +9,12 @@
 
 #include <QDir>
 #include <QFileInfo>
-#include <QProcess>
 
 #include <algorithm>
 #include <cctype>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 namespace rm {
 
@@ -45,6 +45,54 @@ bool keepsNothing(const std::string& file) {
 
 std::string ownFile() {
     return (Paths::fromEnvironment().config + "/known_hosts").toStdString();
+}
+
+/// As OpenSSH parts a command: by blanks outside of quotes of either kind; a backslash takes the
+/// next character as it is.
+std::vector<std::string> wordsOf(const std::string& command) {
+    std::vector<std::string> words;
+    char quote = 0;
+    bool isOpen = false;
+    for (size_t at = 0; at < command.size(); ++at) {
+        const char c = command[at];
+        const bool isBlank = quote == 0 && (c == ' ' || c == '\t');
+        if (isBlank) {
+            isOpen = false;
+            continue;
+        }
+        if (!std::exchange(isOpen, true))
+            words.emplace_back();
+        if (quote != 0 ? c == quote : c == '"' || c == '\'')
+            quote = quote != 0 ? char{0} : c;
+        else
+            words.back() += c == '\\' && at + 1 < command.size() ? command[++at] : c;
+    }
+    return words;
+}
+
+/// Whether the list of hosts of a line has the name: one of them, and no one behind '!'.
+bool hasHost(std::string_view hosts, const std::string& name, const std::string& key,
+             std::string& fingerprint) {
+    bool has = false;
+    while (!hosts.empty()) {
+        std::string_view host = hosts.substr(0, hosts.find(','));
+        hosts.remove_prefix(std::min(host.size() + 1, hosts.size()));
+        const bool isExcluded = host.starts_with('!');
+        host.remove_prefix(isExcluded ? 1 : 0);
+        // libssh takes "[host]:22" for "host" as well, which OpenSSH does not write.
+        if (host.empty() || (host.starts_with('[') && !name.starts_with('[')))
+            continue;
+        ssh_knownhosts_entry* entry = nullptr;
+        const std::string line = std::string(host) + ' ' + key;
+        if (ssh_known_hosts_parse_line(name.c_str(), line.c_str(), &entry) != SSH_OK)
+            continue;
+        fingerprint = fingerprintOf(entry->publickey);
+        ssh_knownhosts_entry_free(entry);
+        if (isExcluded)
+            return false;
+        has = true;
+    }
+    return has;
 }
 
 /// A file of which a person sees every line, with one more.
@@ -93,8 +141,9 @@ KnownHosts::KnownHosts(const SshLink& link, const SshConfig& config, SshTokens t
 Result<void> KnownHosts::prepare(SshLink& link, const std::stop_token& stop) {
     for (const auto* files : {&m_settings.userFiles, &m_settings.globalFiles})
         for (const std::string& file : *files)
-            read(underHome(expandTokens(file, m_tokens)));
-    read(ownFile());
+            read(underHome(file));
+    if (keeper() == ownFile())
+        read(ownFile());
     SshTokens tokens = m_tokens;
     tokens.insert({{'H', m_name}, {'I', "ORDER"}, {'t', "NONE"}, {'f', "NONE"}, {'K', "NONE"}});
     RM_RETURN_IF_ERROR(ask(tokens, stop));
@@ -117,11 +166,11 @@ Result<void> KnownHosts::askAbout(SshLink& link, const KnownKey& shown,
 
 Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& stop) {
     using End = HelperAnswer::End;
-    QStringList words = QProcess::splitCommand(QString::fromStdString(m_settings.command));
-    if (words.isEmpty() || m_settings.command == "none")
+    if (m_settings.command.empty() || m_settings.command == "none")
         return {};
-    for (QString& word : words)
-        word = QString::fromStdString(expandTokens(word.toStdString(), tokens));
+    QStringList words;
+    for (const std::string& word : wordsOf(m_settings.command))
+        words << QString::fromStdString(expandTokens(word, tokens));
     const std::string program = underHome(words.takeFirst().toStdString());
     const HelperAnswer answer = runHelper(QString::fromStdString(program), words, stop);
     if (answer.end == End::kCancelled)
@@ -138,6 +187,8 @@ Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& sto
 }
 
 void KnownHosts::read(const std::string& file) {
+    if (keepsNothing(file))
+        return;
     if (const auto text = readFile(file, kLargestFile))
         take(file, *text);
 }
@@ -157,16 +208,13 @@ KnownLines knownLinesIn(std::string_view text, const std::string& name, const st
         const std::string type(nextWord(line)), key(nextWord(line));
         if (hosts.empty() || hosts.starts_with('#') || key.empty())
             continue;
-        const std::string plain = std::string(hosts) + ' ' + type + ' ' + key;
-        ssh_knownhosts_entry* entry = nullptr;
-        if (ssh_known_hosts_parse_line(name.c_str(), plain.c_str(), &entry) != SSH_OK)
+        std::string fingerprint;
+        if (!hasHost(hosts, name, type + ' ' + key, fingerprint))
             continue;
         if (marker == "@cert-authority" && found.authority.empty())
             found.authority = source + " line " + std::to_string(number);
         else if (marker.empty() || marker == "@revoked")
-            found.keys.push_back(
-                {source, number, type, key, fingerprintOf(entry->publickey), !marker.empty()});
-        ssh_knownhosts_entry_free(entry);
+            found.keys.push_back({source, number, type, key, fingerprint, !marker.empty()});
     }
     return found;
 }
@@ -195,12 +243,59 @@ Result<void> KnownHosts::show(SshLink& link) {
     return {};
 }
 
+/// Whether RevokedHostKeys lists the key, one on a line; nullopt: it is a KRL, which ssh-keygen
+/// reads.
+Result<std::optional<bool>> KnownHosts::revokedInText(const KnownKey& shown) const {
+    const std::string file = underHome(m_settings.revoked);
+    const auto text = readFile(file, kLargestFile);
+    if (!text)
+        return failAs(say("ssh.look-for-revoked", {{"file", file}}),
+                      {ErrorCode::kDenied, text.error().message});
+    if (text->starts_with("SSHKRL"))
+        return std::nullopt;
+    std::istringstream words(*text);
+    for (std::string word; words >> word;)
+        if (word == shown.base64)
+            return true;
+    return false;
+}
+
+Result<std::string> KnownHosts::revokedBy(const KnownKey& shown,
+                                          const std::stop_token& stop) const {
+    for (const KnownKey& key : m_keys)
+        if (key.isRevoked && key.fingerprint == shown.fingerprint)
+            return key.file + " line " + std::to_string(key.line);
+    if (m_settings.revoked.empty() || m_settings.revoked == "none")
+        return std::string();
+    RM_ASSIGN_OR_RETURN(const auto listed, revokedInText(shown));
+    if (listed)
+        return *listed ? underHome(m_settings.revoked) : std::string();
+    QTemporaryFile key(QDir::tempPath() + "/ringmaster-key-XXXXXX");
+    const std::string line = shown.type + ' ' + shown.base64 + '\n';
+    const std::string list = underHome(m_settings.revoked);
+    if (!key.open() || key.write(line.data(), static_cast<qint64>(line.size())) < 0 || !key.flush())
+        return failAs(say("ssh.write-file", {{"file", key.fileName().toStdString()}}),
+                      {ErrorCode::kDenied, key.errorString().toStdString()});
+    const HelperAnswer answer =
+        runHelper("ssh-keygen", {"-Q", "-f", QString::fromStdString(list), key.fileName()}, stop);
+    if (answer.end == HelperAnswer::End::kDone && answer.succeeded)
+        return std::string();
+    if (answer.output.find("REVOKED") != std::string::npos)
+        return list;
+    return failAs(
+        say("ssh.look-for-revoked", {{"file", list}}),
+        {ErrorCode::kDenied, answer.said.empty() ? say("ssh.no-answer-in-10-s") : answer.said});
+}
+
+/// The file that takes new keys.
+std::string KnownHosts::keeper() const {
+    const std::string first =
+        m_settings.userFiles.empty() ? "none" : underHome(m_settings.userFiles.front());
+    return keepsNothing(first) ? ownFile() : behindLinks(first);
+}
+
 Result<void> KnownHosts::add(const KnownKey& key) const {
-    std::string file = ownFile();
-    if (!m_settings.userFiles.empty())
-        if (const auto first = underHome(expandTokens(m_settings.userFiles.front(), m_tokens));
-            !keepsNothing(first))
-            file = behindLinks(first);
+    const std::string file = keeper();
     const auto written = appendLine(file, m_name + ' ' + key.type + ' ' + key.base64);
     return written ? written : failAs(say("ssh.write-file", {{"file", file}}), written.error());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one file of the app that starts processes on this computer; Linux only.
+// Starts processes on this computer as a node's; Linux only. (helper_program.h starts those that
+// answer a question about a connection.)
 #include "app/core/remote/local_session.h"
 
 #include "app/core/findings/text.h"

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -80,15 +80,29 @@ ConfigValues valuesIn(const std::string& printed) {
     return values;
 }
 
-std::vector<std::string> wordsOf(const std::string& value) {
+/// A path, in which ssh has put the home of the passwd entry for "~".
+std::string underOurHome(const std::string& path) {
+    const std::string home = account().home + '/';
+    return home.size() > 1 && path.starts_with(home) ? "~/" + path.substr(home.size()) : path;
+}
+
+/// ssh prints the paths of a list with a blank between them, also where one has a blank itself.
+std::vector<std::string> pathsIn(const std::string& value) {
+    std::vector<std::string> paths;
     std::istringstream words(value);
-    return {std::istream_iterator<std::string>(words), {}};
+    for (std::string word; std::getline(words, word, ' ');)
+        if (paths.empty() || word.starts_with('/') || word == "none")
+            paths.push_back(word);
+        else
+            paths.back() += ' ' + word;
+    std::ranges::transform(paths, paths.begin(), underOurHome);
+    return paths;
 }
 
 /// The ones that decide how a host is reached or who logs in, so that a connection may fail for
 /// want of them.
-constexpr std::array kNotFollowed{"bindinterface", "certificatefile", "pkcs11provider",
-                                  "securitykeyprovider", "verifyhostkeydns"};
+constexpr std::array kNotFollowed{"bindinterface",  "certificatefile",     "checkhostip",
+                                  "pkcs11provider", "securitykeyprovider", "verifyhostkeydns"};
 
 /// ssh prints some switches as true and false, which only it reads.
 std::string readable(const std::string& value) {
@@ -138,10 +152,14 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
             config.hostKeys.alias = values.front();
         else if (key == "knownhostscommand")
             config.hostKeys.command = values.front();
+        else if (key == "revokedhostkeys")
+            config.hostKeys.revoked = underOurHome(values.front());
+        else if (key == "requiredrsasize")
+            config.leastRsaBits = std::atoi(values.front().c_str());
         else if (key == "userknownhostsfile")
-            config.hostKeys.userFiles = wordsOf(values.front());
+            config.hostKeys.userFiles = pathsIn(values.front());
         else if (key == "globalknownhostsfile")
-            config.hostKeys.globalFiles = wordsOf(values.front());
+            config.hostKeys.globalFiles = pathsIn(values.front());
         else if (key == "stricthostkeychecking")
             config.hostKeys.unasked =
                 readable(values.front()) == "yes" ? "" : readable(values.front());

@@ -21,12 +21,14 @@ struct SshConfig {
     bool identitiesOnly = false; ///< no keys but identityFiles, not even of the SSH agent
     std::string addressFamily;   ///< "inet", "inet6"; empty: either
     std::string bindAddress;     ///< of this computer; empty: any
+    int leastRsaBits = 0;        ///< RequiredRSASize; 0: as usual
 
     /// From where keys of hosts are known, see KnownHosts.
     struct HostKeys {
         std::string alias;   ///< HostKeyAlias; empty: the host's own name
-        std::string command; ///< KnownHostsCommand; empty: none
-        /// As written there, with ~ and tokens.
+        std::string command; ///< KnownHostsCommand, with its tokens; empty: none
+        std::string revoked; ///< RevokedHostKeys, a file; empty: none
+        /// Below "~" where it is $HOME.
         std::vector<std::string> userFiles = {"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
         std::vector<std::string> globalFiles = {"/etc/ssh/ssh_known_hosts",
                                                 "/etc/ssh/ssh_known_hosts2"};

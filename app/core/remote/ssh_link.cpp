@@ -172,6 +172,8 @@ Result<void> SshLink::waitForTurn(const std::string& attempt,
 void SshLink::setHost(const std::string& name) {
     m_host = name;
     m_takesHost = setAddress(name);
+    if (!m_takesHost)
+        setAddress("127.0.0.1"); // so that it takes the other settings
 }
 
 bool SshLink::setAddress(const std::string& address) {

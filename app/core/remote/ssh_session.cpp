@@ -126,7 +126,7 @@ std::string firstServer(const SshRoute& route) {
 
 /// The command without the tokens that libssh would replace by the address that it was given.
 std::string withHost(const std::string& command, const std::string& host) {
-    return expandTokens(command, {{'h', host}});
+    return expandTokens(command, {{'h', host}, {'%', "%%"}});
 }
 
 /// libssh would wait for the resolver without a limit. With a proxy, that resolves the name.
@@ -137,15 +137,15 @@ Connected findAddress(SshLink& link, const SshConfig& config, const std::string&
             return {};
         const std::string command = withHost(proxy, link.host());
         set(link, SSH_OPTIONS_PROXYCOMMAND, command.c_str());
-        link.setAddress("127.0.0.1"); // which it does not connect to
         return {};
     }
     const int family = familyOf(config.addressFamily);
     auto found = awaitResolved(link.host(), family, attempt, patience);
     if (!found)
         return failed(found.error(), patience.stop.stop_requested() ? Cause::kOther : Cause::kName);
-    if (!link.takesHost() || family != AF_UNSPEC)
-        link.setAddress(*found);
+    // The first address alone, where libssh would try all.
+    if ((!link.takesHost() || family != AF_UNSPEC) && !link.setAddress(*found))
+        return failed(sshError(link, attempt), Cause::kName);
     return {};
 }
 
@@ -207,16 +207,16 @@ tl::expected<SshLogin, ConnectFailure> logIn(std::shared_ptr<SshLink> link, cons
                                            {steady_clock::now() + kTurn, stop});
     if (!turn)
         return failed(turn.error());
-    const auto now = steady_clock::now();
     const SshTokens tokens = tokensOf(*link, config, node);
     KnownHosts known(*link, config, tokens);
     if (const auto prepared = known.prepare(*link, stop); !prepared)
         return failed(prepared.error(), Cause::kHostKey);
+    const auto now = steady_clock::now();
     RM_RETURN_IF_ERROR(connect(*link, config, {now + seconds(10), stop}));
     RM_RETURN_IF_ERROR(checkHostKey(
         *link, known, {credentials.trustedFingerprint, config.hostKeys.unasked}, stop));
     const auto keys = loadKeyFiles(config, node, tokens, credentials);
-    const Patience patience{now + seconds(15), stop};
+    const Patience patience{steady_clock::now() + seconds(10), stop};
     RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, patience));
     // sshd counts a login among its MaxStartups until a moment after it says that it has succeeded;
     // its next answer comes behind that. So long nobody else takes this turn.
@@ -232,8 +232,7 @@ tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials
     if (!config)
         return failed(config.error());
     auto login = logIn(link, *config, node, credentials, stop);
-    if (!login && !config->notFollowed.empty() &&
-        login.error().need != ConnectFailure::Need::kTrustHostKey)
+    if (!login && !config->notFollowed.empty())
         append(login.error().error.message,
                say("ssh.not-followed", {{"lines", joined(config->notFollowed, ", ")}}));
     return login;

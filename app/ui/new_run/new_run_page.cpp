@@ -230,26 +230,25 @@ void NewRunPage::chooseRecipe(int recipe) {
     const auto back = wayBack();
     const RunSummary* before = m_context.runs.find(m_branch ? m_branch->from.run : m_again);
     useRecipe(recipe);
-    if (back) {
+    const auto kept = m_changed.find(recipe);
+    if (kept != m_changed.end()) {
+        m_drawer->setText(kept->second);
+        m_parseTimer.stop();
+        onTomlEdited();
+    }
+    if (back)
         m_context.toast.offer(before
                                   ? tr("What was prepared from %1 is set aside").arg(before->name)
                                   : tr("What was prepared is set aside"),
                               tr("Bring it back"), back);
-        return;
-    }
-    const auto kept = m_changed.find(recipe);
-    if (kept == m_changed.end())
-        return;
-    m_drawer->setText(kept->second);
-    m_parseTimer.stop();
-    onTomlEdited();
-    m_context.toast.offer(
-        tr("%1 with your changes").arg(m_recipes[static_cast<size_t>(recipe)].name),
-        tr("Discard them"), [this, recipe] {
-            if (m_recipe == recipe)
-                useRecipe(recipe);
-            m_changed.erase(recipe);
-        });
+    else if (kept != m_changed.end())
+        m_context.toast.offer(
+            tr("%1 with your changes").arg(m_recipes[static_cast<size_t>(recipe)].name),
+            tr("Discard them"), [this, recipe] {
+                if (m_recipe == recipe)
+                    useRecipe(recipe);
+                m_changed.erase(recipe);
+            });
 }
 
 /// As it is.
@@ -273,6 +272,7 @@ std::function<void()> NewRunPage::wayBack() {
             prepareBranch(branch->from, first, nodes);
         else
             prepareAgain(again, first, nodes);
+        m_branch = branch; // with the name that it proposed last
         m_drawer->setText(text);
         m_parseTimer.stop();
         onTomlEdited();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a GPT's run, as ringmaster-trainer, whose loss is NaN on the last rank in its
 // training steps FAULTY_FROM to FAULTY_TO, counted from this process' first, or FAULTY_FACTOR times
-// as large, and whose last rank stops in the backward pass of step STOPPED_AT.
+// as large, but for each FAULTY_SPARE-th step, and whose last rank stops in the backward pass of
+// step STOPPED_AT.
 #include "tests/unit/train/trainer_program.h"
 #include "trainer/train/data/text/text_data.h"
 #include "trainer/train/workloads/gpt/gpt.h"
@@ -41,12 +42,14 @@ public:
 private:
     bool isInFaultyStep() {
         ++m_step;
-        return m_step >= m_from && m_step <= m_to;
+        const bool isSpared = m_spare > 0 && m_step % m_spare == 0;
+        return m_step >= m_from && m_step <= m_to && !isSpared;
     }
 
     const bool m_isOnLast;
     const int64_t m_from = numberOf("FAULTY_FROM");
     const int64_t m_to = numberOf("FAULTY_TO");
+    const int64_t m_spare = numberOf("FAULTY_SPARE"); ///< 0: none
     const double m_factor = std::getenv("FAULTY_FACTOR")
                                 ? static_cast<double>(numberOf("FAULTY_FACTOR"))
                                 : std::numeric_limits<double>::quiet_NaN();

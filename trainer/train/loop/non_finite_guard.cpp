@@ -23,17 +23,35 @@ void NonFiniteGuard::resume(int64_t skipped) {
     m_lookedSkips = skipped;
 }
 
+namespace {
+
+std::string leftOut(int64_t step, int64_t skips, int64_t steps, const char* which) {
+    return "train step " + std::to_string(step) + ": " + std::to_string(skips) + " of " + which +
+           std::to_string(steps) +
+           " steps had a loss or gradients that were not finite, and their updates were left out";
+}
+
+Ending endingOf(const std::string& cause) {
+    return {ExitCode::kNonFinite,
+            cause + "; resume from an earlier checkpoint with a smaller optimizer.lr or "
+                    "more schedule.warmup_steps"};
+}
+
+} // namespace
+
 Result<std::optional<Ending>> NonFiniteGuard::look() {
-    if (m_training.scaler.isShut())
+    const GradScaler& scaler = m_training.scaler;
+    if (scaler.isShut())
         return recover();
-    if (m_training.scaler.mode() == GradScaler::Mode::kSkips && isHopeless())
-        return recover();
+    if (scaler.mode() == GradScaler::Mode::kSkips)
+        if (const auto bad = hopelessSpan())
+            return recover(m_training.step - bad->steps + 1,
+                           leftOut(m_training.step, bad->skips, bad->steps, "the last "));
     return std::nullopt;
 }
 
-/// Whether so many of the last updates were skipped that training should not continue.
-bool NonFiniteGuard::isHopeless() {
-    m_lookedAt = std::min(m_lookedAt, m_training.step); // a rollback may lie between
+/// The last steps, if so many of their updates were skipped that training should not continue.
+std::optional<NonFiniteGuard::Span> NonFiniteGuard::hopelessSpan() {
     const Span span{m_training.step - m_lookedAt, m_training.scaler.skipped() - m_lookedSkips};
     m_lookedAt += span.steps;
     m_lookedSkips += span.skips;
@@ -50,7 +68,8 @@ bool NonFiniteGuard::isHopeless() {
     if (m_all.skips >= std::max<int64_t>(1, 2 * m_toldSkips))
         tell();
     const Span last = recent();
-    return last.steps >= kWindow && 2 * last.skips > last.steps;
+    return last.steps >= kWindow && 2 * last.skips > last.steps ? std::optional(last)
+                                                                : std::nullopt;
 }
 
 /// The first time, and again when there are twice as many. That float16 skips some while it adapts
@@ -60,44 +79,29 @@ void NonFiniteGuard::tell() {
         return;
     m_toldSkips = m_all.skips;
     m_training.event(Severity::kWarning, "steps-skipped",
-                     "step " + std::to_string(m_training.step) + ": of " +
-                         std::to_string(m_all.steps) + " steps " + std::to_string(m_all.skips) +
-                         " had a loss or gradients that were not finite; their updates were left "
-                         "out");
+                     leftOut(m_training.step, m_all.skips, m_all.steps, ""));
 }
-
-std::string NonFiniteGuard::cause() const {
-    const GradScaler& scaler = m_training.scaler;
-    if (scaler.mode() != GradScaler::Mode::kSkips)
-        return "train step " + std::to_string(m_training.step - scaler.heldSinceOpen() + 1) +
-               ": the loss or its gradients are not finite any more";
-    return "train step " + std::to_string(m_training.step) + ": " + std::to_string(m_all.skips) +
-           " of " + std::to_string(m_all.steps) +
-           " steps had a loss or gradients that were not finite, so most updates were left out";
-}
-
-namespace {
-
-Ending endingOf(const std::string& cause) {
-    return {ExitCode::kNonFinite,
-            cause + "; resume from an earlier checkpoint with a smaller optimizer.lr or "
-                    "more schedule.warmup_steps"};
-}
-
-} // namespace
 
 Result<std::optional<Ending>> NonFiniteGuard::recover() {
+    const GradScaler& scaler = m_training.scaler;
     const int64_t step = m_training.step;
-    m_recoveredAt = step;
+    if (scaler.mode() == GradScaler::Mode::kSkips)
+        return recover(step + 1, leftOut(step, m_all.skips, m_all.steps, ""));
+    // No update was made since that step, so the weights are those from before it.
+    return recover(step + 1, "train step " + std::to_string(step - scaler.heldSinceOpen() + 1) +
+                                 ": the loss or its gradients are not finite any more");
+}
+
+Result<std::optional<Ending>> NonFiniteGuard::recover(int64_t firstBad, const std::string& cause) {
+    m_recoveredAt = m_training.step;
     if (m_training.spec.train.onNonFinite == "rollback") {
-        // No update was made since that step, so the weights are those from before it.
-        RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(step + 1, cause()));
+        RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(firstBad, cause));
         if (done == Rollback::Outcome::kDone) {
             m_recent.clear();
             return std::nullopt;
         }
     }
-    return endingOf(cause());
+    return endingOf(cause);
 }
 
 std::optional<Ending> NonFiniteGuard::ending() {
@@ -105,7 +109,7 @@ std::optional<Ending> NonFiniteGuard::ending() {
         tell();
     if (m_training.scaler.scalesLoss() || 2 * m_all.skips <= m_all.steps)
         return std::nullopt;
-    return endingOf(cause());
+    return endingOf(leftOut(m_training.step, m_all.skips, m_all.steps, ""));
 }
 
 } // namespace rm

@@ -39,9 +39,9 @@ private:
         int64_t skips = 0;
     };
 
-    bool isHopeless();
+    std::optional<Span> hopelessSpan();
+    Result<std::optional<Ending>> recover(int64_t firstBad, const std::string& cause);
     void tell();
-    std::string cause() const;
 
     Training& m_training;
     Rollback& m_rollback;

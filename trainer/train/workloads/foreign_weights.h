@@ -25,8 +25,8 @@ Result<void> untie(Weights& weights, const std::string& kept, const std::string&
 /// Rows of the tensor called `name`; kInvalid when there is none.
 Result<int64_t> rowsOf(const Weights& weights, const std::string& name, const std::string& source);
 
-/// Strips the prefixes `module.` (DataParallel), `_orig_mod.` (torch.compile) and `model.`
-/// (Lightning) from all names.
+/// Strips the prefixes `module.` (DataParallel), `_orig_mod.` (torch.compile) and, unless it is of
+/// the model's own names (`model.layers.`), `model.` (Lightning), where all names have them.
 Weights withoutWrappers(Weights weights);
 
 /// Copies `weights` into the model, converting dtypes. kInvalid names every tensor that is missing,

@@ -689,8 +689,8 @@ void CheckRowsTest::anAgentThatFailsSaysWhatToDo_data() {
     QTest::newRow("old system") << ErrorCode::kInvalid << AgentFault::kNotSent
                                 << "glibc 2.34 or later";
     QTest::newRow("silence") << ErrorCode::kUnavailable << AgentFault::kNotRun << "check again;";
-    QTest::newRow("a profile that exits")
-        << ErrorCode::kUnavailable << AgentFault::kNotSent << "its shell's profile";
+    QTest::newRow("no answer") << ErrorCode::kUnavailable << AgentFault::kNotSent
+                               << "what does not answer";
     QTest::newRow("damage") << ErrorCode::kCorrupt << AgentFault::kNotSent << "mend what";
 }
 

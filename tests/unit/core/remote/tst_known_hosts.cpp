@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/known_hosts.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
 #include "tests/support/ssh_home.h"
 #include "tests/unit/core/remote/session_text.h"
 
+#include <QProcess>
 #include <QTest>
 
 using namespace rm;
@@ -24,6 +26,8 @@ private Q_SLOTS:
     void aCommandMayTellTheKeys();
     void aCommandThatFailsIsNamed();
     void aRevokedKeyIsRefused();
+    void aListOfRevokedKeysIsAsked();
+    void whoIsExcludedIsNotKnown();
     void authoritiesAndSwitchedOffQuestionsAreNamed();
     void aLineThatCannotBeReadHidesNoOther();
     void aLastLineWithoutItsEndStaysWhole();
@@ -67,7 +71,7 @@ private:
                    : messageOf(opened);
     }
 
-    SshHome m_home;
+    mutable SshHome m_home;
 };
 
 void KnownHostsTest::initTestCase() {
@@ -118,8 +122,12 @@ void KnownHostsTest::everyFileIsReadAndTheFirstIsWritten() {
     QVERIFY(m_home.write("second", {}));
     QVERIFY(enters(trusting()));
     QCOMPARE(textOf(m_home.path(".ssh/first")), m_home.server().knownHostsLine() + '\n');
-    configure("  UserKnownHostsFile ~/.ssh/none\n  GlobalKnownHostsFile ~/.ssh/first\n");
+    configure("  UserKnownHostsFile \"~/.ssh/with a blank\"\n"
+              "  GlobalKnownHostsFile ~/.ssh/first\n");
     QVERIFY(enters());
+    QVERIFY(m_home.write("first", {}));
+    QVERIFY(enters(trusting()));
+    QCOMPARE(textOf(m_home.path(".ssh/with a blank")), m_home.server().knownHostsLine() + '\n');
 }
 
 /// As where machines are often made anew.
@@ -138,7 +146,7 @@ void KnownHostsTest::aCommandMayTellTheKeys() {
     QVERIFY(writeFileAtomically(
         m_home.path("keys.sh").toStdString(),
         ("echo \"$*\" >> '" + noted + "'; echo \"$1 " + key() + "\"\n").toStdString()));
-    configure("  KnownHostsCommand /bin/sh " + m_home.path("keys.sh") + " %H %I %t %f\n");
+    configure("  KnownHostsCommand /bin/sh '" + m_home.path("keys.sh") + "' %H \"%I\" %t %f\n");
     QVERIFY(enters());
     const QString host = m_home.server().knownHostsLine().section(' ', 0, 0);
     QCOMPARE(textOf(noted), host + " ORDER NONE NONE\n" + host + " HOSTNAME ssh-ed25519 " +
@@ -161,8 +169,42 @@ void KnownHostsTest::aRevokedKeyIsRefused() {
     const auto refused = openSession(box(), trusting(), {});
     QVERIFY(!refused);
     QCOMPARE(refused.error().need, ConnectFailure::Need::kNothing);
-    QVERIFY2(messageOf(refused).contains("revoked in") && messageOf(refused).contains("line 2"),
+    QVERIFY2(messageOf(refused).contains("revoked by") && messageOf(refused).contains("line 2"),
              messageOf(refused));
+}
+
+void KnownHostsTest::aListOfRevokedKeysIsAsked() {
+    configure("  RevokedHostKeys " + m_home.path(".ssh/revoked") + '\n');
+    QVERIFY(m_home.write("known_hosts", m_home.server().knownHostsLine() + '\n'));
+    QVERIFY(m_home.write("revoked", m_home.publicKey() + '\n'));
+    QVERIFY(enters());
+    QVERIFY(m_home.write("revoked", m_home.publicKey() + '\n' + key() + '\n'));
+    const auto refused = openSession(box(), trusting(), {});
+    QVERIFY(!refused);
+    QVERIFY2(messageOf(refused).contains("is revoked by " + m_home.path(".ssh/revoked").toUtf8()),
+             messageOf(refused));
+    QProcess keygen; // the same as a KRL
+    keygen.start("ssh-keygen",
+                 {"-q", "-k", "-f", m_home.path(".ssh/krl"), m_home.path(".ssh/revoked")});
+    QVERIFY(keygen.waitForFinished() && keygen.exitCode() == 0);
+    configure("  RevokedHostKeys " + m_home.path(".ssh/krl") + '\n');
+    const auto byList = openSession(box(), {}, {});
+    QVERIFY(!byList);
+    QVERIFY2(messageOf(byList).contains("is revoked by"), messageOf(byList));
+    QVERIFY(QFile::remove(m_home.path(".ssh/krl")));
+    QVERIFY(!openSession(box(), {}, {})); // as OpenSSH: without the list nothing is trusted
+}
+
+/// libssh alone does not know '!', and takes a name for one in brackets.
+void KnownHostsTest::whoIsExcludedIsNotKnown() {
+    const auto countOf = [this](const char* hosts, const char* name) {
+        return knownLinesIn((hosts + (' ' + key())).toStdString(), name, "file").keys.size();
+    };
+    QCOMPARE(countOf("*.lan", "bad.lan"), 1u);
+    for (const char* hosts : {"!bad.lan,*.lan", "*.lan,!bad.lan", "[bad.lan]:22", "!*"})
+        QCOMPARE(countOf(hosts, "bad.lan"), 0u);
+    QCOMPARE(countOf("!bad.lan,*.lan", "good.lan"), 1u);
+    QCOMPARE(countOf("[bad.lan]:2222", "[bad.lan]:2222"), 1u);
 }
 
 void KnownHostsTest::authoritiesAndSwitchedOffQuestionsAreNamed() {

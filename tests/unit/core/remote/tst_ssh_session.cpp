@@ -195,14 +195,12 @@ void SshSessionTest::unknownNameIsSaid() {
 
 void SshSessionTest::whatIsNoHostNameIsSaid() {
     Node there = node();
-    for (const std::string& host : {std::string(64, 'a') + ".invalid", std::string("a..invalid")}) {
-        there.sshHost = host;
-        const auto opened = openSession(there, {}, {});
-        QVERIFY(!opened);
-        QCOMPARE(opened.error().error.code, ErrorCode::kInvalid);
-        const std::string words = "\"" + host + "\" is no host name";
-        QVERIFY2(messageOf(opened).contains(words.c_str()), messageOf(opened));
-    }
+    there.sshHost = std::string(64, 'a') + ".invalid";
+    const auto opened = openSession(there, {}, {});
+    QVERIFY(!opened);
+    QCOMPARE(opened.error().error.code, ErrorCode::kInvalid);
+    const std::string words = "\"" + there.sshHost + "\" is no host name";
+    QVERIFY2(messageOf(opened).contains(words.c_str()), messageOf(opened));
 }
 
 void SshSessionTest::aNameWithAnUnderscoreIsLookedUp() {

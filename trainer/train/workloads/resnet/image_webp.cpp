@@ -13,7 +13,7 @@ namespace rm {
 namespace {
 
 /// Colour is upsampled with its neighbours, and a part begins at even pixels alone.
-constexpr int64_t kMargin = 4;
+constexpr int64_t kNeighbours = 4;
 
 const uint8_t* octets(std::span<const std::byte> bytes) {
     return reinterpret_cast<const uint8_t*>(bytes.data());
@@ -61,10 +61,10 @@ Result<void> WebpReader::readHeader() {
 }
 
 Result<Pixels> WebpReader::read(const Region& region, int64_t) {
-    const int64_t left = std::max<int64_t>(region.x - kMargin, 0) & ~int64_t{1};
-    const int64_t top = std::max<int64_t>(region.y - kMargin, 0) & ~int64_t{1};
-    const Region around{left, top, std::min(region.x + region.width + kMargin, width()) - left,
-                        std::min(region.y + region.height + kMargin, height()) - top};
+    const int64_t left = std::max<int64_t>(region.x - kNeighbours, 0) & ~int64_t{1};
+    const int64_t top = std::max<int64_t>(region.y - kNeighbours, 0) & ~int64_t{1};
+    const Region around{left, top, std::min(region.x + region.width + kNeighbours, width()) - left,
+                        std::min(region.y + region.height + kNeighbours, height()) - top};
     const Pixels decoded = makePixels(around);
     WebPDecoderConfig config;
     WebPInitDecoderConfig(&config);

@@ -24,6 +24,13 @@ void PairHarvest::refuse(const std::string& path, int64_t number, std::string_vi
         named.push_back(path + ":" + std::to_string(number) + ": " + std::string(why));
 }
 
+std::string_view withoutByteOrderMark(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    if (text.starts_with(kMark))
+        text.remove_prefix(kMark.size());
+    return text;
+}
+
 std::string tidyLine(std::string_view text) {
     std::string line;
     line.reserve(text.size());

@@ -30,6 +30,9 @@ struct PairHarvest {
     void refuse(const std::string& path, int64_t number, std::string_view why);
 };
 
+/// What begins a text, behind the byte order mark that it may have.
+std::string_view withoutByteOrderMark(std::string_view text);
+
 /// `text` as a Pair wants it: every run of white space and control characters is one space.
 std::string tidyLine(std::string_view text);
 

@@ -4,6 +4,7 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/data/text/corpus.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -11,8 +12,6 @@
 namespace rm {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 class Lines {
 public:
@@ -25,8 +24,8 @@ public:
         std::string line;
         if (!std::getline(m_file, line))
             return std::nullopt;
-        if (++m_count == 1 && line.starts_with(kByteOrderMark))
-            line.erase(0, kByteOrderMark.size());
+        if (++m_count == 1)
+            line = std::string(withoutByteOrderMark(line));
         return line;
     }
     /// Of the whole file, of which the rest is read for it.
@@ -47,6 +46,14 @@ private:
     int64_t m_count = 0;
 };
 
+/// ".en", ".pt_BR", ".zh-Hans"; gettext's catalogues have an ending that looks like one.
+bool isLanguage(const std::string& ending) {
+    const size_t end = std::min(ending.find_first_of("_-"), ending.size());
+    return (end == 3 || end == 4) && ending != ".mo" && ending != ".tsv" &&
+           std::ranges::all_of(ending.substr(1, end - 1),
+                               [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
 } // namespace
 
 std::optional<ParallelFiles> parallelFilesIn(const std::vector<std::string>& paths) {
@@ -57,12 +64,9 @@ std::optional<ParallelFiles> parallelFilesIn(const std::vector<std::string>& pat
     const bool areFiles =
         fs::is_regular_file(source, ignored) && fs::is_regular_file(target, ignored);
     const std::string from = source.extension(), to = target.extension();
-    if (!areFiles || from.size() < 2 || to.size() < 2 || from == to ||
+    if (!areFiles || from == to || !isLanguage(from) || !isLanguage(to) ||
         source.stem() != target.stem())
         return std::nullopt;
-    for (const std::string& ending : {from, to})
-        if (ending == ".tsv" || ending == ".mo" || ending == ".rmpairs")
-            return std::nullopt;
     return ParallelFiles{paths[0], paths[1], {from.substr(1), to.substr(1)}};
 }
 

@@ -15,7 +15,7 @@ struct ParallelFiles {
     PairLanguages languages; ///< the endings
 };
 
-/// nullopt: the paths are not two such files, told apart by their endings alone.
+/// nullopt: the paths are not two such files, which have one name and the endings of two languages.
 std::optional<ParallelFiles> parallelFilesIn(const std::vector<std::string>& paths);
 
 /// Calls `take` with each distinct pair in the order of the lines; adds to the counts in `state`. A

@@ -6,8 +6,6 @@
 namespace rm {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 void readLine(std::string_view line, const std::string& path, int64_t number, PairHarvest& into) {
     const auto tabs = std::ranges::count(line, '\t');
     if (tabs != 1) {
@@ -24,8 +22,8 @@ void readLine(std::string_view line, const std::string& path, int64_t number, Pa
 
 PairHarvest readTsv(std::string_view text, const std::string& path, int64_t firstLine) {
     PairHarvest found;
-    if (firstLine == 1 && text.starts_with(kByteOrderMark))
-        text.remove_prefix(kByteOrderMark.size());
+    if (firstLine == 1)
+        text = withoutByteOrderMark(text);
     for (int64_t number = firstLine; !text.empty(); ++number) {
         const size_t end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
