@@ -43,7 +43,8 @@ struct Attach {
     bool operator==(const Attach&) const = default;
 };
 
-/// Agent -> app: bytes of a file, gap-free and in order per file.
+/// Agent -> app: bytes of a file, in order per file and without a gap, but for a log of which more
+/// than kMostLog waited: its slices go on further behind.
 struct Slice {
     std::string file;
     uint64_t offset = 0;

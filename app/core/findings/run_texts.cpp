@@ -182,6 +182,9 @@ public:
          QT_TR_NOOP("it ends at byte {end}, although its first {stored} bytes are stored here; "
                     "what followed them is lost")},
         {"run.damaged-to-end", QT_TR_NOOP("{what}, up to its end")},
+        {"run.log-left-out",
+         QT_TR_NOOP("--- {bytes} before this line were left out here, as more was printed than is "
+                    "read of a log; {node} still has them in {file} ---")},
         {"run.log-cut-off", QT_TR_NOOP("it was cut off at byte {byte}")},
         {"run.bytes-lost", QT_TR_NOOP("{bytes} bytes from byte {from} on are lost: {why}")},
 

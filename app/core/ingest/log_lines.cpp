@@ -3,6 +3,8 @@
 
 #include <QString>
 
+#include <utility>
+
 namespace rm {
 
 namespace {
@@ -97,8 +99,14 @@ void LogLines::feed(std::span<const std::byte> bytes) {
     m_pending.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+void LogLines::skipTo(uint64_t offset, const std::string& words) {
+    m_before = takeAll();
+    m_before.push_back(words);
+    m_cursor = offset;
+}
+
 std::vector<std::string> LogLines::take() {
-    std::vector<std::string> lines;
+    std::vector<std::string> lines = std::exchange(m_before, {});
     const std::string_view pending = m_pending;
     size_t at = 0;
     for (;;) {

@@ -19,6 +19,9 @@ public:
         : m_cursor(cursor) {}
 
     void feed(std::span<const std::byte> bytes);
+    /// What lies before `offset` does not come: the lines so far are whole, and `words` is a line
+    /// in the place of the others.
+    void skipTo(uint64_t offset, const std::string& words);
     /// Complete lines since the last call; an incomplete last one is held back.
     std::vector<std::string> take();
     /// The same including the incomplete one: the log has ended.
@@ -28,6 +31,7 @@ public:
     uint64_t cursor() const { return m_cursor; }
 
 private:
+    std::vector<std::string> m_before; ///< a gap
     std::string m_pending;
     uint64_t m_cursor;
 };

@@ -4,6 +4,7 @@
 #include "app/core/findings/text.h"
 #include "app/core/ingest/log_lines.h"
 #include "app/core/store/store_writer.h"
+#include "shared/amounts.h"
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
 #include "shared/journal/journal.h"
@@ -197,6 +198,15 @@ Result<void> NodeIngest::onSlice(const Slice& slice) {
         target.received = slice.offset;
         reportDamage(slice.file, target,
                      say("run.log-cut-off", {{"byte", std::to_string(slice.offset)}}));
+    }
+    if (target.log && slice.offset > target.received) {
+        target.log->skipTo(
+            slice.offset,
+            say("run.log-left-out",
+                {{"bytes", bytesWords(static_cast<int64_t>(slice.offset - target.received))},
+                 {"node", m_node},
+                 {"file", slice.file}}));
+        target.received = slice.offset;
     }
     if (slice.bytes.empty() && slice.offset < target.received) {
         target.cutAt = slice.offset;

@@ -5,9 +5,12 @@
 #include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/job_place.h"
+#include "app/core/launch/recipes.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
+
+#include <QFile>
 
 #include <algorithm>
 
@@ -33,14 +36,24 @@ std::string keyOf(const RunSpec& spec, const std::string& path) {
 }
 
 LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
+    const std::string command = whatBrings(path.path);
     return {say("gpu.launch-unreadable",
-                {{"key", keyOf(spec, path.path)}, {"path", path.path}, {"why", path.why}})};
+                {{"key", keyOf(spec, path.path)}, {"path", path.path}, {"why", path.why}}),
+            command.empty() ? std::string() : say("launch.fix-install", {{"command", command}})};
 }
 
 /// Why the data that is sent from here cannot be sent.
 std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
     const auto tree = dataTree(dataPaths(spec));
-    return tree ? std::vector<LaunchProblem>() : std::vector{LaunchProblem{tree.error().message}};
+    if (tree)
+        return {};
+    std::string command;
+    for (const std::string& path : dataPaths(spec))
+        if (command.empty() && !QFile::exists(QString::fromStdString(path)))
+            command = whatBrings(path);
+    return {{tree.error().message, command.empty()
+                                       ? std::string()
+                                       : say("launch.fix-install-here", {{"command", command}})}};
 }
 
 /// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; nullopt: it may.

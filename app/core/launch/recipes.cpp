@@ -31,12 +31,12 @@ Error withAdvice(Error error) {
 }
 
 std::optional<Recipe> readRecipe(const QString& path) {
-    static const QString kBrief = "In short: ";
+    static const QString kBrief = "In short: ", kNeeds = "Needs: ";
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
         return std::nullopt;
-    Recipe recipe{
-        QFileInfo(path).completeBaseName(), path, {}, {}, QString::fromUtf8(file.readAll())};
+    Recipe recipe{QFileInfo(path).completeBaseName(), path, {}, {}, {},
+                  QString::fromUtf8(file.readAll())};
     QStringList words;
     for (const QString& line : recipe.toml.split('\n')) {
         const QString comment = line.mid(1).trimmed();
@@ -46,6 +46,8 @@ std::optional<Recipe> readRecipe(const QString& path) {
             break;
         if (comment.startsWith(kBrief))
             recipe.brief = comment.mid(kBrief.size());
+        else if (comment.startsWith(kNeeds))
+            recipe.needs = comment.mid(kNeeds.size());
         else
             words << comment;
     }
@@ -109,6 +111,15 @@ std::vector<Recipe> recipes() {
     std::ranges::stable_partition(out,
                                   [](const Recipe& recipe) { return recipe.name == "gpt-tiny"; });
     return out;
+}
+
+std::string whatBrings(const std::string& path) {
+    for (const Recipe& recipe : recipes()) {
+        const auto spec = parseRunSpec(recipe.toml.toStdString(), recipe.name.toStdString());
+        if (spec && std::ranges::find(spec->data.train, path) != spec->data.train.end())
+            return recipe.needs.toStdString();
+    }
+    return {};
 }
 
 Result<Recipe> findRecipe(const std::string& name) {

@@ -15,12 +15,16 @@ struct Recipe {
     QString name; ///< "gpt-tiny"
     QString path;
     QString brief;       ///< its comment "In short: ...": "licences, 2 min"
+    QString needs;       ///< its comment "Needs: ...": the command that brings its data
     QString description; ///< the rest of its first comment that is no licence
     QString toml;
 };
 
 /// All of them by name, but gpt-tiny first, then the other small ones.
 std::vector<Recipe> recipes();
+
+/// The command that brings data which a recipe names by this path; empty: no recipe does.
+std::string whatBrings(const std::string& path);
 
 /// kNotFound names those that there are.
 Result<Recipe> findRecipe(const std::string& name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/journal/records.h"
+#include "shared/wire/limits.h"
 
 #include <cstdint>
 #include <string>
@@ -45,7 +46,7 @@ struct StoredSample {
 };
 
 /// Bytes of one rank's log lines above which the oldest are left out.
-inline constexpr int64_t kMostStoredLog = int64_t{64} << 20;
+inline constexpr auto kMostStoredLog = static_cast<int64_t>(kMostLog);
 
 struct LogLine {
     int64_t id = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/wire/limits.h"
 #include "trainer/agent/attach/file_tails.h"
 
 #include <QDir>
@@ -66,6 +67,7 @@ private Q_SLOTS:
     void aFolderThatCannotBeListedIsTriedAgain();
     void aSegmentThatIsGoneDoesNotKeepLaterOnesBack();
     void aSegmentThatEndsBeforeItsCursorIsToldOnceAndKeepsNoneBack();
+    void ofALongLogTheLastPartIsSent();
 
 private:
     QString path(const std::string& file) const {
@@ -194,6 +196,35 @@ void TestFileTails::aSegmentThatEndsBeforeItsCursorIsToldOnceAndKeepsNoneBack() 
     append(kFirst, 5);
     tails.refresh();
     QCOMPARE(sentBy(tails), QStringList(sliceText(kFirst, 12, 3)));
+}
+
+/// So that what a rank prints keeps nothing back. Of a journal all is sent.
+void TestFileTails::ofALongLogTheLastPartIsSent() {
+    constexpr int kAll = static_cast<int>(kMostLog) + 1;
+    const std::string log = "log/rank-00000.log";
+    QVERIFY(QDir(m_folder->path()).mkpath("log"));
+    append(log, kAll - 1);
+    append(kThird, kAll);
+    FileTails tails(m_folder->path().toStdString());
+    QVERIFY(tails.seek({{kSecond, 4}}));
+    qint64 journal = 0;
+    const auto firstOfLog = [&]() -> std::optional<Slice> {
+        while (auto slice = tails.next(1 << 20)) {
+            if (slice->file == log)
+                return slice;
+            journal += static_cast<qint64>(slice->bytes.size());
+        }
+        return std::nullopt;
+    };
+    const auto first = firstOfLog();
+    QVERIFY(first);
+    QCOMPARE(first->offset, uint64_t{0});
+    QCOMPARE(journal, qint64{kAll} + 3);
+    append(log, kAll);
+    tails.refresh();
+    const auto next = firstOfLog();
+    QVERIFY(next);
+    QCOMPARE(next->offset, 2 * uint64_t{kAll} - 1 - kMostLog / 2);
 }
 
 QTEST_GUILESS_MAIN(TestFileTails)

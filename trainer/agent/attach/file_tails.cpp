@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/attach/file_tails.h"
 
+#include "shared/wire/limits.h"
 #include "trainer/agent/run_dir/log_cap.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
@@ -116,9 +117,12 @@ void FileTails::measure(const Key& key, Tail& tail) {
     const bool isCut = tail.size < tail.offset;
     // A journal's writer goes on behind what it wrote, whatever became of that. A log is appended
     // to.
-    if (key.segment.source.empty() && isCut)
+    const bool isLog = key.segment.source.empty();
+    if (isLog && isCut)
         tail.offset = beginsAnew(path) ? 0 : tail.size;
-    else
+    else if (isLog && tail.size - tail.offset > kMostLog)
+        tail.offset = tail.size - kMostLog / 2; // not all, or the next line would be one too many
+    else if (!isLog)
         tail.mustReportCut = isCut && (tail.mustReportCut || !tail.isCut);
     tail.isCut = isCut;
 }

@@ -27,7 +27,8 @@ public:
     Result<void> seek(const std::vector<FileCursor>& cursors);
 
     /// Looks for new files and new bytes. A journal that is shorter than what was sent is sent on
-    /// once it has grown beyond that, a log from where it ends now.
+    /// once it has grown beyond that, a log from where it ends now; of a log of which more than
+    /// kMostLog waits, only the last part.
     /// A file that cannot be read waits until it can be, and what comes behind it in its journal
     /// with it: a cursor in a later segment says that this one is known. stderr tells of it once.
     void refresh();

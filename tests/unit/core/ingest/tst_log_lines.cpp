@@ -56,6 +56,17 @@ private Q_SLOTS:
         row("SQL", "'); DROP TABLE run; --", "'); DROP TABLE run; --");
     }
 
+    void aGapEndsALineAndIsOneItself() {
+        LogLines log(0);
+        log.feed(bytesOf("one\ntwo"));
+        log.skipTo(100, "--- gap ---");
+        QCOMPARE(log.cursor(), uint64_t{100});
+        log.feed(bytesOf("rest\nla"));
+        QCOMPARE(log.take(), (std::vector<std::string>{"one", "two", "--- gap ---", "rest"}));
+        QCOMPARE(log.cursor(), uint64_t{105});
+        QCOMPARE(log.takeAll(), std::vector<std::string>{"la"});
+    }
+
     void hostileBytesBecomeText() {
         QFETCH(QByteArray, raw);
         QFETCH(QByteArray, text);

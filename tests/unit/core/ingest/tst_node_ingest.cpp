@@ -120,6 +120,20 @@ private Q_SLOTS:
         QVERIFY(!ingest.take());
     }
 
+    void aGapInALogIsALineOfIt() {
+        NodeIngest ingest("a", 0, kRanks, {}, "node-a");
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 0, bytesOf("one\n")}));
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 5'000'004, bytesOf("two\n")}));
+        const auto batch = ingest.take();
+        QVERIFY(batch);
+        QCOMPARE(batch->logLines.size(), size_t{3});
+        const std::string& gap = batch->logLines[1].second;
+        QVERIFY2(gap.starts_with("--- 5 MB before this line were left out") &&
+                     gap.find("node-a still has them in " + kLog1) != std::string::npos,
+                 gap.c_str());
+        QCOMPARE(batch->cursors.front().second, uint64_t{5'000'008});
+    }
+
     void foreignFilesAreRefused() {
         NodeIngest ingest("a", 0, kRanks, {});
         for (const char* name :

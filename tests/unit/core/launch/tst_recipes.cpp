@@ -21,7 +21,17 @@ private Q_SLOTS:
     void aBareWordIsToldWhatIsWanted();
     void quotesInAWordAreOfTheWord();
     void aMissingFileIsNotFound();
+    void dataOfARecipeHaveACommandThatBringsThem();
 };
+
+void TestRecipes::dataOfARecipeHaveACommandThatBringsThem() {
+    QCOMPARE(whatBrings("/usr/share/icons/oxygen/base/64x64"),
+             std::string("sudo apt install oxygen-icon-theme"));
+    QVERIFY(whatBrings("/usr/share/locale/it/LC_MESSAGES").starts_with("sudo apt install "));
+    QVERIFY(whatBrings("/data/of/mine").empty());
+    for (const Recipe& recipe : recipes())
+        QVERIFY2(!recipe.description.contains("sudo"), qPrintable(recipe.description));
+}
 
 void TestRecipes::everyRecipePassesItsCheck() {
     QVERIFY(!recipes().empty());
