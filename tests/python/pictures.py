@@ -39,6 +39,12 @@ PNGS = {
     "one-bit": (lambda p: p.convert("1"), {}),
     "colour-key": (lambda p: p, {"transparency": (1, 2, 3)}),
 }
+BMPS = {
+    "bmp": (lambda p: p, {}),
+    "bmp-grey": (lambda p: p.convert("L"), {}),
+    "bmp-palette": (lambda p: p.quantize(200), {}),
+    "bmp-one-bit": (lambda p: p.convert("1"), {}),
+}
 WEBPS = {
     "lossy": (lambda p: p, {"quality": 90}),
     "lossless": (lambda p: p, {"lossless": True}),
@@ -48,7 +54,7 @@ WEBPS = {
 
 def write_all(folder, sizes, only=None):
     """Yields (path, width, height) of every kind, or of those named, in every size."""
-    for suffix, kinds, options in ((".jpg", JPEGS, {"quality": 90}), (".png", PNGS, {}), (".webp", WEBPS, {})):
+    for suffix, kinds, options in ((".jpg", JPEGS, {"quality": 90}), (".png", PNGS, {}), (".webp", WEBPS, {}), (".bmp", BMPS, {})):
         for name, (change, more) in kinds.items():
             if only and name not in only:
                 continue

@@ -4,6 +4,7 @@
 # own, so that fuzzers read by the very same code.
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
+find_path(RINGMASTER_STB stb/stb_image.h REQUIRED)
 find_library(RINGMASTER_WEBP webp REQUIRED)
 find_library(RINGMASTER_SENTENCEPIECE sentencepiece REQUIRED)
 find_library(RINGMASTER_SENTENCEPIECE_TRAIN sentencepiece_train REQUIRED)
@@ -27,6 +28,7 @@ add_library(rm_train_formats STATIC
     text_metrics/unicode_text.cpp
     workloads/llama/settings.cpp
     workloads/resnet/image.cpp
+    workloads/resnet/image_bmp.cpp
     workloads/resnet/image_jpeg.cpp
     workloads/resnet/image_png.cpp
     workloads/resnet/image_webp.cpp

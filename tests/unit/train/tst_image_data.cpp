@@ -110,7 +110,7 @@ private Q_SLOTS:
         QTest::newRow("among others") << "a/two.TIFF"
                                       << "two.TIFF is of a kind that is not read";
         QTest::newRow("no picture") << "b/readme.md"
-                                    << "the class b has no .jpg, .jpeg, .png or .webp files";
+                                    << "the class b has no .jpg, .jpeg, .png, .webp or .bmp files";
     }
 
     void aClassThatWouldVanishIsRefused() {
@@ -247,8 +247,7 @@ private Q_SLOTS:
         const auto batch = images.read(0, 6);
         QVERIFY(batch);
         QCOMPARE(batch->targets, int64_t{6});
-        QCOMPARE(batch->bad,
-                 (std::vector<BadSample>{{bad, "neither a JPEG nor a PNG nor a WebP"}}));
+        QCOMPARE(batch->bad, (std::vector<BadSample>{{bad, "no JPEG, PNG, WebP or BMP"}}));
         const auto labels = labelsOf(*batch);
         QCOMPARE(std::count(labels.begin(), labels.end(), 1), 4);
         TrainingImages again(*ImageFolder::scan({folder.path()}), kSize, 7);

@@ -70,6 +70,28 @@ std::string webpOf(const Picture& picture, bool isLossless) {
     return text;
 }
 
+std::string bmpOf(const Picture& picture) {
+    constexpr int kHeaders = 54;
+    const int row = (picture.width * 3 + 3) / 4 * 4;
+    const auto little = [](uint32_t value) {
+        return std::string{char(value), char(value >> 8), char(value >> 16), char(value >> 24)};
+    };
+    std::string bytes = "BM" + little(static_cast<uint32_t>(kHeaders + row * picture.height)) +
+                        little(0) + little(kHeaders) + little(40) +
+                        little(static_cast<uint32_t>(picture.width)) +
+                        little(static_cast<uint32_t>(picture.height)) + std::string{1, 0, 24, 0} +
+                        std::string(24, '\0');
+    for (int y = picture.height - 1; y >= 0; --y) { // from below, and B, G, R
+        std::string line(static_cast<size_t>(row), '\0');
+        for (int x = 0; x < picture.width; ++x)
+            for (int channel = 0; channel < 3; ++channel)
+                line[static_cast<size_t>(3 * x + channel)] = static_cast<char>(
+                    picture.rgb[static_cast<size_t>((y * picture.width + x) * 3 + 2 - channel)]);
+        bytes += line;
+    }
+    return bytes;
+}
+
 /// The CRC of PNG's chunks, bit by bit.
 uint32_t crcOf(const std::string& bytes) {
     uint32_t crc = 0xffffffff;
@@ -125,6 +147,7 @@ private Q_SLOTS:
         row("jpeg, grey", jpegOf(picture, {.grey = true}));
         row("png", pngOf(picture));
         row("png, interlaced", pngOf(picture, true));
+        row("bmp", bmpOf(picture));
         row("webp", webpOf(picture, false));
         row("webp, lossless", webpOf(picture, true));
     }
@@ -134,6 +157,9 @@ private Q_SLOTS:
         const auto png = decode(pngOf(picture));
         QVERIFY(png);
         QCOMPARE(meanDifference(*png, picture), 0.0);
+        const auto bmp = decode(bmpOf(picture));
+        QVERIFY(bmp);
+        QCOMPARE(meanDifference(*bmp, picture), 0.0);
         const auto webp = decode(webpOf(picture, true));
         QVERIFY(webp);
         QCOMPARE(meanDifference(*webp, picture), 0.0);
@@ -232,7 +258,7 @@ private Q_SLOTS:
     void whatIsNoPictureIsSaidSo() {
         QCOMPARE(causeOf(""), std::string("it is empty"));
         for (const char* text : {"GIF89a", "\xff\xd8", "\x89PNG", "<svg/>"})
-            QVERIFY(causeOf(text).find("neither a JPEG nor a PNG") != std::string::npos);
+            QVERIFY(causeOf(text).find("no JPEG, PNG") != std::string::npos);
         QVERIFY(!causeOf("\xff\xd8\xff").empty());
         QVERIFY(!causeOf("\x89PNG\r\n\x1a\n").empty());
     }

@@ -16,6 +16,7 @@ constexpr std::array<uint8_t, 8> kPngStart = {0x89, 'P', 'N', 'G', 0x0d, 0x0a, 0
 constexpr std::array<uint8_t, 4> kRiffStart = {'R', 'I', 'F', 'F'};
 constexpr size_t kRiffHeader = 8; ///< that word and a length
 constexpr std::array<uint8_t, 4> kWebpStart = {'W', 'E', 'B', 'P'};
+constexpr std::array<uint8_t, 2> kBmpStart = {'B', 'M'};
 
 template <size_t size>
 bool startsWith(std::span<const std::byte> bytes, const std::array<uint8_t, size>& start) {
@@ -32,8 +33,9 @@ Result<std::unique_ptr<ImageReader>> ImageReader::open(std::span<const std::byte
     if (startsWith(bytes, kRiffStart) &&
         startsWith(bytes.subspan(std::min(kRiffHeader, bytes.size())), kWebpStart))
         return openWebp(bytes);
-    return fail(ErrorCode::kCorrupt,
-                bytes.empty() ? "it is empty" : "neither a JPEG nor a PNG nor a WebP");
+    if (startsWith(bytes, kBmpStart))
+        return openBmp(bytes);
+    return fail(ErrorCode::kCorrupt, bytes.empty() ? "it is empty" : "no JPEG, PNG, WebP or BMP");
 }
 
 Result<void> ImageReader::setSize(int64_t width, int64_t height) {

@@ -39,8 +39,8 @@ class ImageReader {
 public:
     virtual ~ImageReader() = default;
 
-    /// JPEG, PNG or WebP, by the first bytes. `bytes` must outlive the reader. kCorrupt says what
-    /// is wrong with them.
+    /// JPEG, PNG, WebP or BMP, by the first bytes. `bytes` must outlive the reader. kCorrupt says
+    /// what is wrong with them.
     static Result<std::unique_ptr<ImageReader>> open(std::span<const std::byte> bytes);
 
     int64_t width() const { return m_width; }

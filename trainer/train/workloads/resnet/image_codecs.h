@@ -8,6 +8,7 @@ namespace rm {
 Result<std::unique_ptr<ImageReader>> openJpeg(std::span<const std::byte> bytes);
 Result<std::unique_ptr<ImageReader>> openPng(std::span<const std::byte> bytes);
 
+Result<std::unique_ptr<ImageReader>> openBmp(std::span<const std::byte> bytes);
 /// A lossy or lossless one, no animation.
 Result<std::unique_ptr<ImageReader>> openWebp(std::span<const std::byte> bytes);
 

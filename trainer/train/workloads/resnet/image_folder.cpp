@@ -30,15 +30,18 @@ std::string extensionOf(const fs::path& path) {
     return extension;
 }
 
+constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".png", ".webp", ".bmp"};
+constexpr const char* kPictureNames = ".jpg, .jpeg, .png, .webp or .bmp";
+
 bool isPicture(const std::string& extension) {
-    return extension == ".jpg" || extension == ".jpeg" || extension == ".png" ||
-           extension == ".webp";
+    return std::ranges::find(kPictures, extension) != std::end(kPictures);
 }
 
-/// Pictures all the same, which are not read: without them a class would be another.
+/// Pictures all the same, which are not read: without them a class would be another. (Debian's
+/// libtiff is linked to a library under the GPL, which may not meet NVIDIA's in one program.)
 bool isOtherPicture(const std::string& extension) {
-    constexpr std::string_view kOthers[] = {".bmp", ".tif", ".tiff", ".gif",  ".ppm",
-                                            ".pgm", ".jp2", ".avif", ".heic", ".jxl"};
+    constexpr std::string_view kOthers[] = {".tif", ".tiff", ".gif",  ".ppm", ".pgm",
+                                            ".jp2", ".avif", ".heic", ".jxl"};
     return std::ranges::find(kOthers, extension) != std::end(kOthers);
 }
 
@@ -85,10 +88,10 @@ Result<ByClass> picturesIn(const std::string& root) {
                                              "its like to .png or .jpg");
     for (const auto& [name, pictures] : classes)
         if (pictures.empty())
-            return fail(ErrorCode::kInvalid,
-                        attempt(root) + ": the class " + name +
-                            " has no .jpg, .jpeg, .png or .webp files of its own; "
-                            "remove that folder, or put pictures there");
+            return fail(ErrorCode::kInvalid, attempt(root) + ": the class " + name + " has no " +
+                                                 kPictureNames +
+                                                 " files of its own; "
+                                                 "remove that folder, or put pictures there");
     return classes;
 }
 
@@ -109,10 +112,9 @@ Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots) {
         names->roots.push_back(withoutSlash(path));
         RM_ASSIGN_OR_RETURN(const auto found, picturesIn(names->roots.back()));
         if (found.empty())
-            return fail(
-                ErrorCode::kInvalid,
-                attempt(path) +
-                    ": it has no folders (one a class) with .jpg, .jpeg, .png or .webp files");
+            return fail(ErrorCode::kInvalid, attempt(path) +
+                                                 ": it has no folders (one a class) with " +
+                                                 kPictureNames + " files");
         for (const auto& [name, pictures] : found)
             for (const std::string& picture : pictures) {
                 byClass[name].push_back({root, 0, names->text.size()});
