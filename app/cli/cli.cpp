@@ -78,8 +78,12 @@ int parseAndPerform(CLI::App& parser, const CommandLine& line, int argc, char** 
     CommandContext context(line.isJson());
     if (!line.needsEngine())
         return line.perform(context);
-    if (const auto opened = context.open(line.needsNodes()); !opened)
-        return printError(context, opened.error());
+    if (const auto opened = context.open(line.needsNodes()); !opened) {
+        if (!line.mayOnlyRead() || !context.isReadOnly())
+            return printError(context, opened.error());
+        context.onlyRead();
+        return line.perform(context);
+    }
     const int code = line.perform(context);
     context.finish();
     return code;

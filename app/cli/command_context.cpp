@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iostream>
 #include <map>
 
@@ -92,6 +93,17 @@ Result<void> CommandContext::open(bool needsNodes) {
                              std::cerr << "ringmaster: " << oneLine(why.toStdString()) << std::endl;
                      });
     return await(m_engine->open());
+}
+
+bool CommandContext::isReadOnly() const {
+    return ::access(m_paths.data.toLocal8Bit().constData(), W_OK) != 0 && errno == EROFS;
+}
+
+void CommandContext::onlyRead() {
+    m_onlyReads = true;
+    std::cerr << "ringmaster: " << m_paths.data.toStdString()
+              << " is read-only, so that no node is asked: what is stored is shown as it is"
+              << std::endl;
 }
 
 void CommandContext::finish() {
@@ -183,6 +195,8 @@ void CommandContext::noteLinks(RunSummary& run) const {
 }
 
 void CommandContext::catchUpWith(const std::vector<RunSummary>& runs) {
+    if (m_onlyReads)
+        return;
     std::vector<QString> live;
     for (const RunSummary& run : runs)
         if (!hasEnded(run.state))

@@ -28,6 +28,10 @@ public:
     /// does. A nodes.toml that cannot be read is an error where the command `needsNodes`, else it
     /// is told on stderr.
     Result<void> open(bool needsNodes);
+    /// Whether the database lies where nothing can be written.
+    bool isReadOnly() const;
+    /// Goes on without the engine, which stderr is told: what is stored is shown as it is.
+    void onlyRead();
     /// Keeps the process running while it starts ranks for other terminals.
     void finish();
 
@@ -62,6 +66,7 @@ private:
     void catchUpWith(const std::vector<RunSummary>& runs);
 
     bool m_json;
+    bool m_onlyReads = false;
     Paths m_paths;
     std::unique_ptr<Fleet> m_fleet;
     std::unique_ptr<SharedEngine> m_engine;

@@ -45,6 +45,10 @@ void CommandLine::needNoEngine(CLI::App& command) {
     command.preparse_callback([this](size_t) { m_needsEngine = false; });
 }
 
+void CommandLine::mayOnlyRead(CLI::App& command) {
+    command.preparse_callback([this](size_t) { m_mayOnlyRead = true; });
+}
+
 std::function<std::string(const std::string&)> wholeNumber(const char* what, int64_t least,
                                                            int64_t most) {
     return [=](const std::string& typed) {

@@ -55,11 +55,16 @@ public:
     /// The command does without engine and nodes.
     void needNoEngine(CLI::App& command);
 
+    /// The command shows what is stored also where that cannot be written, as on a disk that is
+    /// mounted read-only.
+    void mayOnlyRead(CLI::App& command);
+
     // What was typed, once it is parsed.
 
     bool isJson() const { return m_isJson; }
     bool needsNodes() const { return m_needsNodes; }
     bool needsEngine() const { return m_needsEngine; }
+    bool mayOnlyRead() const { return m_mayOnlyRead; }
     int perform(CommandContext& context) const { return m_action(context); }
 
 private:
@@ -68,6 +73,7 @@ private:
     bool m_isJson = false;
     bool m_needsNodes = false;
     bool m_needsEngine = true;
+    bool m_mayOnlyRead = false;
     Action m_action;
 };
 

@@ -462,11 +462,12 @@ void addLists(CommandLine& line) {
     recipeCommand->add_option("RECIPE", recipe,
                               "The one to print, as the beginning of a spec of your own");
 
-    line.add("runs", "List the runs, newest first", &runRuns);
+    line.mayOnlyRead(*line.add("runs", "List the runs, newest first", &runRuns));
 
     auto& shown = line.keep<std::string>();
-    line.addOfRun("show", "Show one run", shown,
-                  [&shown](CommandContext& context) { return runShow(context, shown); });
+    line.mayOnlyRead(
+        *line.addOfRun("show", "Show one run", shown,
+                       [&shown](CommandContext& context) { return runShow(context, shown); }));
 
     auto& o = line.keep<CheckpointsOptions>();
     auto* checkpoints =
@@ -492,6 +493,7 @@ void addLists(CommandLine& line) {
         exported.run, [&exported](CommandContext& context) {
             return runExport(context, exported.run, exported.output);
         });
+    line.mayOnlyRead(*exporting);
     exporting->add_option("--format", exported.format, "csv")->check(CLI::IsMember({"csv"}));
     exporting->add_option("--output", exported.output, "A file; default: standard output");
 
@@ -499,6 +501,7 @@ void addLists(CommandLine& line) {
     auto* logs =
         line.addOfRun("logs", "Print what the ranks wrote", wanted.run,
                       [&wanted](CommandContext& context) { return runLogs(context, wanted); });
+    line.mayOnlyRead(*logs);
     logs->add_option("--rank", wanted.rank, "Only of this rank")
         ->check(wholeNumber("a rank", 0, std::numeric_limits<int>::max()));
     logs->add_option("--filter", wanted.contains, "Lines that contain these words");

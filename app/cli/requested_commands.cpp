@@ -87,8 +87,9 @@ int runWithdraw(CommandContext& context, const std::string& id, const std::strin
 
 void addRequested(CommandLine& line) {
     auto& listed = line.keep<std::string>();
-    line.addOfRun("commands", "List what was asked of a run, by whom, and its answers", listed,
-                  [&listed](CommandContext& context) { return runCommands(context, listed); });
+    line.mayOnlyRead(*line.addOfRun(
+        "commands", "List what was asked of a run, by whom, and its answers", listed,
+        [&listed](CommandContext& context) { return runCommands(context, listed); }));
 
     struct Withdraw {
         std::string run, command;

@@ -3,6 +3,7 @@
 #include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"
+#include "tests/support/requirement.h"
 
 #include <QDir>
 #include <QFile>
@@ -12,6 +13,7 @@
 #include <QTest>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <unistd.h>
 
 #include <map>
 
@@ -50,6 +52,7 @@ private Q_SLOTS:
     void nothingIsLaunchedThatIsNotFoundAgain();
     void whatCanBeReadIsBroughtBack();
     void rowsWithoutTheirFileAreNotOverwritten();
+    void whatIsStoredOnAReadOnlyDiskIsShown();
     void anAnswerThatDoesNotGoOutIsAnError_data();
     void anAnswerThatDoesNotGoOutIsAnError();
 
@@ -166,6 +169,41 @@ void TestCliDamage::rowsWithoutTheirFileAreNotOverwritten() {
         QCOMPARE(QFileInfo(rest).size(), 5000);
         QVERIFY(writeAll(databasePath(), {}));
     }
+}
+
+/// As a disk that was mounted to look at what another computer had.
+void TestCliDamage::whatIsStoredOnAReadOnlyDiskIsShown() {
+    RM_NEEDS("root", ::geteuid() == 0, QString("nobody else may mount"));
+    const auto answerOf = [this](const QStringList& words) {
+        QProcess process;
+        process.start("unshare",
+                      QStringList{"--mount", "sh", "-c",
+                                  "mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" "
+                                  "&& exec \"$@\"",
+                                  m_own.path({}),
+                                  qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster"} +
+                          words);
+        Answer answer;
+        if (process.waitForFinished() && process.exitStatus() == QProcess::NormalExit)
+            answer.exitCode = process.exitCode();
+        answer.out = process.readAllStandardOutput();
+        answer.err = process.readAllStandardError();
+        return answer;
+    };
+    for (const auto& [words, said] : {std::pair(QStringList{"runs"}, "first-000001"),
+                                      {{"show", "first"}, "step        20"},
+                                      {{"export", "first"}, "train/loss"},
+                                      {{"commands", "first"}, ""},
+                                      {{"logs", "first"}, ""}}) {
+        const Answer answer = answerOf(words);
+        QVERIFY2(answer.exitCode == 0 && answer.out.contains(said) &&
+                     answer.err.contains("is read-only, so that no node is asked") &&
+                     answer.err.count('\n') == 1,
+                 answer.whole());
+    }
+    const Answer changed = answerOf({"rename", "first", "other"});
+    QVERIFY2(changed.exitCode != 0 && changed.err.contains("Read-only file system"),
+             changed.whole());
 }
 
 void TestCliDamage::anAnswerThatDoesNotGoOutIsAnError_data() {

@@ -18,10 +18,10 @@ namespace {
 
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 
-/// A file system without modes is no reason not to start.
+/// A file system without modes, or one that is read-only, is no reason not to start.
 void protect(const std::string& path, const struct stat& info) {
     const bool isOpen = info.st_uid == ::geteuid() && (info.st_mode & kOthers) != 0;
-    if (isOpen && ::chmod(path.c_str(), info.st_mode & 07777 & ~kOthers) != 0)
+    if (isOpen && ::chmod(path.c_str(), info.st_mode & 07777 & ~kOthers) != 0 && errno != EROFS)
         qWarning("protect %s: %s", path.c_str(), std::strerror(errno));
 }
 

@@ -6,12 +6,17 @@
 #include "app/core/store/schema.h"
 #include "shared/return_if_error.h"
 
+#include <QFile>
+#include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QUrl>
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace rm {
 
@@ -54,8 +59,26 @@ MetricDef metricOf(const Query& row) {
 
 } // namespace
 
+namespace {
+
+/// SQLite's shared memory of a database in WAL mode lies beside it, so that one on a disk that is
+/// read-only can be read only as what nobody changes. With a log beside it that would leave out
+/// what came last.
+std::string nameToRead(const std::string& path) {
+    const QFileInfo file(QString::fromStdString(path));
+    const bool isReadOnly =
+        ::access(QFile::encodeName(file.path()).constData(), W_OK) != 0 && errno == EROFS;
+    if (!isReadOnly || QFileInfo(file.filePath() + "-wal").size() > 0)
+        return path;
+    return "file:" +
+           QString::fromLatin1(QUrl::toPercentEncoding(file.filePath(), "/")).toStdString() +
+           "?immutable=1";
+}
+
+} // namespace
+
 StoreReader::Impl::Impl(const std::string& path)
-    : database(path, SQLite::OPEN_READONLY)
+    : database(nameToRead(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI)
     , streams(database) {
     // Only the writer's connection may checkpoint, because of the WAL-reset bug of this SQLite
     // release.
