@@ -83,6 +83,8 @@ Result<std::vector<Placement>> placementsFor(CommandContext& context, const RunS
     const auto whole = reader->wholePlaces(run.id);
     if (const std::string words = partWords(run.nodes, whole); !words.empty())
         std::cerr << oneLine(words) << " --node names others." << std::endl;
+    if (const std::string words = unreadWords(run); !words.empty())
+        std::cerr << oneLine(words) << std::endl;
     for (const RunNode& node : whole)
         if (!context.fleet().find(QString::fromStdString(node.nodeName)) &&
             !context.fleet().problem())

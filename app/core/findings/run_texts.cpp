@@ -206,6 +206,9 @@ public:
         {"run.no-epochs-left",
          QT_TR_NOOP("nothing is left to train from step {step}: train.epochs is {epochs}, which "
                     "end with step {last}; branch from there with more")},
+        {"run.unread-parts",
+         QT_TR_NOOP("Not all that {nodes} has of it was read: there may be later steps and a later "
+                    "checkpoint. `ringmaster attach` looks again once it can be reached.")},
         {"run.trained-on-part", QT_TR_NOOP("It last trained on {ranks} of its {all} ranks, "
                                            "without {nodes}; it goes on with all.")},
         {"run.goes-on-from", QT_TR_NOOP("It goes on from step {step}.")},

@@ -23,6 +23,12 @@ std::string partWords(const std::vector<RunNode>& last, const std::vector<RunNod
         {{"ranks", std::to_string(ranks)}, {"all", std::to_string(all)}, {"nodes", missing}});
 }
 
+std::string unreadWords(const RunSummary& run) {
+    return run.unreadNodes.empty()
+               ? std::string()
+               : say("run.unread-parts", {{"nodes", joined(run.unreadNodes, ", ")}});
+}
+
 std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes) {
     std::vector<Placement> placements;
     for (const RunNode& part : nodes) {

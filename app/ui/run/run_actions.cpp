@@ -169,8 +169,8 @@ QString resumeWords(const ResumePoint& from) {
     if (!from.retires.isEmpty())
         words += ' ' + RunActions::tr("That sets aside %1, which can be seen and restored.")
                            .arg(QString::fromStdString(retirementText(from.retires)));
-    if (!from.partWords.empty())
-        words += ' ' + QString::fromStdString(from.partWords);
+    if (!from.notes.empty())
+        words += ' ' + QString::fromStdString(from.notes);
     return words;
 }
 

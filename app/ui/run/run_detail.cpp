@@ -124,9 +124,13 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);
     if (const auto* newest = newestLiving(detail.history.checkpoints);
-        newest && canResume(detail.run->state))
+        newest && canResume(detail.run->state)) {
+        std::vector<std::string> notes{partWords(detail.run->nodes, detail.wholePlaces),
+                                       unreadWords(*detail.run)};
+        std::erase(notes, std::string());
         detail.resumePoint = {newest->saved.step, reader.retirementBy(id, *newest),
-                              partWords(detail.run->nodes, detail.wholePlaces)};
+                              joined(notes, " ")};
+    }
     return detail;
 }
 

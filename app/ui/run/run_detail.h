@@ -13,8 +13,8 @@ namespace rm {
 /// Where an ended run goes on by itself: its newest checkpoint.
 struct ResumePoint {
     int64_t step = 0;
-    Retirement retires;    ///< of what was trained after it
-    std::string partWords; ///< see there
+    Retirement retires; ///< of what was trained after it
+    std::string notes;  ///< partWords() and unreadWords()
 };
 
 /// Everything that the tabs of a run show except its series, log and samples, read at once.

@@ -178,6 +178,10 @@ private Q_SLOTS:
                  std::string("It last trained on 2 of its 4 ranks, without node-b; it goes on with "
                              "all."));
         QVERIFY(partWords(whole, whole).empty());
+        RunSummary run;
+        QVERIFY(unreadWords(run).empty());
+        run.unreadNodes = {"node-b"};
+        QVERIFY(unreadWords(run).starts_with("Not all that node-b has of it was read"));
         // A person chose the one node.
         StoreFixture::mustBeOk(
             store.writer().beginAttempt("a", {3, 10, {}, {{0, "node-a", 2, 0}}}));
