@@ -355,8 +355,11 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
     std::vector<Node> wanted;
     for (const SshOffer& offer : offersOf(context, options.all ? all : options.aliases)) {
         auto node = importedFrom(offer);
-        if (!node && options.all)
+        if (!node && options.all) {
+            if (offer.known.empty())
+                std::cerr << "left out: " << oneLine(node.error().message) << std::endl;
             continue;
+        }
         if (!node)
             return printError(context, node.error());
         node->groups = options.groups;

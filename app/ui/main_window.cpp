@@ -253,16 +253,19 @@ void MainWindow::askToClose(qsizetype launches) {
 void MainWindow::tellOfLiveRuns(qsizetype runs) {
     askToClose(counted(runs, tr("1 run goes on without this window, and nothing of it is lost."),
                        tr("%1 runs go on without this window, and nothing of them is lost.")) +
-                   ' ' + tr("This is said once."),
-               tr("Close"), "");
+                   ' ' + tr("Ringmaster says so only once."),
+               tr("Close"), "primary");
 }
 
 /// Closing by the program is not asked about again.
 void MainWindow::askToClose(const QString& words, const QString& closing, const char* role) {
     auto* sheet = new Sheet(tr("Close Ringmaster?"), words, "closeDialog", this);
     QPushButton* close = sheet->addButton(closing, role, "closeAnyway");
-    QPushButton* back = sheet->addButton(tr("Keep open"), "primary", "keepOpen");
-    back->setDefault(true);
+    const bool isLoss = role == std::string_view("danger");
+    QPushButton* back = sheet->addButton(tr("Keep open"), isLoss ? "primary" : "", "keepOpen");
+    QPushButton* usual = isLoss ? back : close;
+    usual->setDefault(true);
+    usual->setFocus();
     connect(close, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(back, &QPushButton::clicked, sheet, &QDialog::reject);
     connect(sheet, &QDialog::accepted, this, &QWidget::close);

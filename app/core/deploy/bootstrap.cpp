@@ -62,7 +62,7 @@ read -r packing || exit 0
 trap "exit 1" HUP INT TERM
 said=$(LC_ALL=C mkdir -p "$folder" 2>&1) || end "" "$said" 5
 [ -d "$file" ] && end "$file" " is a folder, and the agent is to lie there: move it away" 6
-trap "rm -f \"$part\"; rmdir \"$folder\" 2>/dev/null" EXIT
+trap 'rm -f "$part"; rmdir "$folder" 2>/dev/null' EXIT
 case $packing in gzip) unpack="gzip -dc";; *) unpack=cat;; esac
 said=$(LC_ALL=C $unpack 2>&1 >"$part") || end "unpack the agent in $folder: " "$said" 6
 if [ "$(sum "$part")" != "$sha" ]; then echo "the agent did not arrive whole" >&2; exit 6; fi

@@ -151,6 +151,15 @@ public:
         {"ssh.ask-for-keys", QT_TR_NOOP("ask KnownHostsCommand for the keys of a host")},
         {"ssh.keys-not-told",
          QT_TR_NOOP("{command} failed ({said}); mend it, or leave it out of ssh_config")},
+        {"ssh.unknown-token", QT_TR_NOOP("{token} is not known here; leave it out")},
+        {"ssh.said-nothing", QT_TR_NOOP("it said nothing")},
+        {"ssh.odd-key-line", QT_TR_NOOP("\"{line}\" in it is no key; mend that line")},
+        {"ssh.key-too-short", QT_TR_NOOP("its key {shown} has {bits} bits, and RequiredRSASize of "
+                                         "ssh_config demands {least}")},
+        {"ssh.no-such-algorithms",
+         QT_TR_NOOP(
+             "none of the {key} that ssh_config demands ({wanted}) is used here: name one of "
+             "{ours} as well")},
         {"ssh.no-answer-in-10-s", QT_TR_NOOP("no answer in 10 s")},
         {"ssh.key-changed",
          QT_TR_NOOP(

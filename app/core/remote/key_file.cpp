@@ -108,6 +108,8 @@ std::string agentSocket(const SshConfig& config) {
 KeyFiles loadKeyFiles(const SshConfig& config, const Node& node, const SshTokens& tokens,
                       const Credentials& credentials) {
     KeyFiles files;
+    if (!config.offersKeys && node.identityFile.empty())
+        return files;
     if (!node.identityFile.empty())
         files.ofNode = loadKeyFile(underHome(node.identityFile), credentials);
     files.areUsual = config.identityFiles.empty();

@@ -4,15 +4,24 @@
 #include "app/core/findings/text.h"
 #include "app/core/remote/helper_program.h"
 #include "app/core/settings/paths.h"
+#include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
+#include <QCryptographicHash>
 #include <QDir>
 #include <QFileInfo>
+#include <QMessageAuthenticationCode>
+#include <QRandomGenerator>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <iterator>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -43,6 +52,15 @@ bool keepsNothing(const std::string& file) {
     return file == "none" || (info.exists() && !info.isFile());
 }
 
+/// One on a disk that is read-only, where ssh goes on without having written.
+bool takesNothing(const std::string& file) {
+    QFileInfo there(QString::fromStdString(file));
+    while (!there.exists() && there.path() != there.filePath())
+        there = QFileInfo(there.path());
+    return keepsNothing(file) ||
+           (::access(there.filePath().toLocal8Bit().constData(), W_OK) != 0 && errno == EROFS);
+}
+
 std::string ownFile() {
     return (Paths::fromEnvironment().config + "/known_hosts").toStdString();
 }
@@ -55,6 +73,9 @@ std::vector<std::string> wordsOf(const std::string& command) {
     bool isOpen = false;
     for (size_t at = 0; at < command.size(); ++at) {
         const char c = command[at];
+        const char next = at + 1 < command.size() ? command[at + 1] : char{0};
+        const bool isEscape = c == '\\' && (next == '\'' || next == '"' || next == '\\' ||
+                                            (quote == 0 && next == ' '));
         const bool isBlank = quote == 0 && (c == ' ' || c == '\t');
         if (isBlank) {
             isOpen = false;
@@ -62,12 +83,24 @@ std::vector<std::string> wordsOf(const std::string& command) {
         }
         if (!std::exchange(isOpen, true))
             words.emplace_back();
-        if (quote != 0 ? c == quote : c == '"' || c == '\'')
+        if (isEscape)
+            words.back() += command[++at];
+        else if (quote != 0 ? c == quote : c == '"' || c == '\'')
             quote = quote != 0 ? char{0} : c;
         else
-            words.back() += c == '\\' && at + 1 < command.size() ? command[++at] : c;
+            words.back() += c;
     }
     return words;
+}
+
+/// A token or variable of the command that is not known here; empty: there is none.
+std::string unknownToken(const std::string& command, const SshTokens& tokens) {
+    if (const size_t variable = command.find("${"); variable != std::string::npos)
+        return command.substr(variable, command.find('}', variable) - variable + 1);
+    for (size_t at = command.find('%'); at != std::string::npos; at = command.find('%', at + 2))
+        if (at + 1 >= command.size() || !tokens.contains(command[at + 1]))
+            return command.substr(at, 2);
+    return {};
 }
 
 /// Whether the list of hosts of a line has the name: one of them, and no one behind '!'.
@@ -95,23 +128,28 @@ bool hasHost(std::string_view hosts, const std::string& name, const std::string&
     return has;
 }
 
-/// A file of which a person sees every line, with one more.
+/// A file of which a person sees every line, with one more, or as it was.
 Result<void> appendLine(const std::string& file, const std::string& line) {
     RM_RETURN_IF_ERROR(makeFolders(QFileInfo(QString::fromStdString(file)).path().toStdString()));
-    QFile out(QString::fromStdString(file));
-    const bool isNew = !out.exists();
-    const auto failed = [&out] {
-        return tl::unexpected(Error{ErrorCode::kDenied, out.errorString().toStdString()});
-    };
-    if (!out.open(QIODevice::ReadWrite | QIODevice::Append))
-        return failed();
-    if (isNew)
-        out.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-    const bool isOpenLine = out.size() > 0 && out.seek(out.size() - 1) && out.read(1) != "\n";
-    const std::string text = (isOpenLine ? "\n" : "") + line + '\n';
-    if (out.write(text.data(), static_cast<qint64>(text.size())) < 0 || !out.flush())
-        return failed();
-    return {};
+    RM_ASSIGN_OR_RETURN(const Descriptor out, openFile(file, O_RDWR | O_APPEND | O_CREAT, 0600));
+    const off_t size = ::lseek(out.get(), 0, SEEK_END);
+    char last = '\n';
+    if (size > 0 && ::pread(out.get(), &last, 1, size - 1) != 1)
+        return failErrno("read " + file, errno);
+    const std::string text = (last == '\n' ? "" : "\n") + line + '\n';
+    const auto written = writeAll(out.get(), std::as_bytes(std::span(text)), file);
+    if (!written)
+        static_cast<void>(::ftruncate(out.get(), size));
+    return written;
+}
+
+/// The name as known_hosts keeps it for who wants no list of his hosts: "|1|SALT|HASH" (sshd(8)).
+std::string hashed(const std::string& name) {
+    QByteArray salt(20, '\0');
+    QRandomGenerator::system()->fillRange(reinterpret_cast<quint32*>(salt.data()), 5);
+    const QByteArray hash = QMessageAuthenticationCode::hash(QByteArray::fromStdString(name), salt,
+                                                             QCryptographicHash::Sha1);
+    return "|1|" + (salt.toBase64() + '|' + hash.toBase64()).toStdString();
 }
 
 } // namespace
@@ -168,6 +206,13 @@ Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& sto
     using End = HelperAnswer::End;
     if (m_settings.command.empty() || m_settings.command == "none")
         return {};
+    const auto failed = [this](const std::string& said) {
+        return failAs(say("ssh.ask-for-keys"),
+                      {ErrorCode::kDenied, say("ssh.keys-not-told",
+                                               {{"command", m_settings.command}, {"said", said}})});
+    };
+    if (const std::string token = unknownToken(m_settings.command, tokens); !token.empty())
+        return failed(say("ssh.unknown-token", {{"token", token}}));
     QStringList words;
     for (const std::string& word : wordsOf(m_settings.command))
         words << QString::fromStdString(expandTokens(word, tokens));
@@ -175,13 +220,10 @@ Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& sto
     const HelperAnswer answer = runHelper(QString::fromStdString(program), words, stop);
     if (answer.end == End::kCancelled)
         return fail(ErrorCode::kUnavailable, say("ssh.ask-for-keys") + ": cancelled");
+    if (answer.end == End::kTooLate)
+        return failed(say("ssh.no-answer-in-10-s"));
     if (!answer.succeeded)
-        return failAs(say("ssh.ask-for-keys"),
-                      {ErrorCode::kDenied,
-                       say("ssh.keys-not-told",
-                           {{"command", m_settings.command},
-                            {"said", answer.end == End::kTooLate ? say("ssh.no-answer-in-10-s")
-                                                                 : answer.said}})});
+        return failed(answer.said.empty() ? say("ssh.said-nothing") : answer.said);
     take(kCommand, answer.output);
     return {};
 }
@@ -253,11 +295,24 @@ Result<std::optional<bool>> KnownHosts::revokedInText(const KnownKey& shown) con
                       {ErrorCode::kDenied, text.error().message});
     if (text->starts_with("SSHKRL"))
         return std::nullopt;
-    std::istringstream words(*text);
-    for (std::string word; words >> word;)
-        if (word == shown.base64)
-            return true;
-    return false;
+    bool isListed = false;
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+        std::string_view rest = line;
+        const std::string type(nextWord(rest)), key(nextWord(rest));
+        if (type.empty() || type.starts_with('#'))
+            continue;
+        ssh_key read = nullptr;
+        const bool isKey = ssh_pki_import_pubkey_base64(
+                               key.c_str(), ssh_key_type_from_name(type.c_str()), &read) == SSH_OK;
+        ssh_key_free(read);
+        if (!isKey) // as OpenSSH: what cannot be read may be the key
+            return failAs(
+                say("ssh.look-for-revoked", {{"file", file}}),
+                {ErrorCode::kDenied, say("ssh.odd-key-line", {{"line", line.substr(0, 80)}})});
+        isListed |= key == shown.base64;
+    }
+    return isListed;
 }
 
 Result<std::string> KnownHosts::revokedBy(const KnownKey& shown,
@@ -291,12 +346,13 @@ Result<std::string> KnownHosts::revokedBy(const KnownKey& shown,
 std::string KnownHosts::keeper() const {
     const std::string first =
         m_settings.userFiles.empty() ? "none" : underHome(m_settings.userFiles.front());
-    return keepsNothing(first) ? ownFile() : behindLinks(first);
+    return takesNothing(first) ? ownFile() : behindLinks(first);
 }
 
 Result<void> KnownHosts::add(const KnownKey& key) const {
     const std::string file = keeper();
-    const auto written = appendLine(file, m_name + ' ' + key.type + ' ' + key.base64);
+    const std::string name = m_settings.areHashed ? hashed(m_name) : m_name;
+    const auto written = appendLine(file, name + ' ' + key.type + ' ' + key.base64);
     return written ? written : failAs(say("ssh.write-file", {{"file", file}}), written.error());
 }
 

@@ -152,6 +152,20 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
             config.hostKeys.alias = values.front();
         else if (key == "knownhostscommand")
             config.hostKeys.command = values.front();
+        else if (key == "hashknownhosts")
+            config.hostKeys.areHashed = readable(values.front()) == "yes";
+        else if (key == "pubkeyauthentication")
+            config.offersKeys &= readable(values.front()) != "no";
+        else if (key == "preferredauthentications")
+            config.offersKeys &= values.front().find("publickey") != std::string::npos;
+        else if (key == "kexalgorithms")
+            config.kexAlgorithms = values.front();
+        else if (key == "ciphers")
+            config.ciphers = values.front();
+        else if (key == "hostkeyalgorithms")
+            config.hostKeyAlgorithms = values.front();
+        else if (key == "loglevel") // libssh would print
+            continue;
         else if (key == "revokedhostkeys")
             config.hostKeys.revoked = underOurHome(values.front());
         else if (key == "requiredrsasize")

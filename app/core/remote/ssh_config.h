@@ -22,6 +22,9 @@ struct SshConfig {
     std::string addressFamily;   ///< "inet", "inet6"; empty: either
     std::string bindAddress;     ///< of this computer; empty: any
     int leastRsaBits = 0;        ///< RequiredRSASize; 0: as usual
+    bool offersKeys = true;      ///< PubkeyAuthentication, PreferredAuthentications
+    /// KexAlgorithms, Ciphers and HostKeyAlgorithms; empty: as usual.
+    std::string kexAlgorithms, ciphers, hostKeyAlgorithms;
 
     /// From where keys of hosts are known, see KnownHosts.
     struct HostKeys {
@@ -32,6 +35,7 @@ struct SshConfig {
         std::vector<std::string> userFiles = {"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
         std::vector<std::string> globalFiles = {"/etc/ssh/ssh_known_hosts",
                                                 "/etc/ssh/ssh_known_hosts2"};
+        bool areHashed = false; ///< HashKnownHosts: new ones are kept without the host's name
         /// "no" or "accept-new": StrictHostKeyChecking, which is not followed; empty: it asks.
         std::string unasked;
     };

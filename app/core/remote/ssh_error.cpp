@@ -71,6 +71,10 @@ ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
     failure.cause = saying == nullptr ? Cause::kOther : saying->cause;
     if (saying == nullptr)
         append(failure.error.message, say("ssh.verbose-says-more"));
+    // The server's banner is a small packet, and what follows it are large ones.
+    if (failure.cause == Cause::kNoAnswer && ssh_get_serverbanner(link.get()) != nullptr)
+        failure.error =
+            failAs(attempt, {failure.error.code, say("ssh.large-packets-lost")}).value();
     if (failure.cause != Cause::kTurnedAway)
         return failure;
     // A server without a common cipher may hang up before its offer was read, when only its banner

@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <sstream>
 #include <thread>
 
 namespace rm {
@@ -58,6 +59,45 @@ bool isHostName(const std::string& name) {
     return name.size() <= 255 && form.match(QString::fromStdString(name)).hasMatch();
 }
 
+/// Those of `wanted` that are among `ours`, in the order of `wanted`.
+std::string common(const std::string& wanted, const std::string& ours) {
+    std::string both;
+    std::istringstream names(wanted);
+    for (std::string name; std::getline(names, name, ',');)
+        if ((',' + ours + ',').find(',' + name + ',') != std::string::npos)
+            both += (both.empty() ? "" : ",") + name;
+    return both;
+}
+
+/// Sets the algorithms that ssh_config demands. libssh would go by its own where it knows none of
+/// them, so that somebody's demand would be dropped without a word: kInvalid.
+Result<void> setAlgorithms(SshLink& link, const SshConfig& config, const std::string& attempt) {
+    const auto none = [&](const char* key, const std::string& wanted, const std::string& ours) {
+        return failAs(attempt, {ErrorCode::kInvalid,
+                                say("ssh.no-such-algorithms",
+                                    {{"key", key}, {"wanted", wanted}, {"ours", ours}})});
+    };
+    const std::string ciphers =
+        config.ciphers.empty() ? kCiphers : common(config.ciphers, kCiphers);
+    if (ciphers.empty())
+        return none("Ciphers", config.ciphers, kCiphers);
+    const bool isSet = set(link, SSH_OPTIONS_CIPHERS_C_S, ciphers.c_str()) &&
+                       set(link, SSH_OPTIONS_CIPHERS_S_C, ciphers.c_str());
+    if (!isSet)
+        return tl::unexpected(sshError(link, attempt));
+    if (!config.kexAlgorithms.empty() &&
+        !set(link, SSH_OPTIONS_KEY_EXCHANGE, config.kexAlgorithms.c_str()))
+        return none("KexAlgorithms", config.kexAlgorithms,
+                    "curve25519-sha256, ecdh-sha2-nistp256, diffie-hellman-group16-sha512");
+    constexpr const char* kKeys = "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
+                                  "ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256";
+    const std::string keys = common(config.hostKeyAlgorithms, kKeys);
+    if (!config.hostKeyAlgorithms.empty() &&
+        (keys.empty() || !set(link, SSH_OPTIONS_HOSTKEYS, keys.c_str())))
+        return none("HostKeyAlgorithms", config.hostKeyAlgorithms, kKeys);
+    return {};
+}
+
 Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token stop = {}) {
     RM_ASSIGN_OR_RETURN(const auto config, sshConfigOf(node, std::move(stop)));
     const std::string attempt = say("ssh.prepare", {{"node", node.name}});
@@ -85,11 +125,11 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
                             parseJumpHosts(jumpHosts, say("ssh.reach", {{"node", node.name}})));
         good = good && set(link, SSH_OPTIONS_PROXYCOMMAND, jumpCommand(jumps).c_str());
     }
-    good = good && set(link, SSH_OPTIONS_CIPHERS_C_S, kCiphers) &&
-           set(link, SSH_OPTIONS_CIPHERS_S_C, kCiphers) && set(link, SSH_OPTIONS_NODELAY, &yes) &&
+    good = good && set(link, SSH_OPTIONS_NODELAY, &yes) &&
            set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
     if (!good)
         return tl::unexpected(sshError(link, attempt));
+    RM_RETURN_IF_ERROR(setAlgorithms(link, config, attempt));
     return config;
 }
 
@@ -214,7 +254,8 @@ tl::expected<SshLogin, ConnectFailure> logIn(std::shared_ptr<SshLink> link, cons
     const auto now = steady_clock::now();
     RM_RETURN_IF_ERROR(connect(*link, config, {now + seconds(10), stop}));
     RM_RETURN_IF_ERROR(checkHostKey(
-        *link, known, {credentials.trustedFingerprint, config.hostKeys.unasked}, stop));
+        *link, known,
+        {credentials.trustedFingerprint, config.hostKeys.unasked, config.leastRsaBits}, stop));
     const auto keys = loadKeyFiles(config, node, tokens, credentials);
     const Patience patience{steady_clock::now() + seconds(10), stop};
     RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, patience));

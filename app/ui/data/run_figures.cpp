@@ -30,6 +30,20 @@ double meanOf(StoreReader& reader, const QString& run, const std::string& metric
     return count > 0 ? sum / count : 0;
 }
 
+/// Of rates over as many steps: what they did together by the time that it took.
+double meanRate(StoreReader& reader, const QString& run, const std::string& metric, int rank,
+                int64_t last) {
+    double inverse = 0;
+    int count = 0;
+    const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
+    for (const Point& point : reader.points(run, {metric, rank}, first, last))
+        if (std::isfinite(point.value) && point.value > 0) {
+            inverse += 1 / point.value;
+            ++count;
+        }
+    return count > 0 ? count / inverse : 0;
+}
+
 double medianOf(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::ranges::nth_element(values, middle);
@@ -40,7 +54,7 @@ RankMeans readRank(StoreReader& reader, const RunSummary& run, const MetricDef& 
                    int rank) {
     RankMeans means{.rank = rank};
     means.stepMs = meanOf(reader, run.id, metricName(metric::kTrainStepMs), rank, run.step);
-    means.throughput = meanOf(reader, run.id, throughput.name, rank, run.step);
+    means.throughput = meanRate(reader, run.id, throughput.name, rank, run.step);
     for (const MetricDef* phase : stepPhases())
         means.phaseMs.push_back(meanOf(reader, run.id, phase->name, rank, run.step));
     return means;

@@ -25,6 +25,7 @@ private Q_SLOTS:
     void whatIsKeptNowhereIsKeptByUs();
     void aCommandMayTellTheKeys();
     void aCommandThatFailsIsNamed();
+    void aCommandIsPartedAsOpenSshDoesIt();
     void aRevokedKeyIsRefused();
     void aListOfRevokedKeysIsAsked();
     void whoIsExcludedIsNotKnown();
@@ -33,6 +34,9 @@ private Q_SLOTS:
     void aLastLineWithoutItsEndStaysWhole();
     void aNameThatLibsshRefusesGoesThroughAProxy();
     void whatIsNotFollowedIsNamed();
+    void demandsThatCannotBeMetAreRefused_data();
+    void demandsThatCannotBeMetAreRefused();
+    void aNewKeyIsHashedWhereOthersAre();
 
 private:
     Node box() const {
@@ -162,6 +166,24 @@ void KnownHostsTest::aCommandThatFailsIsNamed() {
         QVERIFY2(messageOf(refused).contains(words), messageOf(refused));
 }
 
+void KnownHostsTest::aCommandIsPartedAsOpenSshDoesIt() {
+    const QString host = m_home.server().knownHostsLine().section(' ', 0, 0);
+    configure("  KnownHostsCommand /usr/bin/printf \"" + host + ' ' + key() + "\\n@revoked * " +
+              key() + "\\n\"\n");
+    const auto refused = openSession(box(), {}, {});
+    QVERIFY(!refused);
+    QVERIFY2(messageOf(refused).contains("revoked by KnownHostsCommand line 2"),
+             messageOf(refused));
+    for (const char* odd : {"%q", "${HOME}", "%C"}) {
+        configure(QString("  KnownHostsCommand /bin/echo %1\n").arg(odd));
+        const auto unknown = openSession(box(), {}, {});
+        QVERIFY(!unknown);
+        QVERIFY2(messageOf(unknown).contains(odd + QByteArray(" is not known here")) ||
+                     messageOf(unknown).contains("percent"), // by ssh itself
+                 messageOf(unknown));
+    }
+}
+
 void KnownHostsTest::aRevokedKeyIsRefused() {
     configure({});
     QVERIFY(m_home.write("known_hosts",
@@ -183,6 +205,9 @@ void KnownHostsTest::aListOfRevokedKeysIsAsked() {
     QVERIFY(!refused);
     QVERIFY2(messageOf(refused).contains("is revoked by " + m_home.path(".ssh/revoked").toUtf8()),
              messageOf(refused));
+    QVERIFY(m_home.write("revoked", "junk\n"));
+    QVERIFY(!openSession(box(), {}, {})); // it may be the key
+    QVERIFY(m_home.write("revoked", m_home.publicKey() + '\n' + key() + '\n'));
     QProcess keygen; // the same as a KRL
     keygen.start("ssh-keygen",
                  {"-q", "-k", "-f", m_home.path(".ssh/krl"), m_home.path(".ssh/revoked")});
@@ -261,6 +286,40 @@ void KnownHostsTest::whatIsNotFollowedIsNamed() {
     QVERIFY(!refused);
     QVERIFY2(messageOf(refused).contains("not followed here: bindinterface no-such-interface"),
              messageOf(refused));
+}
+
+void KnownHostsTest::demandsThatCannotBeMetAreRefused_data() {
+    QTest::addColumn<QString>("line");
+    QTest::newRow("cipher") << "Ciphers aes192-ctr";
+    QTest::newRow("host keys") << "HostKeyAlgorithms ssh-ed25519-cert-v01@openssh.com";
+    QTest::newRow("other host keys") << "HostKeyAlgorithms rsa-sha2-512";
+    QTest::newRow("no keys of a person") << "PubkeyAuthentication no";
+    QTest::newRow("passwords alone") << "PreferredAuthentications password";
+}
+
+void KnownHostsTest::demandsThatCannotBeMetAreRefused() {
+    QFETCH(QString, line);
+    QVERIFY(m_home.write("known_hosts", m_home.server().knownHostsLine() + '\n'));
+    configure({});
+    QVERIFY(enters());
+    configure("  " + line + '\n');
+    const auto refused = openSession(box(), {}, {});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().error.code == ErrorCode::kInvalid,
+             line.startsWith("Ciphers") || line.contains("cert"));
+}
+
+void KnownHostsTest::aNewKeyIsHashedWhereOthersAre() {
+    configure("  HashKnownHosts yes\n");
+    QVERIFY(enters(trusting()));
+    const QString kept = textOf(m_home.path(".ssh/known_hosts"));
+    QVERIFY2(kept.startsWith("|1|") && kept.endsWith(' ' + key() + '\n'), qPrintable(kept));
+    QVERIFY(enters());
+    QProcess keygen; // OpenSSH finds it, too
+    const QString host = m_home.server().knownHostsLine().section(' ', 0, 0);
+    keygen.start("ssh-keygen", {"-F", host, "-f", m_home.path(".ssh/known_hosts")});
+    QVERIFY(keygen.waitForFinished());
+    QCOMPARE(keygen.exitCode(), 0);
 }
 
 QTEST_GUILESS_MAIN(KnownHostsTest)

@@ -18,10 +18,6 @@
 namespace rm {
 namespace {
 
-const stbi_uc* octets(std::span<const std::byte> bytes) {
-    return reinterpret_cast<const stbi_uc*>(bytes.data());
-}
-
 /// Whether all rows are there: stb_image would take zeros for those that are missing. Rows are not
 /// packed in any kind that it reads, and each has a multiple of 32 bits.
 bool hasAllRows(std::span<const std::byte> bytes, int64_t width, int64_t height) {

@@ -12,6 +12,11 @@ Result<std::unique_ptr<ImageReader>> openBmp(std::span<const std::byte> bytes);
 /// A lossy or lossless one, no animation.
 Result<std::unique_ptr<ImageReader>> openWebp(std::span<const std::byte> bytes);
 
+/// As the libraries take them.
+inline const uint8_t* octets(std::span<const std::byte> bytes) {
+    return reinterpret_cast<const uint8_t*>(bytes.data());
+}
+
 /// Room for `region` shrunk by `reduction`, with `margin` bytes more before and after it.
 Pixels makePixels(const Region& region, int64_t reduction = 1, size_t margin = 0);
 

@@ -15,10 +15,6 @@ namespace {
 /// Colour is upsampled with its neighbours, and a part begins at even pixels alone.
 constexpr int64_t kNeighbours = 4;
 
-const uint8_t* octets(std::span<const std::byte> bytes) {
-    return reinterpret_cast<const uint8_t*>(bytes.data());
-}
-
 std::string whyNot(VP8StatusCode status) {
     switch (status) {
     case VP8_STATUS_NOT_ENOUGH_DATA:
