@@ -128,7 +128,7 @@ private Q_SLOTS:
         QVERIFY(batch);
         QCOMPARE(batch->logLines.size(), size_t{3});
         const std::string& gap = batch->logLines[1].second;
-        QVERIFY2(gap.starts_with("--- 5 MB before this line were left out") &&
+        QVERIFY2(gap.starts_with("--- 5.0 MB before this line were left out") &&
                      gap.find("node-a still has them in " + kLog1) != std::string::npos,
                  gap.c_str());
         QCOMPARE(batch->cursors.front().second, uint64_t{5'000'008});

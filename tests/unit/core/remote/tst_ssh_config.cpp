@@ -91,13 +91,16 @@ void SshConfigTest::userOfTheNodeMatches() {
 void SshConfigTest::onlyWhatAFileSettlesIsKept() {
     const SshConfig config = parseSshConfig("host box\nuser me\nhostname box\nport 22\n"
                                             "pubkeyauthentication false\nkexalgorithms a,b\n"
+                                            "gssapiauthentication false\n"
                                             "identityfile ~/.ssh/id_rsa\nidentityfile ~/x\n"
                                             "proxyjump gate\n",
                                             "host host\nuser me\nhostname host\nport 22\n"
                                             "pubkeyauthentication true\nkexalgorithms a,b\n"
+                                            "gssapiauthentication true\n"
                                             "identityfile ~/.ssh/id_rsa\n");
     QCOMPARE(config.hostName, std::string("box"));
-    QCOMPARE(config.settings, std::string("port 22\npubkeyauthentication no\nuser me\n"));
+    QCOMPARE(config.settings, std::string("gssapiauthentication no\nport 22\nuser me\n"));
+    QVERIFY(!config.offersKeys && config.kexAlgorithms.empty());
     QCOMPARE(config.jumpHosts, std::string("gate"));
     QCOMPARE(config.identityFiles, (std::vector<std::string>{"~/.ssh/id_rsa", "~/x"}));
 }
