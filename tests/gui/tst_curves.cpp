@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
+#include "app/ui/data/run_figures.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/heat_map.h"
@@ -12,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
 #include <numeric>
 
 using namespace rm;
@@ -80,6 +82,8 @@ private Q_SLOTS:
     void whatNobodyForesawHasAChartOfItsOwn();
     void metricsOfOnePanelAndOtherUnitsAreParted();
     void bytesAndRatiosReadAsSuch();
+
+    void tokensASecondAreThoseOfAllStepsByTheirTime();
 
     void aPauseTakesNoRoomInTheHeatMap();
     void whatWasAbandonedIsNotIdle();
@@ -490,6 +494,21 @@ void TestCurves::bytesAndRatiosReadAsSuch() {
     QCOMPARE(last(MetricFormat::kBytes, 2.0 * (1 << 30)), QString("2.0 Gi"));
     QCOMPARE(last(MetricFormat::kBytes, 600.0 * (1 << 20)), QString("600 Mi"));
     QCOMPARE(last(MetricFormat::kPercent, 1), QString("100 %"));
+}
+
+/// Two steps of 100 tokens each, of 1 s and of 100 ms: 200 in 1.1 s, and not the mean of 100 and
+/// 1000.
+void TestCurves::tokensASecondAreThoseOfAllStepsByTheirTime() {
+    QVERIFY(
+        m_writer->createRun({m_shape.id, m_shape.name, {}, {{0, "this-computer", 1, 0}}, {}, 0}));
+    ingest(
+        {AttemptStarted{1, 0, 1, 0, 1, ""},
+         Samples{0, 1, 1000, {metric::kTrainStepMs, metric::kTrainTokensPerS}, {1000.f, 100.f}},
+         Samples{0, 2, 2000, {metric::kTrainStepMs, metric::kTrainTokensPerS}, {100.f, 1000.f}}});
+    StoreReader& store = reader();
+    const RunFigures figures = readFigures(store, *store.run(m_shape.id));
+    QCOMPARE(std::lround(figures.throughput), 182L);
+    QCOMPARE(std::lround(figures.stepMs), 550L);
 }
 
 void TestCurves::aPauseTakesNoRoomInTheHeatMap() {

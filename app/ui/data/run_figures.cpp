@@ -17,31 +17,27 @@ constexpr double kNoticeable = 0.10;
 constexpr double kOfStep = 0.05;        ///< how much longer a step is that has a straggler
 constexpr int64_t kStepsToCompare = 20; ///< at least; the first warm caches and await all ranks
 
-double meanOf(StoreReader& reader, const QString& run, const std::string& metric, int rank,
-              int64_t last) {
-    double sum = 0;
-    int count = 0;
+std::vector<double> lastValues(StoreReader& reader, const QString& run, const std::string& metric,
+                               int rank, int64_t last) {
+    std::vector<double> values;
     const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
     for (const Point& point : reader.points(run, {metric, rank}, first, last))
-        if (std::isfinite(point.value)) {
-            sum += point.value;
-            ++count;
-        }
-    return count > 0 ? sum / count : 0;
+        if (std::isfinite(point.value))
+            values.push_back(point.value);
+    return values;
+}
+
+double meanOf(const std::vector<double>& values) {
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 /// Of rates over as many steps: what they did together by the time that it took.
-double meanRate(StoreReader& reader, const QString& run, const std::string& metric, int rank,
-                int64_t last) {
-    double inverse = 0;
-    int count = 0;
-    const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
-    for (const Point& point : reader.points(run, {metric, rank}, first, last))
-        if (std::isfinite(point.value) && point.value > 0) {
-            inverse += 1 / point.value;
-            ++count;
-        }
-    return count > 0 ? count / inverse : 0;
+double meanRate(std::vector<double> rates) {
+    std::erase_if(rates, [](double rate) { return rate <= 0; });
+    for (double& rate : rates)
+        rate = 1 / rate;
+    return rates.empty() ? 0 : 1 / meanOf(rates);
 }
 
 double medianOf(std::vector<double> values) {
@@ -53,10 +49,13 @@ double medianOf(std::vector<double> values) {
 RankMeans readRank(StoreReader& reader, const RunSummary& run, const MetricDef& throughput,
                    int rank) {
     RankMeans means{.rank = rank};
-    means.stepMs = meanOf(reader, run.id, metricName(metric::kTrainStepMs), rank, run.step);
-    means.throughput = meanRate(reader, run.id, throughput.name, rank, run.step);
+    const auto valuesOf = [&](const std::string& metric) {
+        return lastValues(reader, run.id, metric, rank, run.step);
+    };
+    means.stepMs = meanOf(valuesOf(metricName(metric::kTrainStepMs)));
+    means.throughput = meanRate(valuesOf(throughput.name));
     for (const MetricDef* phase : stepPhases())
-        means.phaseMs.push_back(meanOf(reader, run.id, phase->name, rank, run.step));
+        means.phaseMs.push_back(meanOf(valuesOf(phase->name)));
     return means;
 }
 
