@@ -6,6 +6,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/runs/same_name.h"
+#include "app/core/settings/private_files.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "shared/io/clock.h"
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <iostream>
 #include <map>
 
@@ -96,7 +96,7 @@ Result<void> CommandContext::open(bool needsNodes) {
 }
 
 bool CommandContext::isReadOnly() const {
-    return ::access(m_paths.data.toLocal8Bit().constData(), W_OK) != 0 && errno == EROFS;
+    return isOnReadOnlyDisk(m_paths.data.toStdString());
 }
 
 void CommandContext::onlyRead() {

@@ -220,10 +220,6 @@ Entries bestOnes(const std::vector<CheckpointEntry>& entries, const CheckpointLi
     return measured;
 }
 
-} // namespace
-
-namespace {
-
 /// The settings that it was saved before a change of; release 0.1.0 named none.
 std::set<std::string> changedAfter(const CheckpointEntry& entry) {
     std::set<std::string> names;

@@ -154,8 +154,13 @@ public:
         {"ssh.unknown-token", QT_TR_NOOP("{token} is not known here; leave it out")},
         {"ssh.said-nothing", QT_TR_NOOP("it said nothing")},
         {"ssh.odd-key-line", QT_TR_NOOP("\"{line}\" in it is no key; mend that line")},
-        {"ssh.key-too-short", QT_TR_NOOP("its key {shown} has {bits} bits, and RequiredRSASize of "
-                                         "ssh_config demands {least}")},
+        {"ssh.key-not-proven",
+         QT_TR_NOOP(
+             "the host did not prove that its key is its own, or its RSA key is shorter than "
+             "RequiredRSASize of ssh_config demands; nothing was sent to it")},
+        {"ssh.key-too-short",
+         QT_TR_NOOP("your RSA key is shorter than RequiredRSASize of ssh_config "
+                    "demands; make a longer one")},
         {"ssh.no-such-algorithms",
          QT_TR_NOOP(
              "none of the {key} that ssh_config demands ({wanted}) is used here: name one of "

@@ -5,9 +5,6 @@
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/ssh_error.h"
 
-#include <QByteArray>
-#include <QDataStream>
-
 #include <memory>
 
 namespace rm {
@@ -50,18 +47,6 @@ Error denied(const SshLink& link, const std::string& why) {
 
 std::string named(const KnownKey& key) {
     return key.type + ' ' + key.fingerprint;
-}
-
-/// Of the modulus: a key is its type, its exponent and that, each behind its length (RFC
-/// 4253, 6.6). 0: it is of another type.
-int rsaBits(const KnownKey& key) {
-    QDataStream parts(QByteArray::fromBase64(QByteArray::fromStdString(key.base64)));
-    QByteArray type, exponent, modulus;
-    parts >> type >> exponent >> modulus;
-    if (key.type != "ssh-rsa" || parts.status() != QDataStream::Ok)
-        return 0;
-    const auto zero = static_cast<int>(modulus.startsWith('\0'));
-    return static_cast<int>(modulus.size() - zero) * 8;
 }
 
 /// The one of the shown type, else any that stands in a file.
@@ -119,11 +104,6 @@ tl::expected<void, ConnectFailure> checkHostKey(SshLink& link, KnownHosts& known
     const auto asked = known.askAbout(link, shown, stop);
     if (!asked)
         return deny(asked.error());
-    if (const int bits = rsaBits(shown); bits > 0 && bits < wish.leastRsaBits)
-        return deny(
-            denied(link, say("ssh.key-too-short", {{"shown", named(shown)},
-                                                   {"bits", std::to_string(bits)},
-                                                   {"least", std::to_string(wish.leastRsaBits)}})));
     const auto revoked = known.revokedBy(shown, stop);
     if (!revoked)
         return deny(revoked.error());

@@ -11,7 +11,6 @@ namespace rm {
 struct HostKeyWish {
     std::optional<std::string> trusted; ///< Credentials::trustedFingerprint
     std::string unasked;                ///< SshConfig::HostKeys::unasked
-    int leastRsaBits = 0;               ///< SshConfig::leastRsaBits
 };
 
 /// Checks the key of a connected host before anything is sent to it. An unknown key is added to

@@ -4,6 +4,7 @@
 #include "app/core/findings/text.h"
 #include "app/core/remote/helper_program.h"
 #include "app/core/settings/paths.h"
+#include "app/core/settings/private_files.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
@@ -52,21 +53,18 @@ bool keepsNothing(const std::string& file) {
     return file == "none" || (info.exists() && !info.isFile());
 }
 
-/// One on a disk that is read-only, where ssh goes on without having written.
+/// Or one on a disk that is read-only, where ssh goes on without having written.
 bool takesNothing(const std::string& file) {
-    QFileInfo there(QString::fromStdString(file));
-    while (!there.exists() && there.path() != there.filePath())
-        there = QFileInfo(there.path());
-    return keepsNothing(file) ||
-           (::access(there.filePath().toLocal8Bit().constData(), W_OK) != 0 && errno == EROFS);
+    return keepsNothing(file) || isOnReadOnlyDisk(file);
 }
 
 std::string ownFile() {
     return (Paths::fromEnvironment().config + "/known_hosts").toStdString();
 }
 
-/// As OpenSSH parts a command: by blanks outside of quotes of either kind; a backslash takes the
-/// next character as it is.
+/// As OpenSSH parts a command: by blanks outside of quotes of either kind. A backslash before a
+/// quote, a backslash or, outside of quotes, a blank takes that as it is, and is a backslash
+/// elsewhere.
 std::vector<std::string> wordsOf(const std::string& command) {
     std::vector<std::string> words;
     char quote = 0;
@@ -182,30 +180,24 @@ Result<void> KnownHosts::prepare(SshLink& link, const std::stop_token& stop) {
             read(underHome(file));
     if (keeper() == ownFile())
         read(ownFile());
-    SshTokens tokens = m_tokens;
-    tokens.insert({{'H', m_name}, {'I', "ORDER"}, {'t', "NONE"}, {'f', "NONE"}, {'K', "NONE"}});
-    RM_RETURN_IF_ERROR(ask(tokens, stop));
+    RM_RETURN_IF_ERROR(ask("ORDER", {{}, 0, "NONE", "NONE", "NONE"}, stop));
     return show(link);
 }
 
 Result<void> KnownHosts::askAbout(SshLink& link, const KnownKey& shown,
                                   const std::stop_token& stop) {
-    if (m_settings.command.empty())
-        return {};
-    SshTokens tokens = m_tokens;
-    tokens.insert({{'H', m_name},
-                   {'I', "HOSTNAME"},
-                   {'t', shown.type},
-                   {'f', shown.fingerprint},
-                   {'K', shown.base64}});
-    RM_RETURN_IF_ERROR(ask(tokens, stop));
+    RM_RETURN_IF_ERROR(ask("HOSTNAME", shown, stop));
     return show(link);
 }
 
-Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& stop) {
+Result<void> KnownHosts::ask(const char* reason, const KnownKey& key, const std::stop_token& stop) {
     using End = HelperAnswer::End;
-    if (m_settings.command.empty() || m_settings.command == "none")
+    const std::vector<std::string> parts = wordsOf(m_settings.command);
+    if (parts.empty() || m_settings.command == "none")
         return {};
+    SshTokens tokens = m_tokens;
+    tokens.insert(
+        {{'H', m_name}, {'I', reason}, {'t', key.type}, {'f', key.fingerprint}, {'K', key.base64}});
     const auto failed = [this](const std::string& said) {
         return failAs(say("ssh.ask-for-keys"),
                       {ErrorCode::kDenied, say("ssh.keys-not-told",
@@ -214,7 +206,7 @@ Result<void> KnownHosts::ask(const SshTokens& tokens, const std::stop_token& sto
     if (const std::string token = unknownToken(m_settings.command, tokens); !token.empty())
         return failed(say("ssh.unknown-token", {{"token", token}}));
     QStringList words;
-    for (const std::string& word : wordsOf(m_settings.command))
+    for (const std::string& word : parts)
         words << QString::fromStdString(expandTokens(word, tokens));
     const std::string program = underHome(words.takeFirst().toStdString());
     const HelperAnswer answer = runHelper(QString::fromStdString(program), words, stop);

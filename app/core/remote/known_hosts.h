@@ -37,9 +37,9 @@ KnownLines knownLinesIn(std::string_view text, const std::string& name, const st
 
 /// What this computer knows of the key of one host, found where OpenSSH finds it: in all files of
 /// UserKnownHostsFile and GlobalKnownHostsFile and by KnownHostsCommand, under HostKeyAlias where
-/// there is one; and, where the first of the user's files keeps nothing (/dev/null), in a file of
-/// Ringmaster's own. libssh looks into two files under the host's own name alone, so it is given a
-/// file that holds what was found. Used by one thread.
+/// there is one; and, where the first of the user's files takes no keys (/dev/null, a read-only
+/// disk), in a file of Ringmaster's own. libssh looks into two files under the host's own name
+/// alone, so it is given a file that holds what was found. Used by one thread.
 class KnownHosts {
 public:
     KnownHosts(const SshLink& link, const SshConfig& config, SshTokens tokens);
@@ -53,16 +53,16 @@ public:
     /// As the files have it: "gpu-box", "[gpu-box]:2222", or the alias.
     const std::string& name() const { return m_name; }
     const std::vector<KnownKey>& keys() const { return m_keys; }
-    const std::string& authority() const { return m_authority; }
-    /// Whether that line of known_hosts, or the list RevokedHostKeys, revokes the key: which one,
-    /// else empty. kDenied: the list cannot be read, so that no key can be trusted.
+    const std::string& authority() const { return m_authority; } ///< see KnownLines
+    /// What revokes the key: "FILE line N" of known_hosts, or the list RevokedHostKeys; empty:
+    /// nothing. kDenied: the list cannot be read, so that no key can be trusted.
     Result<std::string> revokedBy(const KnownKey& shown, const std::stop_token& stop) const;
 
     /// Appends the key to the first of UserKnownHostsFile, or to Ringmaster's own file.
     Result<void> add(const KnownKey& key) const;
 
 private:
-    Result<void> ask(const SshTokens& tokens, const std::stop_token& stop);
+    Result<void> ask(const char* reason, const KnownKey& key, const std::stop_token& stop);
     void read(const std::string& file);
     std::string keeper() const;
     Result<std::optional<bool>> revokedInText(const KnownKey& shown) const;

@@ -24,6 +24,9 @@ constexpr std::array kSayings{
     Saying{"no match for method", ErrorCode::kDenied, Cause::kAlgorithms, "ssh.no-algorithm"},
     Saying{"Too many authentication failures", ErrorCode::kDenied, Cause::kLogin,
            "ssh.too-many-keys"},
+    Saying{"Failed to verify server hostkey signature", ErrorCode::kDenied, Cause::kHostKey,
+           "ssh.key-not-proven"},
+    Saying{"RSA_MIN_SIZE", ErrorCode::kDenied, Cause::kLogin, "ssh.key-too-short"},
     Saying{"Failed to resolve", ErrorCode::kUnavailable, Cause::kName, "ssh.no-such-name"},
     Saying{"Connection refused", ErrorCode::kUnavailable, Cause::kRefused, "ssh.refused"},
     Saying{"No route to host", ErrorCode::kUnavailable, Cause::kRoute, "ssh.no-route"},
@@ -65,16 +68,20 @@ Error sshError(const SshLink& link, const std::string& attempt) {
     return failAs(attempt, {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, said}).value();
 }
 
+Error silenceOf(const SshLink& link, const std::string& attempt, const Error& error) {
+    if (ssh_get_serverbanner(link.get()) == nullptr)
+        return error;
+    return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.large-packets-lost")}).value();
+}
+
 ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
     const Saying* saying = sayingOf(saidBy(link));
     ConnectFailure failure{sshError(link, attempt), {}, {}};
     failure.cause = saying == nullptr ? Cause::kOther : saying->cause;
     if (saying == nullptr)
         append(failure.error.message, say("ssh.verbose-says-more"));
-    // The server's banner is a small packet, and what follows it are large ones.
-    if (failure.cause == Cause::kNoAnswer && ssh_get_serverbanner(link.get()) != nullptr)
-        failure.error =
-            failAs(attempt, {failure.error.code, say("ssh.large-packets-lost")}).value();
+    if (failure.cause == Cause::kNoAnswer)
+        failure.error = silenceOf(link, attempt, failure.error);
     if (failure.cause != Cause::kTurnedAway)
         return failure;
     // A server without a common cipher may hang up before its offer was read, when only its banner

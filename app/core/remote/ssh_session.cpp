@@ -21,6 +21,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 #include <thread>
@@ -104,15 +105,17 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
     // $HOME rather than the passwd entry, so that two instances with different ones never meet.
     const std::string folder = QDir::homePath().toStdString() + "/.ssh";
     const int yes = 1;
+    const int leastRsaBits = std::max(config.leastRsaBits, 768); // libssh takes no smaller one
     // First ssh_config, then the node's own settings, which override it.
     bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str());
     link.setHost(config.hostName);
     if (!link.takesHost() && !isHostName(config.hostName))
         return failAs(attempt,
                       {ErrorCode::kInvalid, say("ssh.no-host-name", {{"name", config.hostName}})});
-    good =
-        good && apply(link, config.settings) &&
-        (config.bindAddress.empty() || set(link, SSH_OPTIONS_BINDADDR, config.bindAddress.c_str()));
+    good = good && apply(link, config.settings) &&
+           (config.bindAddress.empty() ||
+            set(link, SSH_OPTIONS_BINDADDR, config.bindAddress.c_str())) &&
+           (config.leastRsaBits == 0 || set(link, SSH_OPTIONS_RSA_MIN_SIZE, &leastRsaBits));
     if (const std::string path = agentSocket(config); !path.empty())
         good = good && set(link, SSH_OPTIONS_IDENTITY_AGENT, path.c_str());
     if (!node.user.empty())
@@ -191,20 +194,14 @@ Connected findAddress(SshLink& link, const SshConfig& config, const std::string&
 
 Connected connect(SshLink& link, const SshConfig& config, const Patience& patience) {
     const std::string attempt = say("ssh.connect", {{"where", link.where()}});
-    const auto orElse = [&](Cause cause) {
-        return patience.stop.stop_requested() ? Cause::kOther : cause;
-    };
     JumpHost jump(link);
     RM_RETURN_IF_ERROR(findAddress(link, config, attempt, patience));
     const auto answer =
         link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
-    // Its banner is a small packet, and what follows it are large ones.
-    if (!answer && !patience.stop.stop_requested() && ssh_get_serverbanner(link.get()) != nullptr)
-        return failed(
-            failAs(attempt, {ErrorCode::kUnavailable, say("ssh.large-packets-lost")}).value(),
-            Cause::kNoAnswer);
+    if (!answer && patience.stop.stop_requested())
+        return failed(answer.error());
     if (!answer)
-        return failed(answer.error(), orElse(Cause::kNoAnswer));
+        return failed(silenceOf(link, attempt, answer.error()), Cause::kNoAnswer);
     if (*answer == SSH_OK)
         return {};
     if (const std::string complaint = jump.complaint(); !complaint.empty())
@@ -254,8 +251,7 @@ tl::expected<SshLogin, ConnectFailure> logIn(std::shared_ptr<SshLink> link, cons
     const auto now = steady_clock::now();
     RM_RETURN_IF_ERROR(connect(*link, config, {now + seconds(10), stop}));
     RM_RETURN_IF_ERROR(checkHostKey(
-        *link, known,
-        {credentials.trustedFingerprint, config.hostKeys.unasked, config.leastRsaBits}, stop));
+        *link, known, {credentials.trustedFingerprint, config.hostKeys.unasked}, stop));
     const auto keys = loadKeyFiles(config, node, tokens, credentials);
     const Patience patience{steady_clock::now() + seconds(10), stop};
     RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, patience));

@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace rm {
 
@@ -39,6 +41,15 @@ void protectFile(const std::string& file) {
     struct stat info {};
     if (::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode))
         protect(file, info);
+}
+
+bool isOnReadOnlyDisk(const std::string& path) {
+    std::filesystem::path there = path;
+    std::error_code none;
+    while (!std::filesystem::exists(there, none) && there.has_parent_path() &&
+           there != there.parent_path())
+        there = there.parent_path();
+    return ::access(there.c_str(), W_OK) != 0 && errno == EROFS;
 }
 
 } // namespace rm

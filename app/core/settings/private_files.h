@@ -17,4 +17,8 @@ Result<void> makePrivateFolder(const std::string& folder);
 /// Takes the rights of others to a file of this user that is there.
 void protectFile(const std::string& file);
 
+/// Whether the file or folder, or where it is not there the nearest folder above it, lies on a disk
+/// that is mounted read-only: then its rights do not matter, not even to root.
+bool isOnReadOnlyDisk(const std::string& path);
+
 } // namespace rm

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/store_reader.h"
 
+#include "app/core/settings/private_files.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/schema.h"
 #include "shared/return_if_error.h"
 
-#include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QUrl>
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 namespace rm {
 
@@ -66,9 +64,7 @@ namespace {
 /// what came last.
 std::string nameToRead(const std::string& path) {
     const QFileInfo file(QString::fromStdString(path));
-    const bool isReadOnly =
-        ::access(QFile::encodeName(file.path()).constData(), W_OK) != 0 && errno == EROFS;
-    if (!isReadOnly || QFileInfo(file.filePath() + "-wal").size() > 0)
+    if (!isOnReadOnlyDisk(path) || QFileInfo(file.filePath() + "-wal").size() > 0)
         return path;
     return "file:" +
            QString::fromLatin1(QUrl::toPercentEncoding(file.filePath(), "/")).toStdString() +

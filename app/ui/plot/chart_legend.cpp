@@ -64,8 +64,8 @@ void ChartLegend::paintKey(QPainter& painter, const Part& part, int left) const 
     painter.drawLine(QPointF(left, middle), QPointF(left + kLine, middle));
 }
 
-/// As many of the last parts as there is room for, as those of the run's past come first; where
-/// that are not all, behind "+3".
+/// As many of the last parts as there is room for, as those of the run's past come first; behind
+/// "+3" where three are left out.
 std::vector<ChartLegend::Part> ChartLegend::shown() const {
     const auto widthOfAll = [this](const std::vector<Part>& parts) {
         int all = -kBetween;
