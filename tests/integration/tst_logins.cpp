@@ -51,6 +51,7 @@ private Q_SLOTS:
     void namesOfSshConfigAreImportedAndTrainAsAGroup();
     void jumpHostThatLetsNobodyPassIsNamed_data();
     void jumpHostThatLetsNobodyPassIsNamed();
+    void aNodeThatItsJumpHostDoesNotReachIsNamed();
 
 private:
     const Cli& cli() const { return *m_cli; }
@@ -298,20 +299,35 @@ void tst_logins::jumpHostThatLetsNobodyPassIsNamed_data() {
     QTest::addColumn<bool>("known");
     QTest::addColumn<int>("port");
     QTest::addColumn<QByteArray>("says");
-    QTest::newRow("its key is not known") << false << 2222 << QByteArray("Host key verification");
-    QTest::newRow("nothing listens") << true << 2299 << QByteArray("Connection refused");
+    QTest::addColumn<QByteArray>("advises");
+    QTest::newRow("its key is not known")
+        << false << 2222 << QByteArray("Host key verification") << QByteArray("log in there once");
+    QTest::newRow("nothing listens") << true << 2299 << QByteArray("Connection refused")
+                                     << QByteArray("check its address and port");
 }
 
 void tst_logins::jumpHostThatLetsNobodyPassIsNamed() {
     QFETCH(bool, known);
     QFETCH(int, port);
     QFETCH(QByteArray, says);
+    QFETCH(QByteArray, advises);
     serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
     configureJump(port);
     writeSshFile("known_hosts", known ? m_bed->server(0).knownHostsLine() + '\n' : QString());
     const CliResult added = cli().run(addCommand("far"));
     QCOMPARE(added.exitCode, static_cast<int>(ExitCode::kUnavailable));
     QVERIFY2(added.err.contains("jump host") && added.err.contains(says), added.whole());
+    QVERIFY2(added.err.contains(advises), added.whole());
+}
+
+void tst_logins::aNodeThatItsJumpHostDoesNotReachIsNamed() {
+    configureJump(m_bed->server(0).port()); // and nothing serves node 1
+    writeSshFile("known_hosts", m_bed->server(0).knownHostsLine() + '\n');
+    const CliResult added = cli().run(addCommand("far"));
+    QCOMPARE(added.exitCode, static_cast<int>(ExitCode::kUnavailable));
+    QVERIFY2(added.err.contains("the jump host let us in, but reached nothing there") &&
+                 added.err.contains("Connection refused"),
+             added.whole());
 }
 
 QTEST_GUILESS_MAIN(tst_logins)

@@ -98,6 +98,21 @@ public:
         {"ssh.jump-host-not-passed",
          QT_TR_NOOP("the jump host could not be passed: {said}; ssh must get to it without a "
                     "question, so log in there once with ssh and add your key to the SSH agent")},
+        {"ssh.jump-host-not-reached",
+         QT_TR_NOOP("the jump host could not be reached: {said}; check its address and port, and "
+                    "that its sshd runs")},
+        {"ssh.jump-host-reached-nothing",
+         QT_TR_NOOP("the jump host let us in, but reached nothing there: {said}; check the address "
+                    "and the port as the jump host sees them, and that sshd runs there")},
+        {"ssh.jump-host-forwards-nothing",
+         QT_TR_NOOP("the jump host let us in, but forwards nothing: {said}; its sshd has to allow "
+                    "it (AllowTcpForwarding, PermitOpen)")},
+        {"ssh.proxy-failed",
+         QT_TR_NOOP("ProxyCommand `{command}` did not get there: {said}; run it in a terminal: it "
+                    "has to show the banner of sshd")},
+        {"ssh.proxy-said-nothing",
+         QT_TR_NOOP("ProxyCommand `{command}` did not get there, and said nothing; run it in a "
+                    "terminal: it has to show the banner of sshd")},
         {"ssh.refused", QT_TR_NOOP("nothing listens at that port, so it is refused; check the "
                                    "port, and that sshd runs there")},
         {"ssh.timed-out",

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/jump_host.h"
 
-#include "app/core/findings/text.h"
-#include "app/core/remote/error_tail.h"
+#include <QStringList>
 
-#include <QDir>
-#include <QRegularExpression>
-
-#include <algorithm>
 #include <span>
+#include <string_view>
 
 namespace rm {
 
@@ -51,32 +47,6 @@ std::string jumpHostsIn(const std::string& proxyCommand) {
     const QString host = words.back(), before = after("-J").remove('\'');
     return (before.isEmpty() ? "" : before.toStdString() + ',') +
            toText({after("-l").toStdString(), host.toStdString(), after("-p").toInt()});
-}
-
-JumpHost::JumpHost(SshLink& link)
-    : m_log(QDir::tempPath() + "/ringmaster-jump-XXXXXX") {
-    const std::string command = link.option(SSH_OPTIONS_PROXYCOMMAND);
-    if (!isJumpCommand(command))
-        return;
-    if (!m_log.open() || m_log.fileName().contains(QRegularExpression("[^A-Za-z0-9._/+-]")))
-        return;
-    // exec, so that closing the link ends ssh itself and not only the shell that started it.
-    // Without a terminal, as BatchMode does not bind the ssh that it starts for each host before.
-    const std::string quiet = "exec setsid ssh -o BatchMode=yes -E " +
-                              m_log.fileName().toStdString() + ' ' +
-                              command.substr(kProgram.size());
-    ssh_options_set(link.get(), SSH_OPTIONS_PROXYCOMMAND, quiet.c_str());
-}
-
-std::string JumpHost::complaint() {
-    if (!m_log.isOpen())
-        return {};
-    constexpr qint64 kMost = 64 * 1024; // the host decides how much there is
-    m_log.seek(std::max<qint64>(0, m_log.size() - kMost));
-    std::string said = lastLine(withoutEscapes(m_log.read(kMost).toStdString()));
-    if (said.ends_with('.'))
-        said.pop_back(); // the sentence goes on
-    return said.empty() ? said : say("ssh.jump-host-not-passed", {{"said", said}});
 }
 
 } // namespace rm

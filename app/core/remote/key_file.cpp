@@ -5,6 +5,7 @@
 
 #include <QFile>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -65,12 +66,39 @@ bool isOfToken(const SshKey& publicHalf) {
     return type == SSH_KEYTYPE_SK_ED25519 || type == SSH_KEYTYPE_SK_ECDSA;
 }
 
+SshKey certifiedIn(const std::string& path, KeyLock& lock) {
+    ssh_key certificate = nullptr;
+    if (ssh_pki_import_cert_file((path + "-cert.pub").c_str(), &certificate) != SSH_OK)
+        return {nullptr, &ssh_key_free};
+    SshKey key = privateKeyIn(path, lock);
+    if (key && ssh_pki_copy_cert_to_privkey(certificate, key.get()) != SSH_OK)
+        key.reset();
+    ssh_key_free(certificate);
+    return key;
+}
+
+/// "${HOME}/key" as ssh reads it. A variable that is not set stays as it is written.
+std::string withVariables(std::string text) {
+    for (size_t begin = text.find("${"); begin != std::string::npos;
+         begin = text.find("${", begin + 1)) {
+        const size_t end = text.find('}', begin);
+        const char* value = end == std::string::npos
+                                ? nullptr
+                                : std::getenv(text.substr(begin + 2, end - begin - 2).c_str());
+        if (value != nullptr)
+            text.replace(begin, end - begin + 1, value);
+    }
+    return text;
+}
+
 KeyFile loadKeyFile(const std::string& path, const Credentials& credentials) {
     KeyLock lock{credentials.passphrase};
     KeyFile file;
     file.path = path;
     file.key = privateKeyIn(path, lock);
     file.publicHalf = publicHalfOf(path, file.key);
+    if (file.key)
+        file.certified = certifiedIn(path, lock);
     file.isLocked = !file.key && lock.isMet;
     if (!file.key && !file.isLocked && !isOfToken(file.publicHalf))
         file.problem = whyNoKey(path);
@@ -116,7 +144,8 @@ KeyFiles loadKeyFiles(const SshConfig& config, const Node& node, const SshTokens
     if (files.areUsual)
         files.others = usualKeyFiles(credentials);
     for (const std::string& path : config.identityFiles)
-        files.others.push_back(loadKeyFile(underHome(expandTokens(path, tokens)), credentials));
+        files.others.push_back(
+            loadKeyFile(underHome(withVariables(expandTokens(path, tokens))), credentials));
     files.agentSocket = agentSocket(config);
     files.isAgentLimited = config.identitiesOnly;
     return files;
@@ -129,6 +158,18 @@ std::vector<std::string> problemsOf(const KeyFiles& files) {
     for (const KeyFile& file : files.others)
         if (!file.problem.empty())
             problems.push_back(file.problem);
+    return problems;
+}
+
+std::vector<std::string> problemsAtLogin(const KeyFiles& files) {
+    std::vector<std::string> problems;
+    const auto add = [&](const KeyFile& file) {
+        if (!file.problem.empty() && !file.publicHalf)
+            problems.push_back(file.problem);
+    };
+    if (files.ofNode)
+        add(*files.ofNode);
+    std::ranges::for_each(files.others, add);
     return problems;
 }
 

@@ -20,8 +20,11 @@ struct KeyFile {
     std::string path;
     SshKey key{nullptr, &ssh_key_free};        ///< null: it cannot be used
     SshKey publicHalf{nullptr, &ssh_key_free}; ///< null: not known without the passphrase
-    bool isLocked = false;                     ///< the passphrase that is known does not open it
-    std::string problem; ///< "PATH cannot be read: ...", of one that is no key; empty: none
+    /// The key with the certificate that lies beside it, as in id_ed25519-cert.pub; null: none
+    /// does.
+    SshKey certified{nullptr, &ssh_key_free};
+    bool isLocked = false; ///< the passphrase that is known does not open it
+    std::string problem;   ///< "PATH cannot be read: ...", of one that is no key; empty: none
 };
 
 /// Keys for one login.
@@ -39,6 +42,9 @@ KeyFiles loadKeyFiles(const SshConfig& config, const Node& node, const SshTokens
                       const Credentials& credentials);
 
 std::vector<std::string> problemsOf(const KeyFiles& files);
+/// Those that are worth a word after a login: not of a file whose public half alone is here, as
+/// where the SSH agent has the key.
+std::vector<std::string> problemsAtLogin(const KeyFiles& files);
 
 /// The socket of the SSH agent, that of SSH_AUTH_SOCK unless ssh_config names another; empty: there
 /// is none.

@@ -167,7 +167,7 @@ std::string fingerprintOf(ssh_key key) {
 KnownHosts::KnownHosts(const SshLink& link, const SshConfig& config, SshTokens tokens)
     : m_settings(config.hostKeys)
     , m_tokens(std::move(tokens))
-    , m_shown(QDir::tempPath() + "/ringmaster-hosts-XXXXXX") {
+    , m_shown("ringmaster-hosts") {
     const std::string host = lower(link.host());
     m_name = !m_settings.alias.empty() ? lower(m_settings.alias)
              : link.port() == 22       ? host
@@ -265,14 +265,8 @@ Result<void> KnownHosts::show(SshLink& link) {
     for (const KnownKey& key : m_keys)
         if (!key.isRevoked)
             text += "* " + key.type + ' ' + key.base64 + '\n';
-    const bool isWritten = m_shown.open() && m_shown.resize(0) && m_shown.seek(0) &&
-                           m_shown.write(text.data(), static_cast<qint64>(text.size())) >= 0 &&
-                           m_shown.flush();
-    if (!isWritten)
-        return failAs(say("ssh.write-file", {{"file", m_shown.fileName().toStdString()}}),
-                      {ErrorCode::kUnavailable, m_shown.errorString().toStdString()});
-    ssh_options_set(link.get(), SSH_OPTIONS_KNOWNHOSTS,
-                    m_shown.fileName().toLocal8Bit().constData());
+    RM_RETURN_IF_ERROR(m_shown.write(text));
+    ssh_options_set(link.get(), SSH_OPTIONS_KNOWNHOSTS, m_shown.path().c_str());
     ssh_options_set(link.get(), SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
     return {};
 }
@@ -317,14 +311,12 @@ Result<std::string> KnownHosts::revokedBy(const KnownKey& shown,
     RM_ASSIGN_OR_RETURN(const auto listed, revokedInText(shown));
     if (listed)
         return *listed ? underHome(m_settings.revoked) : std::string();
-    QTemporaryFile key(QDir::tempPath() + "/ringmaster-key-XXXXXX");
-    const std::string line = shown.type + ' ' + shown.base64 + '\n';
+    MemoryFile key("ringmaster-key");
     const std::string list = underHome(m_settings.revoked);
-    if (!key.open() || key.write(line.data(), static_cast<qint64>(line.size())) < 0 || !key.flush())
-        return failAs(say("ssh.write-file", {{"file", key.fileName().toStdString()}}),
-                      {ErrorCode::kDenied, key.errorString().toStdString()});
-    const HelperAnswer answer =
-        runHelper("ssh-keygen", {"-Q", "-f", QString::fromStdString(list), key.fileName()}, stop);
+    RM_RETURN_IF_ERROR(key.write(shown.type + ' ' + shown.base64 + '\n'));
+    const HelperAnswer answer = runHelper(
+        "ssh-keygen",
+        {"-Q", "-f", QString::fromStdString(list), QString::fromStdString(key.path())}, stop);
     if (answer.end == HelperAnswer::End::kDone && answer.succeeded)
         return std::string();
     if (answer.output.find("REVOKED") != std::string::npos)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/remote/memory_file.h"
 #include "app/core/remote/ssh_config.h"
 #include "app/core/remote/ssh_link.h"
 #include "app/core/remote/ssh_tokens.h"
-
-#include <QTemporaryFile>
 
 #include <optional>
 #include <string>
@@ -74,7 +73,7 @@ private:
     std::string m_name;
     std::vector<KnownKey> m_keys;
     std::string m_authority;
-    QTemporaryFile m_shown; ///< libssh reads it at the connection and at the check
+    MemoryFile m_shown; ///< libssh reads it at the connection and at the check
 };
 
 /// "SHA256:..." of a public key; empty: it has none.

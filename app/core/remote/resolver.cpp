@@ -32,9 +32,10 @@ FoundAddress ask(const std::string& host, int family, int flags) {
     addrinfo* found = nullptr;
     FoundAddress answer{::getaddrinfo(host.c_str(), nullptr, &hints, &found)};
     std::array<char, NI_MAXHOST> text{};
-    if (found != nullptr && ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(),
-                                          text.size(), nullptr, 0, NI_NUMERICHOST) == 0)
-        answer.address = text.data();
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next)
+        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                          NI_NUMERICHOST) == 0)
+            answer.addresses.emplace_back(text.data());
     if (found != nullptr)
         ::freeaddrinfo(found);
     return answer;
@@ -51,9 +52,9 @@ std::shared_ptr<Question> askAside(const std::string& host, int family, const Ho
     return question;
 }
 
-Result<std::string> verdict(const std::string& attempt, const FoundAddress& found) {
+Result<std::vector<std::string>> verdict(const std::string& attempt, const FoundAddress& found) {
     if (found.code == 0)
-        return found.address;
+        return found.addresses;
     return failAs(attempt, {ErrorCode::kUnavailable,
                             say("ssh.address-not-found", {{"why", ::gai_strerror(found.code)}})});
 }
@@ -64,10 +65,11 @@ FoundAddress lookUpHost(const std::string& host, int family) {
     return ask(host, family, 0);
 }
 
-Result<std::string> awaitResolved(const std::string& host, int family, const std::string& attempt,
-                                  const Patience& patience, const HostLookup& lookUp) {
+Result<std::vector<std::string>> awaitResolved(const std::string& host, int family,
+                                               const std::string& attempt, const Patience& patience,
+                                               const HostLookup& lookUp) {
     if (FoundAddress known = ask(host, AF_UNSPEC, AI_NUMERICHOST); known.code == 0)
-        return std::move(known.address);
+        return std::move(known.addresses);
     const auto question = askAside(host, family, lookUp);
     std::unique_lock lock(question->mutex);
     const bool isAnswered = question->answered.wait_until(

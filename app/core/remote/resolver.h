@@ -5,13 +5,15 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace rm {
 
 /// What getaddrinfo() says of a host.
 struct FoundAddress {
-    int code = 0;             ///< 0, or an EAI_ code
-    std::string address = {}; ///< the first one, as numbers: "10.0.0.7", "fe80::1%eth0"
+    int code = 0; ///< 0, or an EAI_ code
+    /// As numbers, in the order in which they are to be tried: "10.0.0.7", "fe80::1%eth0".
+    std::vector<std::string> addresses = {};
 };
 
 /// Looks up a host in a family (AF_UNSPEC: in any). Blocks without a limit.
@@ -19,10 +21,11 @@ using HostLookup = std::function<FoundAddress(const std::string& host, int famil
 
 FoundAddress lookUpHost(const std::string& host, int family);
 
-/// Waits until the system's resolver has found `host`; its first address. kUnavailable: it did not,
-/// the deadline passed, or a stop was requested. getaddrinfo() cannot be cancelled, so the lookup
-/// then ends on a thread of its own.
-Result<std::string> awaitResolved(const std::string& host, int family, const std::string& attempt,
-                                  const Patience& patience, const HostLookup& lookUp = &lookUpHost);
+/// Waits until the system's resolver has found `host`; its addresses, at least one. kUnavailable:
+/// it did not, the deadline passed, or a stop was requested. getaddrinfo() cannot be cancelled, so
+/// the lookup then ends on a thread of its own.
+Result<std::vector<std::string>> awaitResolved(const std::string& host, int family,
+                                               const std::string& attempt, const Patience& patience,
+                                               const HostLookup& lookUp = &lookUpHost);
 
 } // namespace rm

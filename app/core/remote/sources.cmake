@@ -17,8 +17,10 @@ target_sources(rm_core PRIVATE
     remote/keyring.h
     remote/known_hosts.cpp
     remote/local_session.cpp
+    remote/memory_file.cpp
     remote/open_session.cpp
     remote/process_reader.cpp
+    remote/proxy.cpp
     remote/resolver.cpp
     remote/run_to_end.cpp
     remote/secret.cpp
@@ -31,5 +33,6 @@ target_sources(rm_core PRIVATE
     remote/ssh_session.cpp
     remote/ssh_tokens.cpp
     remote/start_mark.cpp
+    remote/tcp_connection.cpp
     remote/waker.cpp)
 target_link_libraries(rm_core PRIVATE ssh Qt6Keychain::Qt6Keychain OpenSSL::Crypto)

@@ -90,6 +90,12 @@ private:
 };
 
 Result<bool> Login::use(const KeyFile& file) {
+    if (file.certified) {
+        const auto content = ask(
+            [&] { return ssh_userauth_publickey(m_link.get(), nullptr, file.certified.get()); });
+        if (!content || *content || m_nextStage)
+            return content;
+    }
     if (file.key)
         return ask([&] { return ssh_userauth_publickey(m_link.get(), nullptr, file.key.get()); });
     if (!file.isLocked)
@@ -239,7 +245,11 @@ ConnectFailure Login::refusal() const {
 
 Result<bool> Login::tryEachWay() {
     m_nextStage = false;
-    for (const Way way : {&Login::keyOfNode, &Login::agent, &Login::otherKeys, &Login::password}) {
+    // The keys that somebody named come first, as a server takes a few only.
+    const bool areNamed = !m_keys.areUsual;
+    const Way second = areNamed ? &Login::otherKeys : &Login::agent;
+    const Way third = areNamed ? &Login::agent : &Login::otherKeys;
+    for (const Way way : {Way{&Login::keyOfNode}, second, third, Way{&Login::password}}) {
         const auto content = (this->*way)();
         if (!content || *content || m_nextStage)
             return content;

@@ -101,8 +101,9 @@ std::vector<std::string> pathsIn(const std::string& value) {
 
 /// The ones that decide how a host is reached or who logs in, so that a connection may fail for
 /// want of them.
-constexpr std::array kNotFollowed{"bindinterface",  "certificatefile",     "checkhostip",
-                                  "pkcs11provider", "securitykeyprovider", "verifyhostkeydns"};
+constexpr std::array kNotFollowed{"bindinterface",       "certificatefile", "checkhostip",
+                                  "controlpath",         "pkcs11provider",  "proxyusefdpass",
+                                  "securitykeyprovider", "verifyhostkeydns"};
 
 /// ssh prints some switches as true and false, which only it reads.
 std::string readable(const std::string& value) {
@@ -168,6 +169,10 @@ SshConfig parseSshConfig(const std::string& printed, const std::string& usual) {
             continue;
         else if (key == "revokedhostkeys")
             config.hostKeys.revoked = underOurHome(values.front());
+        else if (key == "connecttimeout") // "none" is 0
+            config.connectTimeout = std::chrono::seconds(std::atoi(values.front().c_str()));
+        else if (key == "controlpath" && values.front() == "none")
+            continue;
         else if (key == "requiredrsasize")
             config.leastRsaBits = std::atoi(values.front().c_str());
         else if (key == "userknownhostsfile")

@@ -4,6 +4,7 @@
 #include "app/core/node/node.h"
 #include "shared/result.h"
 
+#include <chrono>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ struct SshConfig {
     std::string addressFamily;   ///< "inet", "inet6"; empty: either
     std::string bindAddress;     ///< of this computer; empty: any
     int leastRsaBits = 0;        ///< RequiredRSASize; 0: as usual
-    bool offersKeys = true;      ///< PubkeyAuthentication, PreferredAuthentications
+    std::chrono::seconds connectTimeout{0}; ///< 0: as usual
+    bool offersKeys = true;                 ///< PubkeyAuthentication, PreferredAuthentications
     /// KexAlgorithms, Ciphers and HostKeyAlgorithms; empty: as usual.
     std::string kexAlgorithms, ciphers, hostKeyAlgorithms;
 

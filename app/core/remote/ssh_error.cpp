@@ -68,6 +68,16 @@ Error sshError(const SshLink& link, const std::string& attempt) {
     return failAs(attempt, {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, said}).value();
 }
 
+ConnectFailure socketFailure(const std::string& attempt, const std::string& said) {
+    const Saying* saying = sayingOf(said);
+    ConnectFailure failure{
+        failAs(attempt, {ErrorCode::kUnavailable, saying ? say(saying->phrase) : said}).value(),
+        {},
+        {}};
+    failure.cause = saying ? saying->cause : Cause::kOther;
+    return failure;
+}
+
 Error silenceOf(const SshLink& link, const std::string& attempt, const Error& error) {
     if (ssh_get_serverbanner(link.get()) == nullptr)
         return error;

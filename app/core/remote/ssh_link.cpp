@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -42,8 +43,13 @@ SshLink::~SshLink() {
         ssh_event_remove_session(m_event, m_session);
         ssh_event_free(m_event);
     }
-    if (ssh_is_connected(m_session) != 0)
+    // libssh 0.10 closes a socket that it was given where it is freed or finds it broken, but not
+    // when it says good-bye.
+    const bool isConnected = ssh_is_connected(m_session) != 0;
+    if (isConnected)
         ssh_disconnect(m_session);
+    if (isConnected && m_socket >= 0)
+        ::close(m_socket);
     ssh_free(m_session);
 }
 
@@ -169,15 +175,17 @@ Result<void> SshLink::waitForTurn(const std::string& attempt,
     return {};
 }
 
-void SshLink::setHost(const std::string& name) {
+bool SshLink::setHost(const std::string& name) {
     m_host = name;
-    m_takesHost = setAddress(name);
-    if (!m_takesHost)
-        setAddress("127.0.0.1"); // so that it takes the other settings
+    const bool isTaken = ssh_options_set(m_session, SSH_OPTIONS_HOST, name.c_str()) == SSH_OK;
+    if (!isTaken) // so that it takes the other settings
+        ssh_options_set(m_session, SSH_OPTIONS_HOST, "127.0.0.1");
+    return isTaken;
 }
 
-bool SshLink::setAddress(const std::string& address) {
-    return ssh_options_set(m_session, SSH_OPTIONS_HOST, address.c_str()) == SSH_OK;
+void SshLink::setSocket(Descriptor socket) {
+    m_socket = socket.release();
+    ssh_options_set(m_session, SSH_OPTIONS_FD, &m_socket);
 }
 
 std::string SshLink::option(ssh_options_e which) const {

@@ -4,6 +4,7 @@
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "app/core/remote/sign_of_life.h"
+#include "shared/io/descriptor.h"
 #include "shared/result.h"
 #include "shared/return_if_error.h"
 
@@ -81,13 +82,12 @@ public:
     /// the peer gave no sign of life for too long, so the link is cut without a word of it.
     Result<void> checkAlive(const std::string& attempt);
 
-    /// Sets the host's name. Some that OpenSSH takes, libssh does not ("gpu_box"): then
-    /// takesHost() is false, and setAddress() is to be called before the connection is made.
-    void setHost(const std::string& name);
+    /// Sets the host's name; false: libssh does not take it, though OpenSSH may ("gpu_box"). It
+    /// needs none, as it is given a socket or a proxy.
+    bool setHost(const std::string& name);
     const std::string& host() const { return m_host; }
-    bool takesHost() const { return m_takesHost; }
-    /// Where it connects to instead of looking the name up.
-    bool setAddress(const std::string& address);
+    /// Gives libssh a connected socket, before the connection is made.
+    void setSocket(Descriptor socket);
 
     std::string option(ssh_options_e which) const; ///< empty: not set
     unsigned port() const;
@@ -106,7 +106,7 @@ private:
     std::vector<Waker*> m_waiting; ///< of the threads in wait()
     ssh_session m_session;
     std::string m_host;
-    bool m_takesHost = true;
+    int m_socket = -1;              ///< of setSocket()
     ssh_event m_event = nullptr;    ///< made by the first pump()
     ssh_counter_struct m_carried{}; ///< libssh keeps its address
     uint64_t m_heardBytes = 0;

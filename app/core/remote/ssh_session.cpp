@@ -7,17 +7,19 @@
 #include "app/core/remote/host_key.h"
 #include "app/core/remote/jump_host.h"
 #include "app/core/remote/key_file.h"
+#include "app/core/remote/memory_file.h"
+#include "app/core/remote/proxy.h"
 #include "app/core/remote/resolver.h"
 #include "app/core/remote/ssh_auth.h"
 #include "app/core/remote/ssh_config.h"
 #include "app/core/remote/ssh_error.h"
 #include "app/core/remote/ssh_process.h"
 #include "app/core/remote/ssh_tokens.h"
+#include "app/core/remote/tcp_connection.h"
 #include "shared/return_if_error.h"
 
 #include <QDir>
 #include <QRegularExpression>
-#include <QTemporaryFile>
 
 #include <sys/socket.h>
 
@@ -46,11 +48,9 @@ bool set(SshLink& link, ssh_options_e option, const void* value) {
 
 /// libssh reads the settings, of which Host and Match were decided before.
 bool apply(SshLink& link, const std::string& settings) {
-    QTemporaryFile file(QDir::tempPath() + "/ringmaster-ssh-XXXXXX");
-    return file.open() && file.write(settings.data(), static_cast<qint64>(settings.size())) >= 0 &&
-           file.flush() &&
-           ssh_options_parse_config(link.get(), file.fileName().toLocal8Bit().constData()) ==
-               SSH_OK;
+    MemoryFile file("ringmaster-ssh");
+    return file.write(settings) &&
+           ssh_options_parse_config(link.get(), file.path().c_str()) == SSH_OK;
 }
 
 /// A name that may be looked up, or an IPv6 address with its interface.
@@ -108,13 +108,10 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
     const int leastRsaBits = std::max(config.leastRsaBits, 768); // libssh takes no smaller one
     // First ssh_config, then the node's own settings, which override it.
     bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str());
-    link.setHost(config.hostName);
-    if (!link.takesHost() && !isHostName(config.hostName))
+    if (!link.setHost(config.hostName) && !isHostName(config.hostName))
         return failAs(attempt,
                       {ErrorCode::kInvalid, say("ssh.no-host-name", {{"name", config.hostName}})});
     good = good && apply(link, config.settings) &&
-           (config.bindAddress.empty() ||
-            set(link, SSH_OPTIONS_BINDADDR, config.bindAddress.c_str())) &&
            (config.leastRsaBits == 0 || set(link, SSH_OPTIONS_RSA_MIN_SIZE, &leastRsaBits));
     if (const std::string path = agentSocket(config); !path.empty())
         good = good && set(link, SSH_OPTIONS_IDENTITY_AGENT, path.c_str());
@@ -128,8 +125,7 @@ Result<SshConfig> configure(SshLink& link, const Node& node, std::stop_token sto
                             parseJumpHosts(jumpHosts, say("ssh.reach", {{"node", node.name}})));
         good = good && set(link, SSH_OPTIONS_PROXYCOMMAND, jumpCommand(jumps).c_str());
     }
-    good = good && set(link, SSH_OPTIONS_NODELAY, &yes) &&
-           set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
+    good = good && set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
     if (!good)
         return tl::unexpected(sshError(link, attempt));
     RM_RETURN_IF_ERROR(setAlgorithms(link, config, attempt));
@@ -167,46 +163,51 @@ std::string firstServer(const SshRoute& route) {
     return way && way->proxy.empty() ? firstServer(*way) : route.proxy;
 }
 
-/// The command without the tokens that libssh would replace by the address that it was given.
-std::string withHost(const std::string& command, const std::string& host) {
-    return expandTokens(command, {{'h', host}, {'%', "%%"}});
-}
-
-/// libssh would wait for the resolver without a limit. With a proxy, that resolves the name.
-Connected findAddress(SshLink& link, const SshConfig& config, const std::string& attempt,
-                      const Patience& patience) {
-    if (const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND); !proxy.empty()) {
-        if (link.takesHost())
-            return {};
-        const std::string command = withHost(proxy, link.host());
-        set(link, SSH_OPTIONS_PROXYCOMMAND, command.c_str());
-        return {};
-    }
-    const int family = familyOf(config.addressFamily);
-    auto found = awaitResolved(link.host(), family, attempt, patience);
+/// Connects a socket for libssh, which would wait for the resolver without a limit and then try the
+/// first address alone.
+tl::expected<Descriptor, ConnectFailure> connectSocket(const SshLink& link, const SshConfig& config,
+                                                       const std::string& attempt,
+                                                       const Patience& patience) {
+    const auto found =
+        awaitResolved(link.host(), familyOf(config.addressFamily), attempt, patience);
     if (!found)
         return failed(found.error(), patience.stop.stop_requested() ? Cause::kOther : Cause::kName);
-    // The first address alone, where libssh would try all.
-    if ((!link.takesHost() || family != AF_UNSPEC) && !link.setAddress(*found))
-        return failed(sshError(link, attempt), Cause::kName);
-    return {};
+    auto connected = connectToAny(*found, link.port(), config.bindAddress, patience);
+    if (patience.stop.stop_requested())
+        return failed({ErrorCode::kUnavailable, attempt + ": cancelled"});
+    if (!connected)
+        return tl::unexpected(socketFailure(attempt, connected.error().message));
+    return std::move(*connected);
 }
 
-Connected connect(SshLink& link, const SshConfig& config, const Patience& patience) {
+/// A proxy may take a while to get there, as one that starts a machine.
+seconds connectTime(const SshLink& link, const SshConfig& config) {
+    const bool hasProxy = !link.option(SSH_OPTIONS_PROXYCOMMAND).empty();
+    return config.connectTimeout > seconds(0) ? config.connectTimeout : seconds(hasProxy ? 30 : 10);
+}
+
+Connected connect(SshLink& link, const SshConfig& config, const SshTokens& tokens,
+                  const Patience& patience) {
     const std::string attempt = say("ssh.connect", {{"where", link.where()}});
-    JumpHost jump(link);
-    RM_RETURN_IF_ERROR(findAddress(link, config, attempt, patience));
-    const auto answer =
-        link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
+    const Proxy proxy(link, tokens);
+    Descriptor socket;
+    if (!proxy.isThere()) {
+        RM_ASSIGN_OR_RETURN(socket, connectSocket(link, config, attempt, patience));
+    }
+    const auto step = [&] {
+        if (socket)
+            link.setSocket(std::move(socket));
+        return ssh_connect(link.get());
+    };
+    const auto answer = link.drive(step, SSH_AGAIN, attempt, patience);
     if (!answer && patience.stop.stop_requested())
         return failed(answer.error());
+    if (answer && *answer == SSH_OK)
+        return {};
+    if (const auto failure = proxy.failure(link, attempt))
+        return tl::unexpected(*failure);
     if (!answer)
         return failed(silenceOf(link, attempt, answer.error()), Cause::kNoAnswer);
-    if (*answer == SSH_OK)
-        return {};
-    if (const std::string complaint = jump.complaint(); !complaint.empty())
-        return failed(failAs(attempt, {ErrorCode::kUnavailable, complaint}).value(),
-                      Cause::kJumpHost);
     return tl::unexpected(connectFailure(link, attempt));
 }
 
@@ -249,16 +250,18 @@ tl::expected<SshLogin, ConnectFailure> logIn(std::shared_ptr<SshLink> link, cons
     if (const auto prepared = known.prepare(*link, stop); !prepared)
         return failed(prepared.error(), Cause::kHostKey);
     const auto now = steady_clock::now();
-    RM_RETURN_IF_ERROR(connect(*link, config, {now + seconds(10), stop}));
+    RM_RETURN_IF_ERROR(connect(*link, config, tokens, {now + connectTime(*link, config), stop}));
     RM_RETURN_IF_ERROR(checkHostKey(
         *link, known, {credentials.trustedFingerprint, config.hostKeys.unasked}, stop));
     const auto keys = loadKeyFiles(config, node, tokens, credentials);
-    const Patience patience{steady_clock::now() + seconds(10), stop};
+    // A server may look the key up elsewhere, as in a directory (AuthorizedKeysCommand).
+    const Patience patience{steady_clock::now() + std::max(seconds(30), config.connectTimeout),
+                            stop};
     RM_RETURN_IF_ERROR(authenticate(*link, keys, credentials, patience));
     // sshd counts a login among its MaxStartups until a moment after it says that it has succeeded;
     // its next answer comes behind that. So long nobody else takes this turn.
     link->awaitFirstAnswer(patience);
-    return SshLogin{std::move(link), problemsOf(keys)};
+    return SshLogin{std::move(link), problemsAtLogin(keys)};
 }
 
 tl::expected<SshLogin, ConnectFailure> logIn(const Node& node, const Credentials& credentials,

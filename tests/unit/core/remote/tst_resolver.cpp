@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/resolver.h"
+#include "app/core/remote/tcp_connection.h"
 
 #include <QElapsedTimer>
+#include <QTcpServer>
 #include <QTest>
 
 #include <netdb.h>
@@ -21,7 +23,7 @@ Patience until(std::chrono::milliseconds wait, std::stop_token stop = {}) {
     return {std::chrono::steady_clock::now() + wait, std::move(stop)};
 }
 
-QByteArray messageOf(const Result<std::string>& result) {
+QByteArray messageOf(const Result<std::vector<std::string>>& result) {
     return QByteArray::fromStdString(result ? "found" : result.error().message);
 }
 
@@ -55,6 +57,9 @@ private Q_SLOTS:
     void whatTheResolverSaysIsTold();
     void aStopEndsTheWaitForADeadResolver();
     void patienceEndsTheWaitForADeadResolver();
+    void aDeadAddressDoesNotHideALiveOne_data();
+    void aDeadAddressDoesNotHideALiveOne();
+    void whatTheLastAddressAnswersIsSaid();
 };
 
 void TestResolver::addressesNeedNoResolver_data() {
@@ -103,6 +108,32 @@ void TestResolver::patienceEndsTheWaitForADeadResolver() {
     const auto found =
         awaitResolved("far.example", AF_UNSPEC, "connect", until(50ms), dead.lookUp());
     QVERIFY2(messageOf(found).contains("no answer in time; check the network"), messageOf(found));
+}
+
+void TestResolver::aDeadAddressDoesNotHideALiveOne_data() {
+    QTest::addColumn<QByteArray>("dead");
+    QTest::newRow("no way leads there, or nobody answers") << QByteArray("2001:db8::1");
+    QTest::newRow("nobody answers") << QByteArray("192.0.2.1"); // RFC 5737
+    QTest::newRow("it refuses") << QByteArray("127.0.0.2");
+}
+
+void TestResolver::aDeadAddressDoesNotHideALiveOne() {
+    QFETCH(QByteArray, dead);
+    QTcpServer server;
+    QVERIFY(server.listen(QHostAddress::LocalHost));
+    const auto connected =
+        connectToAny({dead.toStdString(), "127.0.0.1"}, server.serverPort(), {}, until(5s));
+    QVERIFY2(connected, connected ? "" : connected.error().message.c_str());
+}
+
+void TestResolver::whatTheLastAddressAnswersIsSaid() {
+    QTcpServer server;
+    QVERIFY(server.listen(QHostAddress::LocalHost));
+    const auto port = server.serverPort();
+    server.close();
+    const auto connected = connectToAny({"127.0.0.2", "127.0.0.1"}, port, {}, until(5s));
+    QVERIFY(!connected);
+    QCOMPARE(connected.error().message, std::string("Failed to connect: Connection refused"));
 }
 
 QTEST_GUILESS_MAIN(TestResolver)

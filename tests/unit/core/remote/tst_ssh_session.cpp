@@ -4,6 +4,7 @@
 #include "tests/support/ssh_home.h"
 #include "tests/unit/core/remote/session_text.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QTcpServer>
 #include <QTcpSocket>
@@ -33,6 +34,10 @@ private Q_SLOTS:
     void unknownNameIsSaid();
     void whatIsNoHostNameIsSaid();
     void aNameWithAnUnderscoreIsLookedUp();
+    void aProxyCommandIsRunAsOpenSshRunsIt();
+    void aProxyCommandThatFailsIsNamed_data();
+    void aProxyCommandThatFailsIsNamed();
+    void noFileIsLeftInTheFolderOfTemporaryOnes();
     void aStandstillAfterTheBannerNamesLargePackets();
     void refusedLoginIsNoMatterOfTheNetwork();
     void busyServerIsAskedAgainUntilItLetsUsIn();
@@ -209,6 +214,55 @@ void SshSessionTest::aNameWithAnUnderscoreIsLookedUp() {
     const auto opened = openSession(there, {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().cause, ConnectFailure::Cause::kName);
+}
+
+void SshSessionTest::aProxyCommandIsRunAsOpenSshRunsIt() {
+    // bash's /dev/tcp; %n is the name as a person gave it, which libssh does not know.
+    QVERIFY(m_home.write("proxy.sh", "echo \"$1 $2 $3\" > " + m_home.path("asked") +
+                                         "\nexec 3<>/dev/tcp/$2/$3; cat <&3 & exec cat >&3\n"));
+    QVERIFY(m_home.write("config", QStringLiteral("Host via\n  HostName 127.0.0.1\n  Port %1\n"
+                                                  "  ProxyCommand bash %2 '%n' %h %p\n")
+                                       .arg(m_home.server().port())
+                                       .arg(m_home.path(".ssh/proxy.sh"))));
+    Node there;
+    there.name = "via";
+    there.sshHost = "via";
+    const auto opened = openSession(there, {}, {});
+    QVERIFY2(opened, messageOf(opened));
+    const auto asked = readFile(m_home.path("asked").toStdString());
+    QVERIFY(asked);
+    QCOMPARE(QString::fromStdString(*asked),
+             QStringLiteral("via 127.0.0.1 %1\n").arg(m_home.server().port()));
+}
+
+void SshSessionTest::aProxyCommandThatFailsIsNamed_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("with a word") << "sh -c 'echo the gateway is closed >&2; exit 1'"
+                                 << QByteArray("the gateway is closed");
+    QTest::newRow("without a word") << "sh -c 'exit 1'" << QByteArray("said nothing");
+    QTest::newRow("which is not there") << "no-such-gateway %h" << QByteArray("not found");
+}
+
+void SshSessionTest::aProxyCommandThatFailsIsNamed() {
+    QFETCH(QString, command);
+    QFETCH(QByteArray, says);
+    QVERIFY(m_home.write("config", "Host via\n  HostName gpu\n  ProxyCommand " + command + "\n"));
+    Node there;
+    there.name = "via";
+    there.sshHost = "via";
+    const auto opened = openSession(there, {}, {});
+    QVERIFY(!opened);
+    QVERIFY2(messageOf(opened).contains(says), messageOf(opened));
+    QVERIFY2(messageOf(opened).contains(command.replace("%h", "gpu").toUtf8()), messageOf(opened));
+}
+
+void SshSessionTest::noFileIsLeftInTheFolderOfTemporaryOnes() {
+    const auto entries = [] { return QDir(QDir::tempPath()).entryList({"ringmaster-*"}); };
+    const QStringList before = entries();
+    const auto session = open(); // it would have them still
+    QVERIFY(session);
+    QCOMPARE(entries(), before);
 }
 
 /// The server's banner arrives, and no large packet: as where a tunnel's MTU is smaller than told.
