@@ -29,6 +29,7 @@ void describe(CommandLine& line) {
     addControls(line);
     addRequested(line);
     addLists(line);
+    addComparing(line);
     addCheckpoints(line);
     addKeeping(line);
     addNodes(line);
@@ -79,9 +80,9 @@ int parseAndPerform(CLI::App& parser, const CommandLine& line, int argc, char** 
     if (!line.needsEngine())
         return line.perform(context);
     if (const auto opened = context.open(line.needsNodes()); !opened) {
-        if (!line.mayOnlyRead() || !context.isReadOnly())
+        if (!line.mayOnlyRead() || !context.canOnlyRead(opened.error()))
             return printError(context, opened.error());
-        context.onlyRead();
+        context.onlyRead(opened.error());
         return line.perform(context);
     }
     const int code = line.perform(context);

@@ -13,6 +13,7 @@
 #include "shared/return_if_error.h"
 
 #include <QEventLoop>
+#include <QFile>
 #include <QTimer>
 
 #include <unistd.h>
@@ -95,15 +96,17 @@ Result<void> CommandContext::open(bool needsNodes) {
     return await(m_engine->open());
 }
 
-bool CommandContext::isReadOnly() const {
-    return isOnReadOnlyDisk(m_paths.data.toStdString());
+bool CommandContext::canOnlyRead(const Error& error) const {
+    const bool isUnwritable =
+        isOnReadOnlyDisk(m_paths.data.toStdString()) || error.code == ErrorCode::kExhausted;
+    return isUnwritable && QFile::exists(m_paths.database());
 }
 
-void CommandContext::onlyRead() {
+void CommandContext::onlyRead(const Error& error) {
     m_onlyReads = true;
     std::cerr << "ringmaster: " << m_paths.data.toStdString()
-              << " is read-only, so that no node is asked: what is stored is shown as it is"
-              << std::endl;
+              << (error.code == ErrorCode::kExhausted ? " is on a full disk" : " is read-only")
+              << ", so that no node is asked: what is stored is shown as it is" << std::endl;
 }
 
 void CommandContext::finish() {

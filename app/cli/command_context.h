@@ -28,10 +28,11 @@ public:
     /// does. A nodes.toml that cannot be read is an error where the command `needsNodes`, else it
     /// is told on stderr.
     Result<void> open(bool needsNodes);
-    /// Whether the database lies where nothing can be written.
-    bool isReadOnly() const;
-    /// Goes on without the engine, which stderr is told: what is stored is shown as it is.
-    void onlyRead();
+    /// Whether what is stored can be read though open() failed so: its disk is read-only or full.
+    bool canOnlyRead(const Error& error) const;
+    /// Goes on without the engine after that error, which stderr is told: what is stored is shown
+    /// as it is.
+    void onlyRead(const Error& error);
     /// Keeps the process running while it starts ranks for other terminals.
     void finish();
 

@@ -5,6 +5,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/runs/standstill.h"
 #include "shared/io/clock.h"
 #include "shared/spec/live_settings.h"
@@ -37,15 +38,16 @@ std::optional<Error> cutOff(const LiveState& live) {
     if (live.nodes.empty())
         return std::nullopt;
     const LiveState::NodeLink& node = live.nodes.front();
+    static const std::string kKept =
+        "; the command is kept for 1 h and sent when it can be, by the "
+        "next Ringmaster that looks at the run (`ringmaster withdraw` "
+        "takes it back)";
     if (node.link == LiveState::Link::kRefused)
-        return Error{ErrorCode::kDenied, node.why.toStdString()};
+        return Error{ErrorCode::kDenied, node.why.toStdString() + kKept};
     if (!isRetried(node.link) || wallNowNs() - node.lostSinceNs < kPatienceNs)
         return std::nullopt;
-    return Error{
-        ErrorCode::kUnavailable,
-        node.node + " cannot be reached: " + node.why.toStdString() +
-            "; the command is kept for 1 h and sent when it can be, by the next Ringmaster "
-            "that looks at the run (`ringmaster withdraw` takes it back)"};
+    return Error{ErrorCode::kUnavailable,
+                 node.node + " cannot be reached: " + node.why.toStdString() + kKept};
 }
 
 /// Tells a person who waits for a command why it takes long.
@@ -105,6 +107,24 @@ Result<CommandState> sendAndWait(CommandContext& context, const QString& run, Co
                                                "; it takes effect when every rank comes to it"}));
 }
 
+/// What a pause that no rank was there for has not saved: "; its newest checkpoint is of step 80:
+/// ..."
+std::string unsavedText(const CommandContext& context, const QString& run, CommandKind kind) {
+    const auto reader = context.reader();
+    const auto now = context.resolve(run.toStdString());
+    if (kind != CommandKind::kPause || !reader || !now || now->state != RunStateKind::kPaused)
+        return {};
+    const auto checkpoints = (*reader)->checkpoints(run);
+    const StoredCheckpoint* newest = newestLiving(checkpoints);
+    const int64_t saved = newest ? newest->saved.step : 0;
+    if (saved >= now->step)
+        return {};
+    return "; it could save none: " +
+           (newest ? "its newest checkpoint is of step " + std::to_string(saved)
+                   : std::string("it has no checkpoint")) +
+           ", and later steps are trained again";
+}
+
 void printState(const CommandContext& context, const QString& run, CommandKind kind,
                 const CommandState& state) {
     if (context.json()) {
@@ -122,7 +142,7 @@ void printState(const CommandContext& context, const QString& run, CommandKind k
         std::cout << commandKindName(kind) << " took effect on every rank after step " << state.step
                   << (state.message.empty() ? "" : " (" + oneLine(state.message) + ")");
     else
-        std::cout << oneLine(state.message);
+        std::cout << oneLine(state.message) << unsavedText(context, run, kind);
     std::cout << std::endl;
 }
 

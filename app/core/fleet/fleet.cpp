@@ -17,6 +17,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QLockFile>
 #include <QPromise>
 #include <QThreadPool>
@@ -103,7 +104,8 @@ Node& localIn(std::vector<Node>& nodes) {
 } // namespace
 
 Result<NodesFile> Fleet::Impl::read() const {
-    if (!QFile::exists(path()))
+    const QFileInfo file(path());
+    if (!file.exists() && !file.isSymLink()) // a link that leads nowhere is of a disk that is away
         return NodesFile();
     RM_ASSIGN_OR_RETURN(const auto text, readFile(path().toStdString()));
     return parseNodes(text, path().toStdString());

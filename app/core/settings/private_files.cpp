@@ -7,6 +7,7 @@
 #include <QtGlobal>
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,6 +51,11 @@ bool isOnReadOnlyDisk(const std::string& path) {
            there != there.parent_path())
         there = there.parent_path();
     return ::access(there.c_str(), W_OK) != 0 && errno == EROFS;
+}
+
+bool isOnFullDisk(const std::string& path) {
+    struct statvfs disk {};
+    return ::statvfs(path.c_str(), &disk) == 0 && disk.f_bavail == 0;
 }
 
 } // namespace rm

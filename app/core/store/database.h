@@ -47,6 +47,10 @@ public:
     bool isNull(int column) const { return m_statement.getColumn(column).isNull(); }
     std::string text(int column) const { return m_statement.getColumn(column).getString(); }
     QString string(int column) const { return QString::fromStdString(text(column)); }
+    /// The first column of the next row; nullopt: there is none, or it is NULL.
+    std::optional<int64_t> firstInteger() {
+        return next() && !isNull(0) ? std::optional(integer(0)) : std::nullopt;
+    }
     /// Lives until the next step.
     std::span<const std::byte> blob(int column) const;
 

@@ -57,10 +57,6 @@ bool isKey(const std::string& key) {
            });
 }
 
-std::optional<int64_t> firstInteger(Query& query) {
-    return query.next() && !query.isNull(0) ? std::optional(query.integer(0)) : std::nullopt;
-}
-
 } // namespace
 
 RecordWriter::RecordWriter(Database& database, StreamWriter& streams, WriterMemory& memory,
@@ -494,7 +490,7 @@ Result<void> RecordWriter::closeStreams() {
 
 int32_t RecordWriter::runAttempt() {
     const auto attempt =
-        firstInteger(m_database.query("SELECT attempt FROM run WHERE id = ?").with(m_run));
+        m_database.query("SELECT attempt FROM run WHERE id = ?").with(m_run).firstInteger();
     return static_cast<int32_t>(attempt.value_or(1));
 }
 
@@ -516,10 +512,11 @@ int32_t RecordWriter::attemptOfRank(int32_t rank) {
         return m_fileAttempt;
     const auto [known, isNew] = m_memory.rankAttempts.try_emplace({m_run, rank}, 0);
     if (isNew) {
-        const auto attempt = firstInteger(
+        const auto attempt =
             m_database
                 .query("SELECT max(attempt) FROM rank WHERE run = ? AND rank = ? AND step NOT NULL")
-                .with(m_run, rank));
+                .with(m_run, rank)
+                .firstInteger();
         known->second = static_cast<int32_t>(attempt.value_or(0));
     }
     return known->second > 0 ? known->second : runAttempt();
@@ -530,9 +527,10 @@ int32_t RecordWriter::attemptOfNode() {
         return m_fileAttempt;
     const auto [known, isNew] = m_memory.nodeAttempts.try_emplace({m_run, m_node}, 0);
     if (isNew) {
-        const auto attempt = firstInteger(
+        const auto attempt =
             m_database.query("SELECT max(attempt) FROM rank WHERE run = ? AND node = ? AND pid > 0")
-                .with(m_run, m_node));
+                .with(m_run, m_node)
+                .firstInteger();
         known->second = static_cast<int32_t>(attempt.value_or(0));
     }
     return known->second > 0 ? known->second : runAttempt();

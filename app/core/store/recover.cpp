@@ -229,6 +229,8 @@ Result<void> checkTables(SQLite::Database& from, const QString& path) {
 Result<void> copyRows(const QString& path, const QString& fresh) {
     const std::string file = fresh.toStdString();
     SQLite::Database from(path.toStdString(), SQLite::OPEN_READONLY);
+    // Else SQLite reads nothing of a file that was cut, and is shorter than its header says.
+    from.exec("PRAGMA writable_schema = ON");
     const int version = from.execAndGet("PRAGMA user_version").getInt();
     RM_RETURN_IF_ERROR(checkTables(from, path));
     auto steps = schemaSteps();
@@ -297,10 +299,19 @@ Result<int> rescue(const QString& path, const QString& fresh) {
 
 } // namespace
 
+std::string emptyFileWords(const char* attempt, const QString& path) {
+    return std::string(attempt) + ' ' + path.toStdString() +
+           ": the file is empty, so that what was in it is lost; bring back a copy of it, or "
+           "remove "
+           "it: then the list of runs begins anew, and what nodes have of runs stays there";
+}
+
 Result<RecoveredStore> recoverStore(const QString& path) {
     if (!QFile::exists(path))
         return fail(ErrorCode::kNotFound, attempt(path) + ": nothing is stored yet");
     RM_ASSIGN_OR_RETURN(const auto lock, LockFile::take(lockOf(path), path.toStdString()));
+    if (QFileInfo(path).size() == 0)
+        return fail(ErrorCode::kCorrupt, emptyFileWords("recover", path));
     RM_ASSIGN_OR_RETURN(const bool isGood, isWhole(path));
     if (isGood)
         return RecoveredStore{};

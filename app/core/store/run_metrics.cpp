@@ -2,6 +2,8 @@
 #include "app/core/store/run_metrics.h"
 
 #include "app/core/store/store_reader.h"
+#include "shared/spec/model_family.h"
+#include "shared/spec/run_spec.h"
 
 #include <algorithm>
 
@@ -12,7 +14,9 @@ MetricDef throughputMetric(StoreReader& reader, const QString& run) {
     for (const MetricDef& metric : reader.metrics(run))
         if (metric.panel == panel && findBuiltinMetric(metric.name))
             return metric;
-    return builtinMetric(metric::kTrainTokensPerS);
+    const auto spec = parseRunSpec(reader.specToml(run), run.toStdString());
+    const bool arePictures = spec && familyOf(*spec).data == DataKind::kPictures;
+    return builtinMetric(arePictures ? metric::kTrainImagesPerS : metric::kTrainTokensPerS);
 }
 
 std::vector<MetricDef> validationMetrics(StoreReader& reader, const QString& run) {

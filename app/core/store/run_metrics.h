@@ -9,7 +9,7 @@
 namespace rm {
 
 /// The metric of a run's speed: the one of Ringmaster's panel "throughput" that the run reports;
-/// before the first step train/tokens_per_s.
+/// before the first step that of its model.
 MetricDef throughputMetric(StoreReader& reader, const QString& run);
 
 /// Validation metrics other than the loss, by place.

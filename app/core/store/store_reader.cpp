@@ -60,11 +60,12 @@ MetricDef metricOf(const Query& row) {
 namespace {
 
 /// SQLite's shared memory of a database in WAL mode lies beside it, so that one on a disk that is
-/// read-only can be read only as what nobody changes. With a log beside it that would leave out
-/// what came last.
+/// read-only or full can be read only as what nobody changes. With a log beside it that would leave
+/// out what came last.
 std::string nameToRead(const std::string& path) {
     const QFileInfo file(QString::fromStdString(path));
-    if (!isOnReadOnlyDisk(path) || QFileInfo(file.filePath() + "-wal").size() > 0)
+    const bool isUnwritable = isOnReadOnlyDisk(path) || isOnFullDisk(path);
+    if (!isUnwritable || QFileInfo(file.filePath() + "-wal").size() > 0)
         return path;
     return "file:" +
            QString::fromLatin1(QUrl::toPercentEncoding(file.filePath(), "/")).toStdString() +

@@ -6,6 +6,7 @@
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
 #include "app/core/store/record_writer.h"
+#include "app/core/store/recover.h"
 #include "app/core/store/requested_rows.h"
 #include "app/core/store/schema.h"
 #include "app/core/store/series.h"
@@ -17,6 +18,7 @@
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_edit.h"
 
+#include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -306,6 +308,8 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
                         rest.filePath().toStdString() +
                         " still has what came last; bring back a copy of the file, or move that "
                         "away, and the list of runs begins anew");
+    if (QFile::exists(path) && QFileInfo(path).size() == 0)
+        return fail(ErrorCode::kCorrupt, emptyFileWords("open", path));
     // SQLite would go by the umask.
     RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600).map_error(withFullDisk));
     return guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
@@ -383,7 +387,7 @@ Result<void> StoreWriter::presumeEnd(const QString& run, const std::string& why)
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
         const auto attempt =
-            firstInteger(database.query("SELECT attempt FROM run WHERE id = ?").with(id));
+            database.query("SELECT attempt FROM run WHERE id = ?").with(id).firstInteger();
         const auto end = presumedEnd(database, id, static_cast<int>(attempt.value_or(1)));
         m_impl->setState(id, end ? stateOf(end->outcome) : RunStateKind::kFailed,
                          end ? end->message : why, true);
@@ -405,6 +409,10 @@ Result<void> StoreWriter::beginAttempt(const QString& run, const NewAttempt& beg
     return m_impl->transact("begin attempt of " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
+        auto trash = database.query("SELECT 1 FROM run WHERE id = ? AND deleted_ns IS NOT NULL");
+        if (trash.with(id).next())
+            return fail(ErrorCode::kInvalid, "begin attempt of " + run.toStdString() +
+                                                 ": it is in the trash; bring it back first");
         const int attempt = begun.attempt;
         const auto start =
             begun.startStep < 0 ? std::nullopt : std::optional<int64_t>(begun.startStep);

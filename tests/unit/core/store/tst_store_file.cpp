@@ -238,6 +238,36 @@ private Q_SLOTS:
         QVERIFY2(unused <= 3, qPrintable(QString::number(unused)));
     }
 
+    void aFileThatWasCutIsRecoveredFrom() {
+        QTemporaryDir folder;
+        const QString good = folder.filePath("good.sqlite");
+        makeStore(good);
+        for (const int64_t cut : {int64_t{4096}, int64_t{QFileInfo(good).size() / 4}}) {
+            const QString path = folder.filePath(QString("cut-%1.sqlite").arg(cut));
+            QVERIFY(QFile::copy(good, path));
+            QVERIFY(QFile::resize(path, QFileInfo(good).size() - cut));
+            const auto done = recoverStore(path);
+            QVERIFY2(done, done ? "" : done.error().message.c_str());
+            QVERIFY(done->wasDamaged);
+            QCOMPARE(done->runs, 2);
+            QCOMPARE((*StoreReader::open(path))->runs().size(), size_t(2));
+        }
+    }
+
+    void anEmptyFileIsNoNewDatabase() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.close();
+        for (const Error& error : {StoreWriter::open(path).error(), recoverStore(path).error()}) {
+            QCOMPARE(error.code, ErrorCode::kCorrupt);
+            QVERIFY2(error.message.find("the file is empty") != std::string::npos,
+                     error.message.c_str());
+        }
+        QCOMPARE(QFileInfo(path).size(), qint64(0));
+    }
+
     void rowsBetweenDamagedPagesAreRecovered_data() {
         QTest::addColumn<QList<int>>("percent");
         QTest::newRow("within") << QList<int>{25, 50, 75};
@@ -393,24 +423,30 @@ private Q_SLOTS:
         QCOMPARE(integrityOf(path), std::string("ok"));
     }
 
-    /// SQLite says "disk I/O error", as it has no room for its -shm.
+    /// SQLite says "disk I/O error", as it has no room for its -shm. What is stored can be read.
     void openingOnAFullDiskSaysWhichDisk() {
         const QTemporaryDir folder;
         const SmallDisk disk(folder.path(), "3m");
         RM_NEEDS("root", disk.isMounted(), disk.error());
         const QString path = disk.filePath("runs.sqlite");
-        QVERIFY(StoreWriter::open(path));
+        {
+            const auto writer = StoreWriter::open(path);
+            QVERIFY(writer);
+            StoreFixture::mustBeOk((*writer)->createRun({"a", "a", "", {{0, "n", 1, 0}}, {}, 0}));
+            (*writer)->checkpointWal();
+        }
         QVERIFY(!StoreWriter::isHeld(path));
         disk.fill();
         const auto writer = StoreWriter::open(path);
         const auto reader = StoreReader::open(path);
-        QVERIFY(!writer && !reader);
-        for (const Error& error : {writer.error(), reader.error()}) {
-            QVERIFY2(error.code == ErrorCode::kExhausted, error.message.c_str());
-            QVERIFY2(error.message.ends_with(": this computer's disk is full: make room at " +
-                                             QFileInfo(path).path().toStdString()),
-                     error.message.c_str());
-        }
+        QVERIFY(!writer);
+        const Error& error = writer.error();
+        QVERIFY2(error.code == ErrorCode::kExhausted, error.message.c_str());
+        QVERIFY2(error.message.ends_with(": this computer's disk is full: make room at " +
+                                         QFileInfo(path).path().toStdString()),
+                 error.message.c_str());
+        QVERIFY2(reader, reader ? "" : reader.error().message.c_str());
+        QCOMPARE((*reader)->runs().size(), size_t(1));
         disk.empty();
         const auto again = StoreWriter::open(path);
         QVERIFY2(again, again ? "" : again.error().message.c_str());

@@ -105,6 +105,20 @@ private Q_SLOTS:
         StoreFixture::mustBeOk(store.writer().setName("b", "näher, lr 5e-4"));
     }
 
+    void aRunInTheTrashDoesNotGoOn() {
+        StoreFixture store;
+        store.createRun("a");
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        NewAttempt next;
+        next.attempt = 2;
+        const auto begun = store.writer().beginAttempt("a", next);
+        QVERIFY(!begun);
+        QVERIFY2(begun.error().message.find("it is in the trash") != std::string::npos,
+                 begun.error().message.c_str());
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", false));
+        StoreFixture::mustBeOk(store.writer().beginAttempt("a", next));
+    }
+
     void nameThatIsNoneOrTakenIsRefused_data() {
         QTest::addColumn<QString>("name");
         QTest::newRow("empty") << QString();
