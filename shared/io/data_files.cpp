@@ -145,6 +145,24 @@ std::string whyNotText(std::string_view head) {
     return {};
 }
 
+std::optional<size_t> endOfUtf8(std::string_view text) {
+    for (size_t at = 0; at < text.size();) {
+        const auto lead = static_cast<unsigned char>(text[at]);
+        const size_t length = lead < 0x80                   ? 1
+                              : lead >= 0xc2 && lead < 0xe0 ? 2
+                              : lead >= 0xe0 && lead < 0xf0 ? 3
+                              : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                            : 0;
+        if (length == 0)
+            return at;
+        for (size_t more = 1; more < length && at + more < text.size(); ++more)
+            if ((static_cast<unsigned char>(text[at + more]) & 0xc0) != 0x80)
+                return at;
+        at += length;
+    }
+    return std::nullopt;
+}
+
 bool isLfsPointer(std::string_view head) {
     return head.starts_with(kLfsPointer);
 }

@@ -4,6 +4,7 @@
 #include "shared/result.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ Result<std::vector<std::string>> dataFiles(const std::string& folder);
 /// Why a file that begins so is not text, with what to do: "it is compressed by gzip: unpack it
 /// first". Empty: it may be text. `head` should have some thousand bytes, or the whole file.
 std::string whyNotText(std::string_view head);
+
+/// Where the text stops to be UTF-8, as a byte of it; nullopt: it does not, but may end within a
+/// character.
+std::optional<size_t> endOfUtf8(std::string_view text);
 
 /// Git keeps such a file in the place of a large one that was not fetched.
 bool isLfsPointer(std::string_view head);

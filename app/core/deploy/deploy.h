@@ -77,13 +77,21 @@ struct LocalTree {
 /// `runtime`: "cpu" or a Runtime's name.
 Result<LocalTree> trainerBundle(const std::string& runtime);
 
-/// Under which names dataTree() has these paths, each once: "corpus", "2-corpus".
+/// Under which names dataTree() has these paths, each once: "corpus", "2-corpus"; of catalogues
+/// with the folders that tell their language, "it/LC_MESSAGES/x.mo".
 std::vector<std::string> stagedNames(const std::vector<std::string>& paths);
+
+/// How often a file is staged that several of the paths lead to: as often as the trainer reads it.
+enum class Repeated {
+    kOnce,  ///< of texts and pairs
+    kAlways ///< of pictures, whose folders are read each by itself
+};
 
 /// Every file of these files and folders, for `data.stage = true`, below stagedNames(). An error
 /// names the path that cannot be read or staged. kInvalid, naming all of them: there is no file at
 /// all.
-Result<LocalTree> dataTree(const std::vector<std::string>& paths);
+Result<LocalTree> dataTree(const std::vector<std::string>& paths,
+                           Repeated repeated = Repeated::kOnce);
 
 /// Sends what the node lacks and gives the folder's path there. What was sent before is never
 /// sent again; a cut link resumes where it ended. Every file of a bundle is verified there, and

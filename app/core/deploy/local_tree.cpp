@@ -53,13 +53,28 @@ std::string freeName(std::set<std::string>& taken, const std::string& name) {
     return free;
 }
 
-/// A file that several paths lead to is read once, as by the trainer.
 void leaveOutRepeated(LocalTree& tree) {
     std::set<std::string> seen;
     std::erase_if(tree.files, [&](const LocalTree::File& file) {
         std::error_code none;
         return !seen.insert(fs::canonical(file.local, none).string()).second;
     });
+}
+
+/// "2/it/LC_MESSAGES" for the next of that name, as the name of a folder tells the language.
+std::string freeBelow(std::set<std::string>& taken, const fs::path& name) {
+    std::string free = name.string();
+    for (int number = 2; !taken.insert(free).second; ++number)
+        free = std::to_string(number) + '/' + name.string();
+    return free;
+}
+
+/// ".../it" of gettext's ".../it/LC_MESSAGES" and of a file in that; empty: the path is another.
+fs::path languageFolder(const fs::path& path) {
+    for (const fs::path& folder : {path, path.parent_path()})
+        if (folder.filename() == "LC_MESSAGES" && folder.parent_path().has_filename())
+            return folder.parent_path();
+    return {};
 }
 
 fs::path pathOf(const std::string& text) {
@@ -87,20 +102,23 @@ std::vector<std::string> stagedNames(const std::vector<std::string>& paths) {
     std::vector<std::string> names;
     for (const std::string& path : paths) {
         const fs::path plain = fs::absolute(pathOf(path)).lexically_normal();
-        const fs::path last =
-            plain.has_filename() ? plain.filename() : plain.parent_path().filename();
-        names.push_back(freeName(taken, last.empty() ? "root" : last.string()));
+        const fs::path whole = plain.has_filename() ? plain : plain.parent_path();
+        const std::string last = whole.filename().string();
+        const fs::path language = languageFolder(whole);
+        names.push_back(language.empty()
+                            ? freeName(taken, last.empty() ? "root" : last)
+                            : freeBelow(taken, whole.lexically_relative(language.parent_path())));
     }
     return names;
 }
 
-Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
+Result<LocalTree> dataTree(const std::vector<std::string>& paths, Repeated repeated) {
     LocalTree tree{"data", {}};
     const std::vector<std::string> names = stagedNames(paths);
     for (size_t i = 0; i < paths.size(); ++i) {
         RM_RETURN_IF_ERROR(appendPath(tree, names[i], paths[i]));
     }
-    if (paths.size() > 1)
+    if (paths.size() > 1 && repeated == Repeated::kOnce)
         leaveOutRepeated(tree);
     if (tree.files.empty())
         return cannotStage(joined(paths, " "), say("deploy.nothing-in-it"));

@@ -129,6 +129,8 @@ public:
          QT_TR_NOOP("install there what the recipe reads: {command}; or name data of your own")},
         {"launch.fix-install-here",
          QT_TR_NOOP("install here what the recipe reads: {command}; or name data of your own")},
+        {"launch.empty-class", QT_TR_NOOP("the class {folder} is empty")},
+        {"launch.fix-empty-class", QT_TR_NOOP("remove that folder, or put pictures there")},
         {"launch.fix-name-another-folder",
          QT_TR_NOOP("name a folder that is one, or that can be made (checkpoint.directory)")},
         {"launch.nothing", QT_TR_NOOP("nothing")},

@@ -410,9 +410,11 @@ RunSpec DirectLauncher::neededSpec() const {
 Result<LocalTree> DirectLauncher::stagedTree() const {
     const RunSpec spec = neededSpec();
     LocalTree staged{"data", {}};
-    const auto append = [&staged](const std::vector<std::string>& paths,
-                                  const std::string& folder) -> Result<void> {
-        RM_ASSIGN_OR_RETURN(auto tree, dataTree(paths));
+    const auto append = [&staged, &spec](const std::vector<std::string>& paths,
+                                         const std::string& folder) -> Result<void> {
+        const bool arePictures = familyOf(spec).data == DataKind::kPictures;
+        RM_ASSIGN_OR_RETURN(auto tree,
+                            dataTree(paths, arePictures ? Repeated::kAlways : Repeated::kOnce));
         for (LocalTree::File& file : tree.files)
             staged.files.push_back({folder + "/" + file.path, file.local, false});
         return {};

@@ -7,16 +7,22 @@
 #include "app/core/launch/job_place.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/node/chosen_gpus.h"
+#include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/model_family.h"
 #include "shared/spec/schema.h"
 
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 
 #include <algorithm>
 
 namespace rm {
 
 namespace {
+
+constexpr const char* kFolderKey = "checkpoint.directory";
 
 std::vector<std::string> dataPaths(const RunSpec& spec) {
     std::vector<std::string> paths = spec.data.train;
@@ -39,21 +45,45 @@ LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
     const std::string command = whatBrings(path.path);
     return {say("gpu.launch-unreadable",
                 {{"key", keyOf(spec, path.path)}, {"path", path.path}, {"why", path.why}}),
-            command.empty() ? std::string() : say("launch.fix-install", {{"command", command}})};
+            command.empty() ? std::string() : say("launch.fix-install", {{"command", command}}),
+            keyOf(spec, path.path), path.path};
+}
+
+/// A folder of a class that has no file, in the data of a model of pictures. It would not come to
+/// be on the node, and the model would have a class less than it has where nothing is staged.
+std::optional<LaunchProblem> emptyClass(const RunSpec& spec) {
+    if (familyOf(spec).data != DataKind::kPictures)
+        return std::nullopt;
+    for (const auto* paths : {&spec.data.train, &spec.data.validation})
+        for (const std::string& path : *paths)
+            for (const QFileInfo& folder : QDir(QString::fromStdString(path))
+                                               .entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot))
+                if (const auto files = dataFiles(folder.filePath().toStdString());
+                    files && files->empty())
+                    return LaunchProblem{
+                        say("launch.empty-class", {{"folder", folder.filePath().toStdString()}}),
+                        say("launch.fix-empty-class"), keyOf(spec, path), path};
+    return std::nullopt;
 }
 
 /// Why the data that is sent from here cannot be sent.
 std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
     const auto tree = dataTree(dataPaths(spec));
-    if (tree)
-        return {};
-    std::string command;
-    for (const std::string& path : dataPaths(spec))
-        if (command.empty() && !QFile::exists(QString::fromStdString(path)))
-            command = whatBrings(path);
-    return {{tree.error().message, command.empty()
-                                       ? std::string()
-                                       : say("launch.fix-install-here", {{"command", command}})}};
+    if (tree) {
+        const auto empty = emptyClass(spec);
+        return empty ? std::vector{*empty} : std::vector<LaunchProblem>();
+    }
+    LaunchProblem problem{tree.error().message};
+    const auto paths = dataPaths(spec);
+    const auto missing = std::ranges::find_if_not(
+        paths, [](const std::string& path) { return QFile::exists(QString::fromStdString(path)); });
+    if (missing == paths.end())
+        return {problem};
+    problem.key = keyOf(spec, *missing);
+    problem.path = *missing;
+    if (const std::string command = whatBrings(*missing); !command.empty())
+        problem.fix = say("launch.fix-install-here", {{"command", command}});
+    return {problem};
 }
 
 /// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; nullopt: it may.
@@ -72,9 +102,11 @@ std::optional<LaunchProblem> ownedByOther(const RunSpec& spec, const std::vector
     if (resumes)
         return LaunchProblem{
             say("gpu.launch-folder-without-run", {folder, its, step, {"run", spec.name}}),
-            say(hasId ? "gpu.launch-fix-other-folder-or-resume" : "gpu.launch-fix-other-folder")};
+            say(hasId ? "gpu.launch-fix-other-folder-or-resume" : "gpu.launch-fix-other-folder"),
+            kFolderKey, spec.checkpoint.directory};
     return LaunchProblem{say("gpu.launch-folder-taken", {folder, its, step}),
-                         say(hasId ? "gpu.launch-fix-folder-or-resume" : "gpu.launch-fix-folder")};
+                         say(hasId ? "gpu.launch-fix-folder-or-resume" : "gpu.launch-fix-folder"),
+                         kFolderKey, spec.checkpoint.directory};
 }
 
 /// Whether what other runs have in the folder of checkpoints matters.
@@ -227,8 +259,9 @@ Result<NodePreflight> preflightOnNode(HostSession& session, const std::string& a
     RM_ASSIGN_OR_RETURN(there.report, std::move(answers.report));
     RM_ASSIGN_OR_RETURN(const auto unreadable, answers.unreadable);
     if (!answers.saved)
-        there.problems.push_back(
-            {answers.saved.error().message, say("launch.fix-name-another-folder")});
+        there.problems.push_back({answers.saved.error().message,
+                                  say("launch.fix-name-another-folder"), kFolderKey,
+                                  spec.checkpoint.directory});
     else if (auto problem = asksWhoSaved(spec) ? ownedByOther(spec, *answers.saved) : std::nullopt)
         there.problems.push_back(std::move(*problem));
     if (node.isSlurm)

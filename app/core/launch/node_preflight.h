@@ -20,6 +20,9 @@ namespace rm {
 struct LaunchProblem {
     std::string what;     ///< "data.train names /x, which is not there"
     std::string fix = {}; ///< empty: put it there, or change the setting that names it
+    // What in the spec names the cause; empty: nothing does.
+    std::string key = {};  ///< "data.train"
+    std::string path = {}; ///< of the key's values
     bool operator==(const LaunchProblem&) const = default;
 };
 

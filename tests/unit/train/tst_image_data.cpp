@@ -59,7 +59,7 @@ private Q_SLOTS:
     void classesAreFoldersWithPicturesSortedByName() {
         const Folder folder;
         for (const char* name : {"dog/b.JPG", "dog/a.jpeg", "dog/more/c.PNG", "dog/notes.txt",
-                                 "dog/.hidden.jpg", "Cat/x.png", ".git/y.png", "loose.png"})
+                                 "dog/.hidden.jpg", "Cat/x.png", ".git/y.png", "readme.txt"})
             folder.touch(name);
         const auto found = ImageFolder::scan({folder.path() + "/"});
         QVERIFY(found);
@@ -100,6 +100,28 @@ private Q_SLOTS:
         QCOMPARE(broken.error().code, ErrorCode::kNotFound);
         QVERIFY2(broken.error().message.find("broken.png") != std::string::npos,
                  broken.error().message.c_str());
+    }
+
+    void partsOfADatasetAreNoClasses() {
+        const Folder folder;
+        folder.touch("train/cat/a.png");
+        folder.touch("val/cat/b.png");
+        const auto found = ImageFolder::scan({folder.path()});
+        QVERIFY(!found);
+        QVERIFY2(found.error().message.find("parts of a dataset") != std::string::npos,
+                 found.error().message.c_str());
+    }
+
+    void aPictureOfNoClassIsNamed() {
+        const Folder folder;
+        folder.touch("cat/a.jfif");
+        folder.touch("dog/a.png");
+        QVERIFY(ImageFolder::scan({folder.path()}));
+        folder.touch("loose.png");
+        const auto found = ImageFolder::scan({folder.path()});
+        QVERIFY(!found);
+        QVERIFY2(found.error().message.find("loose.png lies beside") != std::string::npos,
+                 found.error().message.c_str());
     }
 
     void aClassThatWouldVanishIsRefused_data() {

@@ -129,12 +129,36 @@ private Q_SLOTS:
         const Folder folder;
         folder.write("a.txt", "text");
         const std::string path = folder.write("b.txt.gz", QByteArray("\x1f\x8b\x08", 3));
-        const auto files = textFiles({folder.path()});
+        const auto files = textFiles({folder.path()}, Encoding::kAny);
         QCOMPARE(files.error().code, ErrorCode::kInvalid);
         QVERIFY2(files.error().message.find(path + ": it is compressed by gzip") !=
                      std::string::npos,
                  files.error().message.c_str());
         QVERIFY(corpusFiles({folder.path()}));
+    }
+
+    void textOfAnotherEncodingIsRefusedWhereItsLettersWouldBeLost() {
+        const Folder folder;
+        const std::string latin = folder.write("latin1.txt", "citt\xe0 e pi\xf9\n");
+        const auto refused = textFiles({latin}, Encoding::kUtf8);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().message.find("byte 5 of it is no UTF-8") != std::string::npos,
+                 refused.error().message.c_str());
+        QVERIFY(textFiles({latin}, Encoding::kAny)); // the tokenizer of bytes loses nothing
+        // A letter may lie across the end of what is looked at.
+        std::string long8(65535, 'x');
+        QVERIFY(textFiles({folder.write("utf8.txt", QByteArray::fromStdString(long8) + "\xc3\xa0")},
+                          Encoding::kUtf8));
+    }
+
+    void shardsAmongTextsAreNamed() {
+        const Folder folder;
+        folder.write("a.txt", "text");
+        folder.write("b.rmtok", "RMTOK");
+        const auto files = textFiles({folder.path()}, Encoding::kAny);
+        QVERIFY(!files);
+        QVERIFY2(files.error().message.find("it is a shard of tokens") != std::string::npos,
+                 files.error().message.c_str());
     }
 
     void smallTextGetsASmallerVocabulary() {

@@ -29,7 +29,8 @@ Result<std::vector<std::string>> findInputs(const PrepareOptions& options) {
         return std::filesystem::equivalent(file, options.out, absent);
     });
     for (const std::string& file : *files)
-        RM_RETURN_IF_ERROR(checkText(file));
+        RM_RETURN_IF_ERROR(
+            checkText(file, options.tokenizer == "bytes" ? Encoding::kAny : Encoding::kUtf8));
     return files;
 }
 
@@ -105,6 +106,12 @@ Result<void> prepareText(const PrepareOptions& options) {
     }
     if (!tokens)
         return tl::unexpected(tokens.error());
+    if (*tokens == 0) {
+        std::filesystem::remove(options.out);
+        return fail(ErrorCode::kInvalid, "prepare text: there is no text in " +
+                                             counted(files.size(), "file") +
+                                             ", so no shard is made");
+    }
     std::printf("%s: %lld tokens of a vocabulary of %lld from %s, %.1f s\n", options.out.c_str(),
                 static_cast<long long>(*tokens), static_cast<long long>(vocabSize),
                 counted(files.size(), "file").c_str(), seconds);

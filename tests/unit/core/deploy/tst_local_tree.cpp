@@ -21,6 +21,8 @@ private Q_SLOTS:
     void folderKeepsItsName();
     void whatIsStagedIsWhatTheTrainerReads();
     void equalNamesAreKeptApart();
+    void aCatalogueKeepsTheFolderOfItsLanguage();
+    void whatSeveralPathsLeadToIsStagedAsOftenAsItIsRead();
     void missingPathIsNamed();
     void emptyFolderIsRefused();
     void specialFileIsRefused();
@@ -102,6 +104,30 @@ void LocalTreeTest::equalNamesAreKeptApart() {
     const auto tree = dataTree({path("one/corpus"), path("two/corpus")});
     QVERIFY(tree);
     QCOMPARE(namesOf(tree), QStringList({"2-corpus/a.txt", "corpus/a.txt"}));
+}
+
+/// The trainer tells the language of a catalogue by the folders above it.
+void LocalTreeTest::aCatalogueKeepsTheFolderOfItsLanguage() {
+    write("a/it/LC_MESSAGES/x.mo", "x");
+    write("a/de/LC_MESSAGES/x.mo", "x");
+    write("b/it/LC_MESSAGES/y.mo", "y");
+    const std::vector<std::string> paths{path("a/it/LC_MESSAGES"), path("a/de/LC_MESSAGES/x.mo"),
+                                         path("b/it/LC_MESSAGES/")};
+    QCOMPARE(stagedNames(paths), (std::vector<std::string>{"it/LC_MESSAGES", "de/LC_MESSAGES/x.mo",
+                                                           "2/it/LC_MESSAGES"}));
+    QCOMPARE(namesOf(dataTree(paths)),
+             QStringList({"2/it/LC_MESSAGES/y.mo", "de/LC_MESSAGES/x.mo", "it/LC_MESSAGES/x.mo"}));
+}
+
+/// Folders of pictures are read each by itself, texts once.
+void LocalTreeTest::whatSeveralPathsLeadToIsStagedAsOftenAsItIsRead() {
+    write("all/cat/a.png", "a");
+    QDir().mkpath(m_dir->filePath("some/cat"));
+    QVERIFY(QFile::link(m_dir->filePath("all/cat/a.png"), m_dir->filePath("some/cat/b.png")));
+    const std::vector<std::string> paths{path("all"), path("some")};
+    QCOMPARE(namesOf(dataTree(paths, Repeated::kAlways)),
+             QStringList({"all/cat/a.png", "some/cat/b.png"}));
+    QCOMPARE(namesOf(dataTree(paths)), QStringList({"all/cat/a.png"}));
 }
 
 void LocalTreeTest::missingPathIsNamed() {

@@ -55,16 +55,20 @@ Result<std::vector<std::string>> corpusFiles(const std::vector<std::string>& pat
     return files;
 }
 
-Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths) {
+Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths,
+                                           Encoding encoding) {
     RM_ASSIGN_OR_RETURN(auto files, corpusFiles(paths));
     for (const std::string& file : files)
-        RM_RETURN_IF_ERROR(checkText(file));
+        RM_RETURN_IF_ERROR(checkText(file, encoding));
     return files;
 }
 
-Result<void> checkText(const std::string& path) {
-    constexpr size_t kHead = 4096;
+Result<void> checkText(const std::string& path, Encoding encoding) {
+    constexpr size_t kHead = 64 << 10;
     const std::string attempt = "read training data " + path;
+    if (path.ends_with(".rmtok"))
+        return fail(ErrorCode::kInvalid, attempt + ": it is a shard of tokens, which is no text: "
+                                                   "name shards alone, each by its own path");
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                                &std::fclose);
     if (!file)
@@ -73,8 +77,15 @@ Result<void> checkText(const std::string& path) {
     head.resize(std::fread(head.data(), 1, head.size(), file.get()));
     if (std::ferror(file.get()))
         return failErrno(attempt, errno);
-    const std::string why = whyNotText(head);
-    return why.empty() ? Result<void>() : fail(ErrorCode::kInvalid, attempt + ": " + why);
+    if (const std::string why = whyNotText(head); !why.empty())
+        return fail(ErrorCode::kInvalid, attempt + ": " + why);
+    const auto end = encoding == Encoding::kUtf8 ? endOfUtf8(head) : std::nullopt;
+    if (end)
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": byte " + std::to_string(*end + 1) +
+                        " of it is no UTF-8, so that its letters would be lost: convert it first, "
+                        "as by iconv -f latin1 -t utf-8, or set data.tokenizer = \"bytes\"");
+    return {};
 }
 
 size_t lengthOfPart(std::string_view text, size_t most) {

@@ -16,11 +16,15 @@ namespace rm {
 /// path.
 Result<std::vector<std::string>> corpusFiles(const std::vector<std::string>& paths);
 
-/// The same of files that are read as text: kInvalid names one that is none, as a compressed one.
-Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths);
+/// Whether a text has to be UTF-8, as for every tokenizer but that of bytes.
+enum class Encoding { kAny, kUtf8 };
 
-/// kInvalid: its beginning says that it is no text.
-Result<void> checkText(const std::string& path);
+/// The same of files that are read as text: kInvalid names one that is none, as a compressed one.
+Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths,
+                                           Encoding encoding);
+
+/// kInvalid: its beginning says that it is no text, or not of that encoding.
+Result<void> checkText(const std::string& path, Encoding encoding);
 
 /// Where a text is parted that may have no line breaks: how much of it, at most `most` bytes, ends
 /// before a space or, if there is none in its second half, with a whole character.

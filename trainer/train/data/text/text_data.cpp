@@ -36,9 +36,13 @@ struct CorpusFiles {
     std::vector<std::string> validation;
 };
 
+Encoding encodingOf(const RunSpec::Data& data) {
+    return data.tokenizer == "bytes" ? Encoding::kAny : Encoding::kUtf8;
+}
+
 Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
-    RM_ASSIGN_OR_RETURN(auto train, textFiles(data.train));
-    RM_ASSIGN_OR_RETURN(auto validation, textFiles(data.validation));
+    RM_ASSIGN_OR_RETURN(auto train, textFiles(data.train, encodingOf(data)));
+    RM_ASSIGN_OR_RETURN(auto validation, textFiles(data.validation, encodingOf(data)));
     return CorpusFiles{std::move(train), std::move(validation)};
 }
 
@@ -134,7 +138,7 @@ Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known)
                                    : "tokenizer.json, set data.tokenizer = \"tokenizer.json\"") +
                         ", else name a file with data.tokenizer_file");
     }
-    RM_ASSIGN_OR_RETURN(const auto files, textFiles(spec.data.train));
+    RM_ASSIGN_OR_RETURN(const auto files, textFiles(spec.data.train, encodingOf(spec.data)));
     return trainSentencePiece(files, spec.data.vocabSize);
 }
 
@@ -172,12 +176,19 @@ Result<TextData> openStreams(const std::vector<std::string>& train,
 }
 
 Result<void> checkLength(const TextData& data, const RunSpec& spec) {
-    if (data.train.count() > spec.model.context)
-        return {};
-    return fail(ErrorCode::kInvalid,
-                "read training data: its " + std::to_string(data.train.count()) +
-                    " tokens do not fill one sample of model.context = " +
-                    std::to_string(spec.model.context) + " and the token that follows it");
+    const auto tooShort = [&](const char* attempt, int64_t tokens, const char* advice) {
+        return fail(ErrorCode::kInvalid, std::string(attempt) + ": its " + std::to_string(tokens) +
+                                             " tokens do not fill one sample of model.context = " +
+                                             std::to_string(spec.model.context) +
+                                             " and the token that follows it" + advice);
+    };
+    if (data.train.count() <= spec.model.context)
+        return tooShort("read training data", data.train.count(), "");
+    if (!spec.data.validation.empty() && data.validation.count() <= spec.model.context)
+        return tooShort("read data.validation", data.validation.count(),
+                        "; name a longer text, or none, and a share of the training data is held "
+                        "out");
+    return {};
 }
 
 /// Checks that every token of the shards is in their vocabulary; returns a short identity of the

@@ -30,7 +30,8 @@ std::string extensionOf(const fs::path& path) {
     return extension;
 }
 
-constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".png", ".webp", ".bmp"};
+constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".jfif", ".jpe",
+                                          ".png", ".webp", ".bmp"};
 constexpr const char* kPictureNames = ".jpg, .jpeg, .png, .webp or .bmp";
 
 bool isPicture(const std::string& extension) {
@@ -40,8 +41,9 @@ bool isPicture(const std::string& extension) {
 /// Pictures all the same, which are not read: without them a class would be another. (Debian's
 /// libtiff is linked to a library under the GPL, which may not meet NVIDIA's in one program.)
 bool isOtherPicture(const std::string& extension) {
-    constexpr std::string_view kOthers[] = {".tif", ".tiff", ".gif",  ".ppm", ".pgm",
-                                            ".jp2", ".avif", ".heic", ".jxl"};
+    constexpr std::string_view kOthers[] = {".tif",  ".tiff", ".gif", ".ppm",  ".pgm",
+                                            ".pnm",  ".pbm",  ".jp2", ".avif", ".heic",
+                                            ".heif", ".jxl",  ".tga", ".svg",  ".ico"};
     return std::ranges::find(kOthers, extension) != std::end(kOthers);
 }
 
@@ -66,22 +68,40 @@ Result<ByClass> classFolders(const std::string& root) {
     return classes;
 }
 
-/// Names below the root, "CLASS/.../FILE", by class. kInvalid names a class without pictures, and a
-/// picture of a kind that is not read.
+/// What datasets call their parts, which are no classes.
+bool areParts(const ByClass& classes) {
+    constexpr std::string_view kParts[] = {"train",      "training", "val", "valid",
+                                           "validation", "test",     "dev"};
+    return classes.size() > 1 && std::ranges::all_of(classes, [&](const auto& each) {
+               return std::ranges::find(kParts, each.first) != std::end(kParts);
+           });
+}
+
+/// Names below the root, "CLASS/.../FILE", by class. kInvalid names a class without pictures, a
+/// picture of a kind that is not read or of no class, and folders that are parts of a dataset.
 Result<ByClass> picturesIn(const std::string& root) {
     RM_ASSIGN_OR_RETURN(auto classes, classFolders(root));
-    std::string other;
+    if (areParts(classes))
+        return fail(ErrorCode::kInvalid,
+                    attempt(root) + ": its folders are parts of a dataset, no classes: name " +
+                        classes.begin()->first +
+                        " and the others by data.train and data.validation");
+    std::string other, loose;
     RM_RETURN_IF_ERROR(visitDataFiles(root, [&](const std::string& name) {
         const size_t slash = name.find('/');
-        if (slash == std::string::npos)
-            return true;
         const std::string extension = extensionOf(name);
-        if (isPicture(extension))
+        if (slash == std::string::npos)
+            loose = loose.empty() && isPicture(extension) ? name : loose;
+        else if (isPicture(extension))
             classes[name.substr(0, slash)].push_back(name);
         else if (other.empty() && isOtherPicture(extension))
             other = name;
         return true;
     }));
+    if (!loose.empty() && !classes.empty())
+        return fail(ErrorCode::kInvalid, attempt(root) + ": " + loose +
+                                             " lies beside the folders of the classes, so that it "
+                                             "has none; move it into one, or away");
     if (!other.empty())
         return fail(ErrorCode::kInvalid, attempt(root) + ": " + other +
                                              " is of a kind that is not read; convert it and "

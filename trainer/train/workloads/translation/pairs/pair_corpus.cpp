@@ -13,22 +13,38 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <thread>
 
 namespace rm {
 namespace fs = std::filesystem;
 namespace {
 
+/// Whatever the case of its letters.
+bool endsIn(const std::string& file, std::string_view ending) {
+    return file.size() >= ending.size() &&
+           std::equal(
+               ending.begin(), ending.end(), file.end() - ssize_t(ending.size()),
+               [](char wanted, char c) { return wanted == (c >= 'A' && c <= 'Z' ? c + 32 : c); });
+}
+
 bool isCatalogue(const std::string& file) {
-    return file.ends_with(".mo");
+    return endsIn(file, ".mo");
 }
 
 bool isShard(const std::string& file) {
-    return file.ends_with(".rmpairs");
+    return endsIn(file, ".rmpairs");
 }
 
 bool holdsPairs(const std::string& file) {
-    return file.ends_with(".tsv") || isShard(file) || isCatalogue(file);
+    return endsIn(file, ".tsv") || isShard(file) || isCatalogue(file);
+}
+
+/// Data of a kind that is not read: without it a person would train on less than he named.
+bool isOtherData(const std::string& file) {
+    constexpr std::string_view kOthers[] = {".gz",  ".zst",   ".xz",  ".bz2",     ".zip",
+                                            ".csv", ".jsonl", ".tmx", ".parquet", ".xliff"};
+    return std::ranges::any_of(kOthers, [&](std::string_view each) { return endsIn(file, each); });
 }
 
 /// "it" of ".../it/LC_MESSAGES/x.mo"; empty: the path does not say.
@@ -102,6 +118,10 @@ Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std:
     auto files = corpusFiles({path});
     if (!files)
         return files;
+    if (const auto other = std::ranges::find_if(*files, &isOtherData); other != files->end())
+        return fail(ErrorCode::kInvalid, "read pairs " + path + ": " + *other +
+                                             " is of a kind that is not read; make it a .tsv "
+                                             "(source, tab, target), or put it elsewhere");
     std::erase_if(*files, [&](const std::string& file) {
         const std::string language = isCatalogue(file) ? languageOfCatalogue(file) : "";
         const bool isOther = !target.empty() && !language.empty() && language != target;
@@ -114,7 +134,7 @@ Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std:
                                              "prepare --kind pairs` makes a shard");
     for (const std::string& file : *files)
         if (!isShard(file) && !isCatalogue(file))
-            RM_RETURN_IF_ERROR(checkText(file));
+            RM_RETURN_IF_ERROR(checkText(file, Encoding::kAny)); // each line is checked
     return files;
 }
 

@@ -102,6 +102,20 @@ void noteBad(const HarvestState& state, PairData& into) {
     into.warnings.push_back(std::move(text));
 }
 
+/// kInvalid: no pair is left to train on, and why.
+Result<void> checkSomeAreLeft(const HarvestState& state, const Names& names) {
+    RM_ASSIGN_OR_RETURN(const auto train, PairFile::open(names.train));
+    if (train.count() > 0)
+        return {};
+    std::error_code ignored;
+    std::filesystem::remove(names.train, ignored); // the next attempt reads the texts again
+    return fail(ErrorCode::kInvalid,
+                state.pairs == 0
+                    ? "read pairs: there are none in data.train"
+                    : "read pairs: all of data.train are in data.validation as well, so that none "
+                      "is left to train on; name other pairs there");
+}
+
 /// Makes sure that the texts are in `cacheDir` and returns their key.
 Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cacheDir,
                                PairData& into) {
@@ -111,6 +125,7 @@ Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cac
         return key;
     RM_RETURN_IF_ERROR(makeFolders(cacheDir));
     RM_ASSIGN_OR_RETURN(const auto state, writeTexts(corpora, data, Names(cacheDir, *key)));
+    RM_RETURN_IF_ERROR(checkSomeAreLeft(state, Names(cacheDir, *key)));
     noteBad(state, into);
     return key;
 }
@@ -226,9 +241,12 @@ Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDi
     if (makesCache)
         mine = cacheIds(key, cacheDir, data.tokenizer, spec.model.context);
     RM_ASSIGN_OR_RETURN(const auto ids, agreeAcrossNodes(world, mine, kWhat));
-    return openShards(data, names, idsFile(cacheDir, ids), spec.model.context).map([&] {
-        return std::move(data);
-    });
+    RM_RETURN_IF_ERROR(openShards(data, names, idsFile(cacheDir, ids), spec.model.context));
+    if (!spec.data.validation.empty() && data.validation.count() == 0)
+        return fail(ErrorCode::kInvalid, "read data.validation: there are no pairs in it; name a "
+                                         "file that has some, or none, and a share of the "
+                                         "training data is held out");
+    return data;
 }
 
 } // namespace rm

@@ -73,8 +73,8 @@ std::optional<ParallelFiles> parallelFilesIn(const std::vector<std::string>& pat
 Result<void> harvestParallel(const ParallelFiles& files, HarvestState& state,
                              PairDeduplicator& seen,
                              const std::function<Result<void>(const Pair&)>& take) {
-    RM_RETURN_IF_ERROR(checkText(files.source));
-    RM_RETURN_IF_ERROR(checkText(files.target));
+    RM_RETURN_IF_ERROR(checkText(files.source, Encoding::kUtf8));
+    RM_RETURN_IF_ERROR(checkText(files.target, Encoding::kUtf8));
     Lines sources(files.source), targets(files.target);
     PairHarvest harvest;
     for (;;) {

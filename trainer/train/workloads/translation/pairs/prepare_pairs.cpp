@@ -88,6 +88,12 @@ Result<void> preparePairs(const PrepareOptions& options) {
             return done;
         seconds = progress.seconds();
     }
+    if (state.pairs == 0) {
+        std::filesystem::remove(options.out);
+        return fail(ErrorCode::kInvalid, "prepare pairs: there are no pairs in " +
+                                             counted(corpus.files.size(), "file") +
+                                             ", so no shard is made");
+    }
     report(options, corpus, state, seconds);
     return {};
 }
