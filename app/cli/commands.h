@@ -12,6 +12,7 @@ void addForecast(CommandLine& line);    ///< trial_commands.cpp
 void addControls(CommandLine& line);    ///< control_commands.cpp
 void addRequested(CommandLine& line);   ///< requested_commands.cpp
 void addLists(CommandLine& line);       ///< list_commands.cpp
+void addComparing(CommandLine& line);   ///< compare_commands.cpp
 void addCheckpoints(CommandLine& line); ///< checkpoint_commands.cpp
 void addKeeping(CommandLine& line);     ///< keeping_commands.cpp
 void addNodes(CommandLine& line);       ///< node_commands.cpp

@@ -5,6 +5,7 @@
 #include "app/core/settings/paths.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
+#include "app/ui/compare/compare_page.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -91,8 +92,9 @@ void MainWindow::buildUi() {
     m_run = new RunPage(*m_context);
     m_newRun = new NewRunPage(*m_context);
     m_nodes = new NodesPage(*m_context);
+    m_compare = new ComparePage(*m_context);
     for (QWidget* page :
-         std::initializer_list<QWidget*>{m_welcome, m_runs, m_run, m_newRun, m_nodes})
+         std::initializer_list<QWidget*>{m_welcome, m_runs, m_run, m_newRun, m_nodes, m_compare})
         m_stack->addWidget(page);
     m_unread = new Banner("unreadBanner");
     m_unread->hide();
@@ -136,8 +138,10 @@ void MainWindow::wirePages() {
             showRuns();
         else if (place == Rail::Place::kNewRun)
             showNewRun();
-        else
+        else if (place == Rail::Place::kNodes)
             showNodes();
+        else
+            showCompare();
     });
     connect(m_rail, &Rail::runChosen, this, &MainWindow::showRun);
     connect(m_rail, &Rail::paletteRequested, this, &MainWindow::showPalette);
@@ -151,6 +155,14 @@ void MainWindow::wirePages() {
     });
     connect(m_runs, &RunsPage::runChosen, this, &MainWindow::showRun);
     connect(m_runs, &RunsPage::newRunRequested, this, &MainWindow::showNewRun);
+    connect(m_runs, &RunsPage::compareRequested, this, &MainWindow::compare);
+    connect(m_run->findChild<RunActions*>(), &RunActions::compareRequested, this,
+            &MainWindow::compare);
+    connect(m_compare, &ComparePage::runChosen, this, &MainWindow::showRun);
+    connect(m_compare, &ComparePage::chooseRequested, this, [this] {
+        showRuns();
+        m_runs->focusTable();
+    });
     connect(m_newRun, &NewRunPage::launched, this, [this](const QString& run) {
         showRun(run);
         m_run->setFocus(Qt::OtherFocusReason); // its button is gone
@@ -194,6 +206,7 @@ void MainWindow::wireKeys() {
     bindPage(Qt::CTRL | Qt::Key_1, &MainWindow::showRuns);
     bindPage(Qt::CTRL | Qt::Key_2, &MainWindow::showNewRun);
     bindPage(Qt::CTRL | Qt::Key_3, &MainWindow::showNodes);
+    bindPage(Qt::CTRL | Qt::Key_4, &MainWindow::showCompare);
     bind(Qt::CTRL | Qt::Key_F, [this] {
         if (m_stack->currentWidget() == m_run) {
             m_run->focusFilter();
@@ -309,6 +322,16 @@ void MainWindow::showNodes() {
         m_nodes->focusSelected();
 }
 
+void MainWindow::showCompare() {
+    m_rail->setPlace(Rail::Place::kCompare);
+    m_stack->setCurrentWidget(m_compare);
+}
+
+void MainWindow::compare(const QStringList& runs) {
+    m_compare->setRuns(runs);
+    showCompare();
+}
+
 /// On Nodes the chosen node, on Runs the table; else the first widget in the page's tab order.
 void MainWindow::focusPage() {
     const QWidget* page = m_stack->currentWidget();
@@ -386,6 +409,7 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
     std::vector<PaletteEntry> entries{{tr("Runs"), tr("page"), [this] { showRuns(); }},
                                       {tr("New run"), tr("page"), [this] { showNewRun(); }},
                                       {tr("Nodes"), tr("page"), [this] { showNodes(); }},
+                                      {tr("Compare"), tr("page"), [this] { showCompare(); }},
                                       {tr("Welcome"), tr("page"), [this] { showWelcome(); }},
                                       {tr("Manual"), tr("page"), [this] { showManual("index"); }}};
     std::ranges::move(runEntries(), std::back_inserter(entries));
@@ -396,7 +420,6 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
                                if (button->isVisible()) // as while the palette was open
                                    button->click();
                            }});
-    // With its id, as others may be called the same, and warnings name runs by their ids.
     // With its id: others may be called the same, and warnings name runs by their ids.
     for (const RunSummary& run : m_runsFeed->runs())
         entries.push_back({run.name + " (" + run.id + "), " + stateWords(run).text, tr("run"),
@@ -418,6 +441,8 @@ QString MainWindow::topicOfPage() const {
         return "launch";
     if (page == m_run)
         return m_run->manualTopic();
+    if (page == m_compare)
+        return "compare";
     return page == m_welcome ? "first-run" : "watch";
 }
 

@@ -9,6 +9,7 @@ class QStackedWidget;
 
 namespace rm {
 
+class ComparePage;
 class Engine;
 class Fleet;
 class NewRunPage;
@@ -38,6 +39,9 @@ public:
     void showRun(const QString& run);
     void showNewRun();
     void showNodes();
+    void showCompare();
+    /// Shows these beside each other, by their ids.
+    void compare(const QStringList& runs);
     void showPalette();
     /// The topic of the page that is shown, unless another one is named.
     void showManual(const QString& topic = {});
@@ -49,6 +53,7 @@ public:
     RunPage& runPage() const { return *m_run; }
     NewRunPage& newRunPage() const { return *m_newRun; }
     NodesPage& nodesPage() const { return *m_nodes; }
+    ComparePage& comparePage() const { return *m_compare; }
     RunsFeed& runs() const { return *m_runsFeed; }
 
 protected:
@@ -90,6 +95,7 @@ private:
     RunPage* m_run;
     NewRunPage* m_newRun;
     NodesPage* m_nodes;
+    ComparePage* m_compare;
     bool m_firstPageChosen = false;
 };
 

@@ -40,6 +40,7 @@ void Rail::buildUi() {
     addPlace(tr("Runs"), "railRuns", Place::kRuns, column);
     addPlace(tr("New run"), "railNewRun", Place::kNewRun, column);
     addPlace(tr("Nodes"), "railNodes", Place::kNodes, column);
+    addPlace(tr("Compare"), "railCompare", Place::kCompare, column);
     column->addSpacing(size::kPageY);
     m_liveTitle = makeLabel(tr("LIVE"), "section");
     column->addWidget(m_liveTitle);

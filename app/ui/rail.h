@@ -19,7 +19,7 @@ class RunsFeed;
 class Rail : public QWidget {
     Q_OBJECT
 public:
-    enum class Place { kRuns, kNewRun, kNodes, kNone };
+    enum class Place { kRuns, kNewRun, kNodes, kCompare, kNone };
 
     explicit Rail(const RunsFeed& runs, QWidget* parent = nullptr);
     void setPlace(Place place);

@@ -53,6 +53,7 @@ private Q_SLOTS:
     void ofTwoEndingsOnlyTheOneThatCameFirstIsDone();
     void anInterruptedCommandSaysWhatBecomesOfIt();
     void aListThatIsAwayTakesNothingAndLosesNothing();
+    void runsAreCompared();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
@@ -430,6 +431,29 @@ void TestCliRuns::aListThatIsAwayTakesNothingAndLosesNothing() {
     const RunSummary run = *find("unlisted");
     for (const int rank : {0, 1})
         QCOMPARE((*reader)->points(run.id, {"train/loss", rank}).size(), size_t(run.step));
+}
+
+void TestCliRuns::runsAreCompared() {
+    const Answer compared = m_own.run({"compare", kRun, "another", "--json"});
+    QVERIFY2(compared.exitCode == 0, compared.whole());
+    const QJsonObject answer = compared.json().object();
+    QCOMPARE(answer["runs"].toArray().size(), 2);
+    QVERIFY(!answer["metrics"].toArray().isEmpty());
+    const auto differs = [&](const QString& key) {
+        for (const QJsonValue each : answer["settings"].toArray())
+            if (each["key"] == key)
+                return each["differs"].toBool();
+        return false;
+    };
+    QVERIFY(differs("name") && !differs("optimizer.lr"));
+    const Answer words = m_own.run({"compare", kRun, "another", "--all"});
+    QVERIFY2(words.exitCode == 0 && words.out.contains("optimizer.lr") &&
+                 words.out.contains("train/loss"),
+             words.whole());
+    const Answer alone = m_own.run({"compare", kRun});
+    QVERIFY2(alone.exitCode == static_cast<int>(ExitCode::kUsage) &&
+                 alone.err.contains("it is no branch, so name another run"),
+             alone.whole());
 }
 
 QTEST_GUILESS_MAIN(TestCliRuns)

@@ -100,6 +100,7 @@ private Q_SLOTS:
     void welcome();
     void welcomeWithRuns();
     void runs();
+    void compare();
     void runsEmpty();
     void runsUnread();
     void runCharts();
@@ -264,6 +265,15 @@ void TestScreenshots::runs() {
         ->setCurrentIndex(
             demo().window().findChild<QAbstractItemView*>("runsTable")->model()->index(1, 0));
     shoot(demo().window(), "runs");
+}
+
+void TestScreenshots::compare() {
+    demo().window().show(); // charts out of sight are not read
+    demo().window().compare({kFinishedRun, kPausedRun, kFailedRun});
+    QTRY_VERIFY(demo().window().findChild<LineChart*>("compared.train/loss"));
+    waitForChart("compared.train/loss");
+    waitForRows("comparedSettings");
+    shoot(demo().window(), "compare");
 }
 
 void TestScreenshots::runsEmpty() {

@@ -84,6 +84,14 @@ public:
             std::ranges::move(parentLines(reader, query.run), std::back_inserter(m_past));
     }
 
+    Curve line(const MetricDef& metric) {
+        Curve curve = metric.smooth ? smoothCurve(metric) : plainOrMean(metric);
+        curve.format = metric.format;
+        curve.low.clear(); // bands of several runs would hide each other
+        curve.high.clear();
+        return curve;
+    }
+
     std::vector<Curve> curves(const ChartPanel& panel) {
         std::vector<Curve> curves = ownCurves(panel, panel.metrics);
         if (!panel.hasPast)
@@ -155,9 +163,13 @@ private:
             return rankCurves(metric, isOneOfSeveral);
         if (metric.smooth)
             return {smoothCurve(metric)};
-        return {metric.ranks == MetricRanks::kMean && metric.scope == MetricScope::kRank
-                    ? meanCurve(metric)
-                    : plainCurve(metric, briefText(metric))};
+        return {plainOrMean(metric)};
+    }
+
+    Curve plainOrMean(const MetricDef& metric) {
+        return metric.ranks == MetricRanks::kMean && metric.scope == MetricScope::kRank
+                   ? meanCurve(metric)
+                   : plainCurve(metric, briefText(metric));
     }
 
     /// Turns the curve into one of a past line: thin, named by the line, starting where the line
@@ -432,6 +444,10 @@ std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t w
 
 ChartQuery queryOf(const RunSummary& run) {
     return {.run = run.id, .ranks = run.ranks, .nodes = run.nodes, .lastStep = run.step};
+}
+
+Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& metric) {
+    return PanelReader(reader, query).line(metric);
 }
 
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query) {

@@ -87,6 +87,11 @@ struct HeatData {
 /// Worker thread.
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query);
 
+/// One line of a metric of the run, to stand beside those of other runs: the mean of the ranks
+/// where charts show that, else rank 0, or the first node; smoothed where the metric is. Worker
+/// thread.
+Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& metric);
+
 /// gpu/utilization, or rank/cpu where there is no GPU; cost by bins, not by samples. Worker thread.
 HeatData readHeat(StoreReader& reader, const HeatQuery& query);
 

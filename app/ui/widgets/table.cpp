@@ -174,9 +174,31 @@ void Table::resizeEvent(QResizeEvent* event) {
 }
 
 int Table::currentRow() const {
-    const QModelIndexList rows =
-        selectionModel() ? selectionModel()->selectedRows() : QModelIndexList();
-    return rows.isEmpty() ? -1 : rows.front().row();
+    const std::vector<int> rows = selectedRows();
+    return rows.empty() ? -1 : rows.front();
+}
+
+void Table::allowSeveral() {
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+}
+
+std::vector<int> Table::selectedRows() const {
+    std::vector<int> rows;
+    if (selectionModel())
+        for (const QModelIndex& index : selectionModel()->selectedRows())
+            rows.push_back(index.row());
+    std::ranges::sort(rows);
+    return rows;
+}
+
+void Table::selectRows(const std::vector<int>& rows) {
+    QItemSelection selection;
+    for (const int row : rows)
+        selection.select(model()->index(row, 0), model()->index(row, model()->columnCount() - 1));
+    if (!rows.empty())
+        selectionModel()->setCurrentIndex(model()->index(rows.front(), 0),
+                                          QItemSelectionModel::NoUpdate);
+    selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
 }
 
 void Table::keyPressEvent(QKeyEvent* event) {

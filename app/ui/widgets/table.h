@@ -31,7 +31,10 @@ public:
     void setRowsInSight(int rows);
     /// The titles of columns that are left out, from left to right.
     QStringList leftOutTitles() const;
-    int currentRow() const;
+    int currentRow() const;                ///< the first of selectedRows(); -1: none
+    void allowSeveral();                   ///< with Ctrl and Shift
+    std::vector<int> selectedRows() const; ///< from the top
+    void selectRows(const std::vector<int>& rows);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

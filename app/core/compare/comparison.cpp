@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/compare/comparison.h"
+
+#include "app/core/findings/text.h"
+#include "app/core/runs/live_spec.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/schema.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace rm {
+
+namespace {
+
+constexpr int kBuckets = 256;
+constexpr int64_t kAllSteps = INT64_MAX;
+
+std::string nodesOf(const RunSummary& run) {
+    std::string text;
+    for (const RunNode& node : run.nodes)
+        text += (text.empty() ? "" : ", ") + node.nodeName + ":" + std::to_string(node.ranks);
+    return text;
+}
+
+std::string stepsOf(const RunSummary& run) {
+    return std::to_string(run.step) +
+           (run.totalSteps > 0 ? "/" + std::to_string(run.totalSteps) : "");
+}
+
+std::string parentOf(const RunSummary& run) {
+    if (run.parentRun.isEmpty())
+        return {};
+    const QString& name = run.parentName.isEmpty() ? run.parentRun : run.parentName;
+    return say("run.parent-at-step",
+               {{"parent", name.toStdString()}, {"step", std::to_string(run.parentStep)}});
+}
+
+/// What all its steps took together.
+double secondsTrained(StoreReader& reader, const RunSummary& run) {
+    double ms = 0;
+    const SeriesKey key{metricName(metric::kTrainStepMs), 0};
+    for (const Bucket& bucket : reader.buckets(run.id, key, 0, kAllSteps, kBuckets))
+        if (bucket.count > 0)
+            ms += static_cast<double>(bucket.mean) * static_cast<double>(bucket.count);
+    return ms / 1000;
+}
+
+/// The first point of the series in those steps that has the value.
+int64_t stepOf(StoreReader& reader, const QString& run, const SeriesKey& key, const Bucket& within,
+               float value) {
+    for (const Point& point : reader.points(run, key, within.firstStep, within.lastStep))
+        if (static_cast<float>(point.value) == value)
+            return point.step;
+    return within.lastStep;
+}
+
+std::optional<MetricExtent> extentOf(StoreReader& reader, const QString& run,
+                                     const std::string& metric) {
+    const SeriesKey key{metric, 0};
+    const auto buckets = reader.buckets(run, key, 0, kAllSteps, kBuckets);
+    const Bucket *least = nullptr, *most = nullptr, *last = nullptr;
+    for (const Bucket& bucket : buckets) {
+        if (bucket.count == 0)
+            continue;
+        if (!least || bucket.min < least->min)
+            least = &bucket;
+        if (!most || bucket.max > most->max)
+            most = &bucket;
+        last = &bucket;
+    }
+    if (!last)
+        return std::nullopt;
+    return MetricExtent{last->last,
+                        least->min,
+                        most->max,
+                        last->lastStep,
+                        stepOf(reader, run, key, *least, least->min),
+                        stepOf(reader, run, key, *most, most->max)};
+}
+
+/// The run whose value is better than every other's.
+template <class ValueOf>
+std::optional<size_t> bestRun(const ComparedMetric& metric, ValueOf valueOf) {
+    std::optional<size_t> best;
+    bool isShared = false;
+    size_t count = 0;
+    for (size_t run = 0; run < metric.extents.size(); ++run) {
+        if (!metric.extents[run])
+            continue;
+        ++count;
+        if (!best || isBetter(metric.def, valueOf(run), valueOf(*best))) {
+            best = run;
+            isShared = false;
+        } else if (valueOf(run) == valueOf(*best)) {
+            isShared = true;
+        }
+    }
+    const bool isKnown =
+        count > 1 && !isShared && metric.def.direction != MetricDirection::kNeither;
+    return isKnown ? best : std::nullopt;
+}
+
+/// Ringmaster's own first, as the registry has them, then those of the runs by name.
+std::vector<MetricDef> metricsOf(StoreReader& reader, const std::vector<RunSummary>& runs) {
+    std::map<std::string, MetricDef> byName;
+    for (const RunSummary& run : runs)
+        for (MetricDef& metric : reader.metrics(run.id))
+            byName.emplace(metric.name, std::move(metric));
+    std::vector<MetricDef> metrics;
+    for (auto& [name, metric] : byName)
+        metrics.push_back(std::move(metric));
+    std::ranges::stable_sort(metrics, {}, [](const MetricDef& metric) {
+        const MetricDef* own = findBuiltinMetric(metric.name);
+        return own ? own->id : metric::kFirstUser;
+    });
+    return metrics;
+}
+
+std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSummary>& runs) {
+    const auto row = [&](const char* key, const char* phrase, auto valueOf) {
+        ComparedValue fact{key, say(phrase)};
+        for (const RunSummary& run : runs)
+            fact.values.push_back(valueOf(run));
+        return fact;
+    };
+    return {row("state", "run.fact-state",
+                [](const RunSummary& run) { return std::string(runStateName(run)); }),
+            row("steps", "run.fact-steps", &stepsOf),
+            row("attempts", "run.fact-attempts",
+                [](const RunSummary& run) { return std::to_string(run.attempt); }),
+            row("ranks", "run.fact-ranks",
+                [](const RunSummary& run) { return std::to_string(run.ranks); }),
+            row("nodes", "run.fact-nodes", &nodesOf),
+            row("runtime", "run.fact-runtime",
+                [&](const RunSummary& run) {
+                    const auto attempts = reader.attempts(run.id);
+                    return attempts.empty() ? std::string() : attempts.back().runtime;
+                }),
+            row("changed", "run.fact-changed",
+                [&](const RunSummary& run) {
+                    return settingsWords(settingsNow(reader.settings(run.id)));
+                }),
+            row("parent", "run.fact-parent", &parentOf)};
+}
+
+std::vector<ComparedValue> settingsOf(const std::vector<RunSpec>& specs) {
+    std::vector<ComparedValue> settings;
+    for (const SchemaRow& field : schemaRows()) {
+        ComparedValue row{std::string(field.key), std::string(field.label)};
+        for (const RunSpec& spec : specs)
+            row.values.push_back(usesField(spec, field) ? valueText(field, spec) : std::string());
+        if (std::ranges::any_of(specs, [&](const RunSpec& spec) { return usesField(spec, field); }))
+            settings.push_back(std::move(row));
+    }
+    return settings;
+}
+
+} // namespace
+
+bool ComparedValue::differs() const {
+    return std::ranges::adjacent_find(values, std::not_equal_to<>()) != values.end();
+}
+
+std::optional<double> bestOf(const MetricDef& metric, const MetricExtent& extent) {
+    if (metric.direction == MetricDirection::kNeither)
+        return std::nullopt;
+    return isBetter(metric, extent.least, extent.most) ? extent.least : extent.most;
+}
+
+int64_t bestStepOf(const MetricDef& metric, const MetricExtent& extent) {
+    return isBetter(metric, extent.least, extent.most) ? extent.leastStep : extent.mostStep;
+}
+
+Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs) {
+    Comparison comparison;
+    std::vector<RunSpec> specs;
+    for (const QString& id : runs) {
+        const auto run = reader.run(id);
+        if (!run)
+            return fail(ErrorCode::kNotFound,
+                        say("run.compare-not-stored", {{"run", id.toStdString()}}));
+        RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader.specToml(id), id.toStdString()));
+        comparison.runs.push_back(*run);
+        specs.push_back(std::move(spec));
+    }
+    comparison.facts = factsOf(reader, comparison.runs);
+    comparison.settings = settingsOf(specs);
+    for (const RunSummary& run : comparison.runs)
+        comparison.secondsTrained.push_back(secondsTrained(reader, run));
+    for (MetricDef& def : metricsOf(reader, comparison.runs)) {
+        ComparedMetric metric{std::move(def)};
+        for (const QString& id : runs)
+            metric.extents.push_back(extentOf(reader, id, metric.def.name));
+        metric.bestLast = bestRun(metric, [&](size_t run) { return metric.extents[run]->last; });
+        metric.best = bestRun(metric, [&](size_t run) {
+            return bestOf(metric.def, *metric.extents[run]).value_or(0);
+        });
+        comparison.metrics.push_back(std::move(metric));
+    }
+    return comparison;
+}
+
+} // namespace rm

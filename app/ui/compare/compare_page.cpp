@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/compare/compare_page.h"
+
+#include "app/core/engine/engine.h"
+#include "app/core/settings/paths.h"
+#include "app/core/store/store_reader.h"
+#include "app/ui/compare/comparison_table.h"
+#include "app/ui/compare/run_key.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/data/store_thread.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/empty_state.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/page_header.h"
+#include "app/ui/widgets/reflow_grid.h"
+#include "app/ui/widgets/table.h"
+#include "app/ui/widgets/toast.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSettings>
+#include <QSlider>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <functional>
+
+namespace rm {
+
+namespace {
+
+constexpr int kTwoColumns = 1000; ///< page width; if narrower, the side stands below the charts
+constexpr int kSideLeast = 380, kSideMost = 560;
+constexpr int kFirstChartLeast = 320; ///< height
+constexpr int kKeyWidth = 230;
+constexpr int kSliderTop = 99;
+constexpr int kSliderWidth = 110;
+constexpr int kPointsPerPixel = 2;
+constexpr double kRightRoom = 0.01;
+constexpr int kTitleWidth = 190, kCellWidth = 128; ///< of the tables' columns
+constexpr int kFiguresInSight = 10, kDifferencesInSight = 16;
+constexpr int kIndent = 18; ///< of a branch in the lineage
+constexpr size_t kMostOffered = 40;
+
+QSettings settingsOf(const AppContext& context) {
+    return {context.paths.config + "/settings.ini", QSettings::IniFormat};
+}
+
+/// "train/loss", "train/step_ms (ms)"
+QString titleOf(const MetricDef& metric) {
+    const QString name = QString::fromStdString(metric.name);
+    return metric.unit.empty() ? name : name + " (" + QString::fromStdString(metric.unit) + ')';
+}
+
+/// What is a branch of another one of them stands below it, further in.
+void walkLineage(const std::vector<RunSummary>& runs, const QString& parent, int depth,
+                 const std::function<void(size_t, int)>& visit) {
+    const auto isAmong = [&](const QString& id) {
+        return std::ranges::find(runs, id, &RunSummary::id) != runs.end();
+    };
+    for (size_t at = 0; at < runs.size(); ++at) {
+        const QString its = isAmong(runs[at].parentRun) ? runs[at].parentRun : QString();
+        if (its != parent)
+            continue;
+        visit(at, depth);
+        walkLineage(runs, runs[at].id, depth + 1, visit);
+    }
+}
+
+QTableView* asComparison(Table& table, ComparisonTable& model, int rowsInSight) {
+    table.setModel(&model);
+    table.setRowsInSight(rowsInSight);
+    return &table;
+}
+
+/// One line for each run that is drawn, by metric.
+struct CurvesQuery {
+    struct Run {
+        ChartQuery query;
+        QString name;
+        RunStyle style;
+    };
+    std::vector<Run> runs;
+    std::vector<MetricDef> metrics;
+};
+
+/// Worker thread.
+std::vector<std::pair<std::string, std::vector<Curve>>> readCurves(StoreReader& reader,
+                                                                   CurvesQuery query) {
+    std::vector<std::pair<std::string, std::vector<Curve>>> answer;
+    for (const MetricDef& metric : query.metrics)
+        answer.emplace_back(metric.name, std::vector<Curve>());
+    for (CurvesQuery::Run& run : query.runs) {
+        const auto attempts = reader.attempts(run.query.run);
+        if (!attempts.empty())
+            run.query.startNs = attempts.front().startedNs;
+        for (size_t at = 0; at < query.metrics.size(); ++at) {
+            Curve curve = readLine(reader, run.query, query.metrics[at]);
+            curve.brief = run.name;
+            curve.colour = run.style.colour;
+            curve.dash = run.style.dash;
+            answer[at].second.push_back(std::move(curve));
+        }
+    }
+    return answer;
+}
+
+} // namespace
+
+ComparePage::ComparePage(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_puller(kPullMs, this)
+    , m_curvePuller(kCurvesMs, this) {
+    buildUi();
+    wire();
+    restore();
+}
+
+void ComparePage::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, 0);
+    column->setSpacing(size::kCardGap);
+    m_header = new PageHeader(tr("Compare"));
+    m_add = m_header->addAction(tr("Add a run"), "", "addCompared");
+    column->addWidget(m_header);
+    auto* empty = new EmptyState(
+        tr("No runs to compare yet"),
+        tr("Choose two runs or more on the page Runs, with Ctrl or Shift held, and click Compare. "
+           "A branch is compared with its parent from the menu More on its page."),
+        tr("Choose runs"));
+    connect(empty, &EmptyState::acted, this, &ComparePage::chooseRequested);
+    auto* content = new QWidget;
+    auto* parts = new QVBoxLayout(content);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->setSpacing(size::kCardGap);
+    m_keyGrid = new ReflowGrid(static_cast<int>(kMostRuns), kKeyWidth);
+    parts->addWidget(m_keyGrid);
+    parts->addWidget(buildControls());
+    auto* body = new QWidget;
+    m_columns = new QBoxLayout(QBoxLayout::LeftToRight, body);
+    m_columns->setContentsMargins(0, 0, 0, size::kPageY);
+    m_columns->setSpacing(size::kCardGap);
+    m_columns->addWidget(buildCharts(), 5);
+    m_side = buildSide();
+    m_columns->addWidget(m_side, 3);
+    m_scroll = new QScrollArea;
+    m_scroll->setObjectName("compareScroll");
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->setWidget(body);
+    parts->addWidget(m_scroll, 1);
+    m_stack = new QStackedWidget;
+    m_stack->addWidget(empty);
+    m_stack->addWidget(content);
+    column->addWidget(m_stack, 1);
+}
+
+QWidget* ComparePage::buildControls() {
+    auto* controls = new QWidget;
+    auto* row = new QHBoxLayout(controls);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2 * size::kGrid);
+    m_smoothingText = makeLabel({}, "secondary");
+    m_smoothing = new QSlider(Qt::Horizontal);
+    m_smoothing->setObjectName("compareSmoothing");
+    m_smoothing->setAccessibleName(tr("Smoothing"));
+    m_smoothing->setRange(0, kSliderTop);
+    m_smoothing->setFixedWidth(kSliderWidth);
+    m_axis = new QComboBox;
+    m_axis->setObjectName("compareAxis");
+    m_axis->setAccessibleName(tr("Horizontal axis"));
+    m_axis->setProperty("role", "quiet");
+    m_axis->addItems({tr("x: step"), tr("x: time since the first step"), tr("x: wall clock")});
+    m_log = makeButton(tr("log"), "quiet", "compareLog");
+    m_log->setAccessibleName(tr("Logarithmic vertical axis"));
+    m_log->setToolTip(m_log->accessibleName());
+    m_log->setCheckable(true);
+    row->addStretch(1);
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_axis, m_log})
+        row->addWidget(widget);
+    return controls;
+}
+
+QWidget* ComparePage::buildCharts() {
+    auto* charts = new QWidget;
+    auto* column = new QVBoxLayout(charts);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::kCardGap);
+    m_first = new ReflowGrid(1, size::kColumnMin);
+    m_grid = new ReflowGrid(3, size::kColumnMin);
+    auto* card = new Card;
+    card->body()->setContentsMargins(1, 1, 1, 1);
+    m_figures = new Table("comparedFigures", tr("Best and last values"));
+    m_figureModel = new ComparisonTable(tr("Best · last of"), false, this);
+    card->body()->addWidget(asComparison(*m_figures, *m_figureModel, kFiguresInSight));
+    for (QWidget* part : std::initializer_list<QWidget*>{m_first, card, m_grid})
+        column->addWidget(part);
+    column->addStretch(1);
+    return charts;
+}
+
+QWidget* ComparePage::buildSide() {
+    auto* side = new QWidget;
+    auto* column = new QVBoxLayout(side);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::kCardGap);
+    auto* card = new Card;
+    auto* head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("What differs"), "cardTitle"), 1);
+    m_differenceCount = makeLabel({}, "secondary");
+    m_differenceCount->setObjectName("differenceCount");
+    head->addWidget(m_differenceCount);
+    m_all = makeButton(tr("All"), "quiet", "compareAll");
+    m_all->setCheckable(true);
+    m_all->setToolTip(tr("Show what is alike as well"));
+    head->addWidget(m_all);
+    card->body()->addLayout(head);
+    m_differences = new Table("comparedSettings", tr("What differs"));
+    m_differenceModel = new ComparisonTable(tr("Key"), true, this);
+    card->body()->addWidget(asComparison(*m_differences, *m_differenceModel, kDifferencesInSight),
+                            1);
+    column->addWidget(card);
+    auto* lineage = new Card;
+    lineage->body()->addWidget(makeLabel(tr("Lineage"), "cardTitle"));
+    m_lineage = new QVBoxLayout;
+    m_lineage->setSpacing(size::kGrid);
+    lineage->body()->addLayout(m_lineage);
+    column->addWidget(lineage);
+    column->addStretch(1);
+    return side;
+}
+
+void ComparePage::wire() {
+    connect(&m_puller, &Puller::pull, this, &ComparePage::pull);
+    connect(&m_curvePuller, &Puller::pull, this, &ComparePage::pullCurves);
+    connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_curvePuller,
+            &Puller::request);
+    connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
+        settingsOf(m_context).setValue("compare/smoothing", value);
+        m_smoothingText->setText(tr("smoothing %1").arg(value / 100.0, 0, 'f', 2));
+        m_curvePuller.request();
+    });
+    connect(m_axis, &QComboBox::currentIndexChanged, this, &ComparePage::resetZoom);
+    connect(m_log, &QPushButton::toggled, &m_curvePuller, &Puller::request);
+    connect(m_all, &QPushButton::toggled, this, &ComparePage::showTables);
+    auto* menu = new QMenu(m_add);
+    menu->setObjectName("addComparedMenu");
+    connect(m_add, &QPushButton::clicked, this, [this, menu] {
+        fillAddMenu();
+        menu->popup(m_add->mapToGlobal(QPoint(0, m_add->height())));
+    });
+    const auto onGrown = [this](const QString& run) {
+        if (m_runs.contains(run))
+            refresh();
+    };
+    connect(&m_context.engine, &Engine::samplesAppended, this, onGrown);
+    connect(&m_context.engine, &Engine::attemptEnded, this, onGrown);
+    connect(&m_context.runs, &RunsFeed::changed, this, [this] {
+        QStringList there = m_runs;
+        there.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
+        if (m_context.runs.isLoaded() && there != m_runs)
+            setRuns(there); // one was deleted
+        for (RunKey* key : m_keys)
+            if (const RunSummary* run = m_context.runs.find(key->run()))
+                key->show(*run);
+    });
+}
+
+void ComparePage::restore() {
+    m_smoothing->setValue(settingsOf(m_context).value("compare/smoothing", 93).toInt());
+    m_runs = settingsOf(m_context).value("compare/runs").toStringList();
+    m_stack->setCurrentIndex(0);
+}
+
+void ComparePage::setRuns(const QStringList& runs) {
+    QStringList wanted = runs;
+    wanted.removeDuplicates();
+    if (wanted.size() > static_cast<qsizetype>(kMostRuns)) {
+        m_context.toast.say(tr("The first %1 of %2 runs are compared: more could not be told apart")
+                                .arg(kMostRuns)
+                                .arg(wanted.size()));
+        wanted = wanted.mid(0, kMostRuns);
+    }
+    m_runs = wanted;
+    settingsOf(m_context).setValue("compare/runs", m_runs);
+    m_zoom.reset();
+    if (m_runs.isEmpty()) {
+        m_comparison.reset();
+        m_stack->setCurrentIndex(0);
+        m_header->setFacts({});
+    }
+    m_puller.restart();
+}
+
+void ComparePage::refresh() {
+    if (!isVisible())
+        return;
+    m_puller.request();
+    m_curvePuller.request();
+}
+
+void ComparePage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_puller.request();
+}
+
+void ComparePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit();
+    m_curvePuller.request();
+}
+
+void ComparePage::fit() {
+    const bool isNarrow = width() < kTwoColumns;
+    m_columns->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    m_side->setMinimumWidth(isNarrow ? 0 : kSideLeast);
+    m_side->setMaximumWidth(isNarrow ? QWIDGETSIZE_MAX : kSideMost);
+    m_first->setLeastHeight(std::max(kFirstChartLeast, m_scroll->viewport()->height() / 2));
+}
+
+void ComparePage::pull() {
+    if (m_runs.isEmpty())
+        return;
+    m_puller.await(m_context.store.ask([ids = m_runs](StoreReader& reader) {
+        return compareRuns(reader, std::vector<QString>(ids.begin(), ids.end()));
+    }),
+                   this, [this](const Result<Comparison>& comparison) {
+                       if (comparison)
+                           apply(*comparison);
+                       else
+                           m_context.toast.say(QString::fromStdString(comparison.error().message));
+                   });
+}
+
+void ComparePage::apply(const Comparison& comparison) {
+    const bool isOther = !m_comparison || !std::ranges::equal(m_comparison->runs, comparison.runs,
+                                                              {}, &RunSummary::id, &RunSummary::id);
+    m_comparison = comparison;
+    m_stack->setCurrentIndex(1);
+    const auto branches = std::ranges::count_if(
+        comparison.runs, [&](const RunSummary& run) { return m_runs.contains(run.parentRun); });
+    QString facts =
+        counted(static_cast<int64_t>(comparison.runs.size()), tr("1 run"), tr("%1 runs"));
+    if (branches > 0 && branches + 1 == static_cast<int64_t>(comparison.runs.size()))
+        facts += kSeparator +
+                 (branches == 1 ? tr("a run and its branch") : tr("a run and its branches"));
+    m_header->setFacts(facts);
+    if (isOther)
+        arrangeKeys();
+    arrangeCharts();
+    showTables();
+    showLineage();
+    fit();
+    m_curvePuller.request();
+}
+
+void ComparePage::arrangeKeys() {
+    QStringList hidden;
+    for (const RunKey* key : m_keys)
+        if (!key->isDrawn())
+            hidden << key->run();
+    m_keyGrid->clear();
+    m_keys.clear();
+    for (size_t at = 0; at < m_comparison->runs.size(); ++at) {
+        const RunSummary& run = m_comparison->runs[at];
+        auto* key = new RunKey(run, runStyle(at));
+        key->setDrawn(!hidden.contains(run.id));
+        connect(key, &RunKey::toggled, &m_curvePuller, &Puller::request);
+        connect(key, &RunKey::opened, this, [this, id = run.id] { Q_EMIT runChosen(id); });
+        connect(
+            key, &RunKey::removed, this,
+            [this, id = run.id] {
+                QStringList others = m_runs;
+                others.removeAll(id);
+                setRuns(others);
+            },
+            Qt::QueuedConnection); // it goes with it
+        m_keyGrid->add(key);
+        m_keys.push_back(key);
+    }
+}
+
+/// A chart for each metric that two runs have, or one if there is one run alone.
+void ComparePage::arrangeCharts() {
+    std::vector<MetricDef> metrics;
+    for (const ComparedMetric& metric : m_comparison->metrics) {
+        const auto has = [](const auto& extent) { return extent.has_value(); };
+        if (std::ranges::count_if(metric.extents, has) >= std::min<long>(2, m_runs.size()))
+            metrics.push_back(metric.def);
+    }
+    if (std::ranges::equal(metrics, m_charts, {}, &MetricDef::name,
+                           [](const Shown& shown) { return shown.metric.name; }))
+        return;
+    m_first->clear();
+    m_grid->clear();
+    m_charts.clear();
+    for (const MetricDef& metric : metrics) {
+        const QByteArray name = "compared." + QByteArray::fromStdString(metric.name);
+        auto* chart = new LineChart({}, name.constData());
+        chart->setTitle(titleOf(metric), asHtml(QString::fromStdString(metric.description)));
+        chart->setMinimumHeight(size::kChartMin);
+        connect(chart, &LineChart::zoomRequested, this, &ComparePage::zoomTo);
+        connect(chart, &LineChart::resetRequested, this, &ComparePage::resetZoom);
+        connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
+            for (const Shown& each : m_charts)
+                each.chart->setPointer(x);
+        });
+        (m_charts.empty() ? m_first : m_grid)->add(chart, 1, m_charts.empty() ? 1 : 0);
+        m_charts.push_back({metric, chart});
+    }
+}
+
+void ComparePage::showTables() {
+    if (!m_comparison)
+        return;
+    const auto fill = [this](ComparisonTable& model, Table& table, auto rows) {
+        model.show(m_comparison->runs, std::move(rows));
+        std::vector<int> widths(1 + m_comparison->runs.size(), kCellWidth);
+        widths.front() = kTitleWidth;
+        table.setColumnWidths(widths);
+    };
+    const auto differing = differenceRows(*m_comparison, false);
+    const auto every = differenceRows(*m_comparison, true);
+    m_differenceCount->setText(tr("%1 of %2").arg(differing.size()).arg(every.size()));
+    fill(*m_differenceModel, *m_differences, m_all->isChecked() ? every : differing);
+    fill(*m_figureModel, *m_figures, figureRows(*m_comparison));
+}
+
+void ComparePage::showLineage() {
+    while (QLayoutItem* item = m_lineage->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    walkLineage(m_comparison->runs, {}, 0, [this](size_t at, int depth) {
+        const RunSummary& run = m_comparison->runs[at];
+        QString words = run.name;
+        if (!run.parentRun.isEmpty() && depth > 0)
+            words += kSeparator + tr("from %1").arg(formatCount(run.parentStep));
+        else if (!run.parentRun.isEmpty())
+            words +=
+                kSeparator + tr("from %1 of %2, which is not among them")
+                                 .arg(formatCount(run.parentStep),
+                                      run.parentName.isEmpty() ? run.parentRun : run.parentName);
+        auto* line = new ElidedLabel(words, "bodySecondary");
+        line->setContentsMargins(depth * kIndent, 0, 0, 0);
+        m_lineage->addWidget(line);
+    });
+}
+
+bool ComparePage::isDrawn(const QString& run) const {
+    return std::ranges::none_of(
+        m_keys, [&](const RunKey* key) { return key->run() == run && !key->isDrawn(); });
+}
+
+/// The first one and those in sight, as there can be many.
+std::vector<MetricDef> ComparePage::metricsToRead() const {
+    std::vector<MetricDef> metrics;
+    for (const Shown& each : m_charts)
+        if (metrics.empty() || !each.chart->visibleRegion().isEmpty())
+            metrics.push_back(each.metric);
+    return metrics;
+}
+
+void ComparePage::pullCurves() {
+    if (!m_comparison || m_charts.empty())
+        return;
+    CurvesQuery query;
+    query.metrics = metricsToRead();
+    for (size_t at = 0; at < m_comparison->runs.size(); ++at) {
+        const RunSummary& run = m_comparison->runs[at];
+        if (!isDrawn(run.id))
+            continue;
+        ChartQuery chart = queryOf(run);
+        chart.axis = static_cast<XAxis>(m_axis->currentIndex());
+        chart.range = m_zoom;
+        chart.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
+        chart.smoothing = m_smoothing->value() / 100.0;
+        chart.abandoned = false;
+        query.runs.push_back({std::move(chart), run.name, runStyle(at)});
+    }
+    m_curvePuller.await(m_context.store.ask([query = std::move(query)](StoreReader& reader) {
+        return readCurves(reader, query);
+    }),
+                        this, [this](const auto& lines) { showCurves(lines); });
+}
+
+ChartView ComparePage::view() const {
+    ChartView view;
+    view.axis = static_cast<XAxis>(m_axis->currentIndex());
+    view.logY = m_log->isChecked();
+    const double room = (m_dataEnd - m_dataBegin) * kRightRoom;
+    std::tie(view.low, view.high) = m_zoom.value_or(std::pair(m_dataBegin, m_dataEnd + room));
+    return view;
+}
+
+void ComparePage::showCurves(const std::vector<std::pair<std::string, std::vector<Curve>>>& lines) {
+    double begin = qInf(), end = -qInf();
+    for (const auto& [metric, curves] : lines)
+        for (const Curve& curve : curves)
+            if (!curve.x.isEmpty()) {
+                begin = std::min(begin, curve.x.front());
+                end = std::max(end, curve.x.back());
+            }
+    if (!m_zoom && begin < end) { // when zoomed, only a part was read
+        const bool isStep = m_axis->currentIndex() == static_cast<int>(XAxis::kStep);
+        m_dataBegin = isStep ? std::max(0.0, begin - 1) : begin;
+        m_dataEnd = end;
+    }
+    const ChartView common = view();
+    for (const auto& [metric, curves] : lines)
+        for (const Shown& each : m_charts)
+            if (each.metric.name == metric)
+                each.chart->show(curves, common);
+}
+
+void ComparePage::fillAddMenu() {
+    auto* menu = m_add->findChild<QMenu*>("addComparedMenu");
+    menu->clear();
+    size_t offered = 0;
+    for (const RunSummary& run : m_context.runs.runs())
+        if (!m_runs.contains(run.id) && offered++ < kMostOffered)
+            menu->addAction(tr("%1 (%2)").arg(QString(run.name).replace('&', "&&"), run.id), this,
+                            [this, id = run.id] { setRuns(QStringList(m_runs) << id); });
+    if (menu->isEmpty())
+        menu->addAction(tr("There is no other run"))->setEnabled(false);
+    else if (offered > kMostOffered)
+        menu->addAction(tr("All runs"), this, &ComparePage::chooseRequested);
+}
+
+void ComparePage::zoomTo(double low, double high) {
+    m_zoom = {low, high};
+    m_curvePuller.request();
+}
+
+void ComparePage::resetZoom() {
+    m_zoom.reset();
+    m_curvePuller.request();
+}
+
+} // namespace rm

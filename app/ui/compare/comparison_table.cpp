@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/compare/comparison_table.h"
+
+#include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
+
+#include <QPainter>
+#include <QPixmap>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kSwatchWidth = 14, kSwatchHeight = 10;
+
+QString text(const std::string& utf8) {
+    return QString::fromStdString(utf8);
+}
+
+/// A piece of the run's line.
+QPixmap swatch(const RunStyle& style) {
+    QPixmap pixmap(kSwatchWidth, kSwatchHeight);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    painter.setPen(QPen(colours().series[static_cast<size_t>(style.colour)], 3, style.dash));
+    painter.drawLine(0, kSwatchHeight / 2, kSwatchWidth, kSwatchHeight / 2);
+    return pixmap;
+}
+
+QString figure(const MetricDef& metric, double value) {
+    switch (metric.format) {
+    case MetricFormat::kPercent:
+        return formatPercent(value);
+    case MetricFormat::kBytes:
+        return formatMemory(static_cast<int64_t>(value));
+    case MetricFormat::kNumber:
+        break;
+    }
+    return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
+}
+
+QString figureToolTip(const MetricDef& metric, const MetricExtent& extent) {
+    const auto at = [&](const QString& what, double value, int64_t step) {
+        return ComparisonTable::tr("%1: %2 at step %3")
+            .arg(what, figure(metric, value), formatCount(step));
+    };
+    return QStringList{at(ComparisonTable::tr("last"), extent.last, extent.lastStep),
+                       at(ComparisonTable::tr("least"), extent.least, extent.leastStep),
+                       at(ComparisonTable::tr("most"), extent.most, extent.mostStep)}
+        .join('\n');
+}
+
+ComparisonTable::Row secondsRow(const Comparison& comparison) {
+    ComparisonTable::Row row{ComparisonTable::tr("time in steps"),
+                             ComparisonTable::tr("What all steps took together, without pauses, "
+                                                 "validations and checkpoints"),
+                             {}};
+    for (const double seconds : comparison.secondsTrained)
+        row.cells << (seconds > 0 ? formatDuration(seconds) : kAbsent);
+    return row;
+}
+
+} // namespace
+
+RunStyle runStyle(size_t place) {
+    const size_t colours = rm::colours().series.size();
+    return {static_cast<int>(place % colours),
+            (place / colours) % 2 == 0 ? Qt::SolidLine : Qt::DashLine};
+}
+
+ComparisonTable::ComparisonTable(const QString& title, bool marksSame, QObject* parent)
+    : QAbstractTableModel(parent)
+    , m_title(title)
+    , m_marksSame(marksSame) {
+    connect(&Theme::instance(), &Theme::changed, this, [this] {
+        if (columnCount() > 0)
+            Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+    });
+}
+
+void ComparisonTable::show(const std::vector<RunSummary>& runs, std::vector<Row> rows) {
+    QStringList names;
+    for (const RunSummary& run : runs)
+        names << run.name;
+    if (names == m_runs && rows == m_rows)
+        return;
+    const bool isSameShape = names == m_runs && rows.size() == m_rows.size();
+    if (!isSameShape)
+        beginResetModel();
+    m_runs = names;
+    m_rows = std::move(rows);
+    if (!isSameShape)
+        endResetModel();
+    else
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+int ComparisonTable::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int ComparisonTable::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : 1 + static_cast<int>(m_runs.size());
+}
+
+QVariant ComparisonTable::data(const QModelIndex& index, int role) const {
+    const Row& row = m_rows[static_cast<size_t>(index.row())];
+    const int run = index.column() - 1;
+    if (run < 0)
+        return role == Qt::DisplayRole   ? row.title
+               : role == Qt::ToolTipRole ? asPlain(row.toolTip)
+                                         : QVariant();
+    const QString& cell = row.cells[run];
+    const bool isSame = m_marksSame && run > 0 && cell == row.cells.front();
+    switch (role) {
+    case Qt::DisplayRole:
+        return isSame ? QStringLiteral("=") : cell.isEmpty() ? kAbsent : cell;
+    case Qt::AccessibleTextRole:
+        return cell;
+    case Qt::ToolTipRole:
+        return asPlain(row.cellToolTips.value(run, cell));
+    case Qt::ForegroundRole:
+        if (row.best == static_cast<size_t>(run))
+            return colours().good;
+        return isSame || cell.isEmpty() ? QVariant(colours().secondary) : QVariant();
+    case Qt::FontRole:
+        return row.best == static_cast<size_t>(run) ? Theme::instance().font(FontRole::kBodyStrong)
+                                                    : QVariant();
+    default:
+        return {};
+    }
+}
+
+QVariant ComparisonTable::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (section == 0)
+        return role == Qt::DisplayRole ? QVariant(m_title) : QVariant();
+    const QString& name = m_runs[section - 1];
+    if (role == Qt::DisplayRole)
+        return name;
+    if (role == Qt::ToolTipRole)
+        return asPlain(name);
+    return role == Qt::DecorationRole ? swatch(runStyle(static_cast<size_t>(section - 1)))
+                                      : QVariant();
+}
+
+std::vector<ComparisonTable::Row> differenceRows(const Comparison& comparison, bool all) {
+    std::vector<ComparisonTable::Row> rows;
+    const auto add = [&](const ComparedValue& value, const QString& title, const QString& toolTip) {
+        if (!all && !value.differs())
+            return;
+        ComparisonTable::Row row{title, toolTip, {}};
+        for (const std::string& each : value.values)
+            row.cells << text(each);
+        rows.push_back(std::move(row));
+    };
+    for (const ComparedValue& fact : comparison.facts)
+        add(fact, text(fact.label), {});
+    for (const ComparedValue& setting : comparison.settings)
+        if (setting.key != "name") // stands above
+            add(setting, text(setting.key), text(setting.label));
+    return rows;
+}
+
+std::vector<ComparisonTable::Row> figureRows(const Comparison& comparison) {
+    std::vector<ComparisonTable::Row> rows;
+    for (const ComparedMetric& metric : comparison.metrics) {
+        const MetricDef& def = metric.def;
+        if (def.direction == MetricDirection::kNeither)
+            continue;
+        ComparisonTable::Row row{text(def.name), text(def.description), {}, {}, metric.best};
+        for (const auto& extent : metric.extents) {
+            row.cells << (extent ? figure(def, *bestOf(def, *extent)) + kSeparator +
+                                       figure(def, extent->last)
+                                 : QString());
+            row.cellToolTips << (extent ? figureToolTip(def, *extent) : QString());
+        }
+        rows.push_back(std::move(row));
+    }
+    rows.push_back(secondsRow(comparison));
+    return rows;
+}
+
+} // namespace rm

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/run_summary.h"
+#include "app/ui/compare/compare_page.h"
+#include "app/ui/compare/run_key.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/run/run_page.h"
+#include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/table.h"
+#include "tests/gui/support/demo_run.h"
+#include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/window_fixture.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QTest>
+
+using namespace rm;
+using namespace rm::test;
+
+/// Runs beside each other: chosen in the table, drawn in one chart, compared in tables.
+class TestComparePage : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void cleanup() { m_demo.reset(); }
+
+    void runsThatAreChosenAreCompared();
+    void eachRunHasItsLineInEachChart();
+    void aRunIsHiddenAndTakenOut();
+    void whatDiffersStandsInATable();
+    void theBestOfARowIsMarked();
+    void theRunsAreKeptForTheNextStart();
+    void aDeletedRunLeaves();
+    void severalRunsAreDeletedAndComeBack();
+    void sixteenAreTheMost();
+
+private:
+    template <class T>
+    T* find(const char* name) const {
+        return m_demo->window().findChild<T*>(name);
+    }
+    ComparePage& page() const { return m_demo->window().comparePage(); }
+    QStringList ids() const;
+    void choose(const QStringList& runs) const;
+    void compare(const QStringList& runs) const;
+    LineChart* loss() const { return find<LineChart>("compared.train/loss"); }
+
+    std::unique_ptr<WindowFixture> m_demo;
+};
+
+void TestComparePage::init() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo,
+                                             WindowFixture::Access::kWrite);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().resize(1440, 900);
+    m_demo->window().show();
+    m_demo->window().showRuns();
+    QTRY_COMPARE(ids().size(), 6);
+}
+
+QStringList TestComparePage::ids() const {
+    QStringList ids;
+    const auto* rows = find<Table>("runsTable")->model();
+    for (int row = 0; row < rows->rowCount(); ++row)
+        ids << rows->index(row, 0).data(kIdRole).toString();
+    return ids;
+}
+
+/// As a person does: a click, and others with Ctrl held.
+void TestComparePage::choose(const QStringList& runs) const {
+    auto* table = find<Table>("runsTable");
+    Qt::KeyboardModifiers held = Qt::NoModifier;
+    for (const QString& run : runs) {
+        const auto row = static_cast<int>(ids().indexOf(run));
+        QVERIFY2(row >= 0, qPrintable(run));
+        QTest::mouseClick(table->viewport(), Qt::LeftButton, held,
+                          table->visualRect(table->model()->index(row, 0)).center());
+        held = Qt::ControlModifier;
+    }
+}
+
+void TestComparePage::compare(const QStringList& runs) const {
+    choose(runs);
+    QTRY_VERIFY(find<QPushButton>("compareRuns")->isEnabled());
+    QTest::mouseClick(find<QPushButton>("compareRuns"), Qt::LeftButton);
+    QTRY_VERIFY(page().isVisible());
+    QTRY_VERIFY(loss() && !loss()->curves().empty());
+}
+
+void TestComparePage::runsThatAreChosenAreCompared() {
+    choose({kFinishedRun});
+    const auto* button = find<QPushButton>("compareRuns");
+    QVERIFY(!button->isEnabled() && button->toolTip().contains("Ctrl"));
+    compare({kFinishedRun, kFailedRun});
+    const QStringList runs = page().runs();
+    QVERIFY(runs.size() == 2 && runs.contains(kFinishedRun) && runs.contains(kFailedRun));
+    QCOMPARE(page().findChildren<RunKey*>().size(), 2);
+}
+
+void TestComparePage::eachRunHasItsLineInEachChart() {
+    compare({kFinishedRun, kFailedRun, kPausedRun});
+    QTRY_COMPARE(loss()->curves().size(), 3u);
+    QSet<int> colours;
+    for (const Curve& curve : loss()->curves()) {
+        QVERIFY(!curve.x.isEmpty());
+        colours << curve.colour;
+    }
+    QCOMPARE(colours.size(), 3);
+    find<QComboBox>("compareAxis")->setCurrentIndex(1); // time since the first step
+    QTRY_VERIFY(loss()->view().axis == XAxis::kRelative);
+    for (const Curve& curve : loss()->curves())
+        QVERIFY(curve.x.front() >= 0 && curve.x.front() < 60);
+    QTRY_COMPARE(find<LineChart>("compared.train/step_ms")->view().axis, XAxis::kRelative);
+}
+
+void TestComparePage::aRunIsHiddenAndTakenOut() {
+    compare({kFinishedRun, kFailedRun, kPausedRun});
+    QTRY_COMPARE(loss()->curves().size(), 3u);
+    find<QPushButton>(("compare." + kFailedRun).toUtf8().constData())->click();
+    QTRY_COMPARE(loss()->curves().size(), 2u);
+    for (RunKey* key : page().findChildren<RunKey*>())
+        if (key->run() == kPausedRun)
+            key->findChild<QPushButton*>("takeOut")->click();
+    QTRY_COMPARE(page().runs().size(), 2);
+    QTRY_COMPARE(page().findChildren<RunKey*>().size(), 2);
+    QTRY_COMPARE(loss()->curves().size(), 1u); // the other one is hidden still
+}
+
+void TestComparePage::whatDiffersStandsInATable() {
+    compare({kFinishedRun, kPicturesRun});
+    const auto* table = find<Table>("comparedSettings");
+    const auto cell = [&](const QString& key, int column) {
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            if (table->model()->index(row, 0).data().toString() == key)
+                return table->model()->index(row, column).data().toString();
+        return QString();
+    };
+    QTRY_COMPARE(cell("Ranks", 0), QString("Ranks"));
+    QCOMPARE(QSet<QString>({cell("Ranks", 1), cell("Ranks", 2)}), QSet<QString>({"2", "8"}));
+    QVERIFY(cell("optimizer.type", 1).isEmpty()); // it is alike
+    const int differing = table->model()->rowCount();
+    find<QPushButton>("compareAll")->click();
+    QTRY_VERIFY(table->model()->rowCount() > differing);
+    QCOMPARE(cell("optimizer.type", 2), QString("="));
+    QVERIFY(find<QLabel>("differenceCount")->text().startsWith(QString::number(differing)));
+}
+
+void TestComparePage::theBestOfARowIsMarked() {
+    compare({kFinishedRun, kFailedRun});
+    const auto* table = find<Table>("comparedFigures");
+    QTRY_VERIFY(table->model()->rowCount() > 1);
+    int marked = 0;
+    for (int column = 1; column <= 2; ++column) {
+        const QModelIndex loss = table->model()->index(0, column);
+        QCOMPARE(table->model()->index(0, 0).data().toString(), QString("train/loss"));
+        marked += loss.data(Qt::FontRole).isValid();
+        QVERIFY2(loss.data(Qt::ToolTipRole).toString().contains("step"),
+                 qPrintable(loss.data(Qt::ToolTipRole).toString()));
+    }
+    QCOMPARE(marked, 1);
+}
+
+void TestComparePage::theRunsAreKeptForTheNextStart() {
+    compare({kFinishedRun, kFailedRun});
+    MainWindow again(m_demo->engine(), m_demo->fleet(), m_demo->paths());
+    QCOMPARE(again.comparePage().runs(), page().runs());
+    again.show();
+    again.showCompare();
+    QTRY_COMPARE(again.comparePage().findChildren<RunKey*>().size(), 2);
+}
+
+void TestComparePage::aDeletedRunLeaves() {
+    compare({kFinishedRun, kFailedRun, kPausedRun});
+    const auto deleted = m_demo->engine().ask(DeletedRequest{kFailedRun, true});
+    QTRY_VERIFY(deleted.isFinished());
+    QTRY_COMPARE(page().runs().size(), 2);
+    QTRY_COMPARE(loss()->curves().size(), 2u);
+}
+
+void TestComparePage::severalRunsAreDeletedAndComeBack() {
+    const QStringList before = ids();
+    choose({kFinishedRun, kFailedRun});
+    QTRY_VERIFY(find<QPushButton>("deleteRun")->isEnabled());
+    QTest::mouseClick(find<QPushButton>("deleteRun"), Qt::LeftButton);
+    QTRY_COMPARE(ids().size(), 4);
+    QTRY_COMPARE(find<QWidget>("toast")->accessibleName(), QString("2 runs deleted"));
+    find<QPushButton>("toastAction")->click();
+    QTRY_COMPARE(ids(), before);
+    choose({kFinishedRun, kRunningRun});
+    QVERIFY(!find<QPushButton>("deleteRun")->isEnabled());
+}
+
+void TestComparePage::sixteenAreTheMost() {
+    QStringList many;
+    for (int run = 0; run < 20; ++run)
+        many << "run-" + QString::number(run);
+    page().setRuns(many);
+    QCOMPARE(page().runs().size(), static_cast<qsizetype>(ComparePage::kMostRuns));
+    QVERIFY(find<QWidget>("toast")->accessibleName().contains("16 of 20"));
+    QSet<std::pair<int, int>> styles;
+    for (size_t place = 0; place < ComparePage::kMostRuns; ++place)
+        styles << std::pair(runStyle(place).colour, static_cast<int>(runStyle(place).dash));
+    QCOMPARE(styles.size(), static_cast<qsizetype>(ComparePage::kMostRuns));
+}
+
+QTEST_MAIN(TestComparePage)
+#include "tst_compare_page.moc"
