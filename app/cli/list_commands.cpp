@@ -11,6 +11,7 @@
 #include "app/core/launch/recipes.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/requested_words.h"
+#include "app/core/runs/run_values.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
@@ -205,16 +206,27 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
     }
 }
 
-int runRuns(CommandContext& context) {
+int runRuns(CommandContext& context, const std::string& wanted) {
+    const auto filter = parseRunFilter(wanted);
+    const auto known = filter ? checkKeys(*filter) : tl::unexpected(filter.error());
+    if (!known)
+        return printError(context, known.error());
     context.catchUp();
     const auto reader = context.reader();
     if (!reader)
         return printError(context, reader.error());
     auto runs = (*reader)->runs();
+    const bool isNone = runs.empty();
+    RunValues values;
+    runs = filtered(*filter, std::move(runs), **reader, values);
     for (RunSummary& run : runs)
         context.noteLinks(run);
     if (context.json()) {
         printJson(arrayOf(runs));
+        return 0;
+    }
+    if (runs.empty() && !isNone) {
+        std::cout << "No run is so." << std::endl;
         return 0;
     }
     if (runs.empty()) {
@@ -462,7 +474,12 @@ void addLists(CommandLine& line) {
     recipeCommand->add_option("RECIPE", recipe,
                               "The one to print, as the beginning of a spec of your own");
 
-    line.mayOnlyRead(*line.add("runs", "List the runs, newest first", &runRuns));
+    auto& filter = line.keep<std::string>();
+    auto* runs = line.add("runs", "List the runs, newest first",
+                          [&filter](CommandContext& context) { return runRuns(context, filter); });
+    line.mayOnlyRead(*runs);
+    runs->add_option("--filter", filter,
+                     "Words and conditions: \"baseline loss<3 lr>=1e-3 tag:wmt state:failed\"");
 
     auto& shown = line.keep<std::string>();
     line.mayOnlyRead(

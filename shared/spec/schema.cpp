@@ -3,6 +3,7 @@
 
 #include "shared/spec/model_family.h"
 #include "shared/spec/schema_rows.h"
+#include "shared/spec/toml_fields.h"
 
 #include <algorithm>
 
@@ -571,6 +572,43 @@ bool usesField(const RunSpec& spec, const SchemaRow& field) {
 bool usesField(const RunSpec& spec, std::string_view key) {
     const auto field = std::ranges::find(schemaRows(), key, &SchemaRow::key);
     return field != schemaRows().end() && usesField(spec, *field);
+}
+
+namespace {
+
+std::string textOf(bool value) {
+    return value ? "true" : "false";
+}
+
+std::string textOf(int64_t value) {
+    return std::to_string(value);
+}
+
+std::string textOf(double value) {
+    return plainNumber(value);
+}
+
+std::string textOf(const std::string& value) {
+    return plainLine(value);
+}
+
+template <class T>
+std::string textOf(const std::vector<T>& values) {
+    std::string text;
+    for (const T& value : values)
+        text += (text.empty() ? "" : "; ") + textOf(value);
+    return text;
+}
+
+} // namespace
+
+std::string valueText(const SpecField& field, const RunSpec& spec) {
+    RunSpec copy = spec;
+    return std::visit([](auto* value) { return textOf(*value); }, field.ref(copy));
+}
+
+bool writesSamples(const RunSpec& spec) {
+    return spec.validation.sampleTokens > 0 && usesField(spec, "validation.sample_tokens");
 }
 
 } // namespace rm

@@ -126,11 +126,11 @@ void TestModels::filterWantsEveryWord() {
     RunSummary tagged = runCalled("gpt wide", 1, RunStateKind::kPaused);
     tagged.tags = {"baseline"};
     model.setRuns({tagged, runCalled("gpt narrow", 1, RunStateKind::kRunning)});
-    rows.setWords("GPT");
+    rows.setFilter(*parseRunFilter("GPT"));
     QCOMPARE(rows.rowCount(), 2);
-    rows.setWords("gpt base paused");
+    rows.setFilter(*parseRunFilter("gpt base paused"));
     QCOMPARE(rows.rowCount(), 1);
-    rows.setWords("gpt nowhere");
+    rows.setFilter(*parseRunFilter("gpt nowhere"));
     QCOMPARE(rows.rowCount(), 0);
 }
 

@@ -197,6 +197,30 @@ public:
         {"run.branch-from", QT_TR_NOOP("{parent}, from {step}")},
         {"run.branch-with-changes", QT_TR_NOOP("{parent}, {changes} changes")},
         {"run.values", QT_TR_NOOP("{count} values")},
+        // Runs beside each other.
+        {"run.compare-not-stored", QT_TR_NOOP("compare runs: {run} is not stored here")},
+        {"run.filter-no-text",
+         QT_TR_NOOP("filter runs: that is no text; type words and conditions")},
+        {"run.filter-open-quote", QT_TR_NOOP("filter runs: a quote has no end; add one more \"")},
+        {"run.filter-no-value", QT_TR_NOOP("filter runs: {key} lacks what to compare it with; "
+                                           "write it as loss < 3, lr >= 1e-3 or tag:baseline")},
+        {"run.filter-no-number", QT_TR_NOOP("filter runs: {key} is compared with {value}, which "
+                                            "is no number; = and != compare texts")},
+        {"run.no-such-key",
+         QT_TR_NOOP("no setting or metric is called {key}; settings are as in a spec "
+                    "(optimizer.lr, or lr), metrics as in the charts (validation/loss)")},
+        {"run.key-of-several",
+         QT_TR_NOOP("several settings end in {key}; write one in full, such as {one}")},
+        {"run.parent-at-step", QT_TR_NOOP("{parent} at {step}")},
+        {"run.fact-state", QT_TR_NOOP("State")},
+        {"run.fact-steps", QT_TR_NOOP("Steps")},
+        {"run.fact-attempts", QT_TR_NOOP("Attempts")},
+        {"run.fact-ranks", QT_TR_NOOP("Ranks")},
+        {"run.fact-nodes", QT_TR_NOOP("Nodes")},
+        {"run.fact-runtime", QT_TR_NOOP("Runtime")},
+        {"run.fact-changed", QT_TR_NOOP("Set while it trained")},
+        {"run.fact-parent", QT_TR_NOOP("Branch of")},
+
         {"run.on", QT_TR_NOOP("on")},
         {"run.off", QT_TR_NOOP("off")},
         {"run.none", QT_TR_NOOP("none")},

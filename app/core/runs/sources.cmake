@@ -6,6 +6,8 @@ target_sources(rm_core PRIVATE
     runs/live_state.cpp
     runs/parts_of_run.cpp
     runs/procedure_context.cpp
+    runs/run_filter.cpp
+    runs/run_values.cpp
     runs/same_name.cpp
     runs/standstill.cpp
     runs/steps_left.cpp)

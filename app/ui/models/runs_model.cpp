@@ -20,10 +20,6 @@ QString nodeList(const RunSummary& run) {
     return names.join(", ");
 }
 
-QString optionalFigure(const std::optional<double>& value) {
-    return value ? formatFigure(*value) : kAbsent;
-}
-
 QString stepText(const RunSummary& run) {
     return run.totalSteps > 0
                ? RunsModel::tr("%1 of %2").arg(formatCount(run.step), formatCount(run.totalSteps))
@@ -77,9 +73,9 @@ QVariant RunsModel::text(const RunSummary& run, int column) const {
     case kStep:
         return stepText(run);
     case kLoss:
-        return optionalFigure(run.loss);
+        return formatKnown(run.loss);
     case kBest:
-        return optionalFigure(run.validationLoss);
+        return formatKnown(run.validationLoss);
     case kRanks:
         return run.ranks;
     case kNodes:
@@ -194,8 +190,9 @@ RunsFilter::RunsFilter(QObject* parent)
     setSortCaseSensitivity(Qt::CaseInsensitive);
 }
 
-void RunsFilter::setWords(const QString& words) {
-    m_words = words.split(' ', Qt::SkipEmptyParts);
+void RunsFilter::setFilter(const RunFilter& filter, Values values) {
+    m_filter = filter;
+    m_values = std::move(values);
     invalidateFilter();
 }
 
@@ -204,8 +201,20 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
     for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
                              RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
         haystack += sourceModel()->index(row, column, parent).data().toString() + '\n';
-    return std::ranges::all_of(
-        m_words, [&](const QString& word) { return haystack.contains(word, Qt::CaseInsensitive); });
+    const auto isShown = [&](const std::string& word) {
+        return haystack.contains(QString::fromStdString(word), Qt::CaseInsensitive);
+    };
+    const RunSummary* run = qobject_cast<RunsModel*>(sourceModel())->at(row);
+    const auto known = m_values.find(run->id);
+    return std::ranges::all_of(m_filter.words, isShown) &&
+           matches({{}, m_filter.conditions}, *run,
+                   [&](const std::string& key) -> std::optional<std::string> {
+                       if (known == m_values.end())
+                           return std::nullopt;
+                       const auto value = known->second.find(key);
+                       return value == known->second.end() ? std::nullopt
+                                                           : std::optional(value->second);
+                   });
 }
 
 } // namespace rm

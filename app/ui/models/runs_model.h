@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/runs/run_filter.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/widgets/cell_delegate.h"
 
 #include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace rm {
@@ -55,18 +58,21 @@ private:
     std::vector<RunSummary> m_runs;
 };
 
-/// Rows whose name, state, nodes, tags or notes hold every word of the filter.
+/// Rows for which a filter holds: its words are looked for in what the row shows.
 class RunsFilter : public QSortFilterProxyModel {
     Q_OBJECT
 public:
     explicit RunsFilter(QObject* parent = nullptr);
-    void setWords(const QString& words);
+    /// What runs have for a filter's keys, by run and key.
+    using Values = std::map<QString, std::map<std::string, std::string>>;
+    void setFilter(const RunFilter& filter, Values values = {});
 
 protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
 
 private:
-    QStringList m_words;
+    RunFilter m_filter;
+    Values m_values;
 };
 
 } // namespace rm

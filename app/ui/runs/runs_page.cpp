@@ -6,8 +6,10 @@
 #include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/runs_model.h"
 #include "app/ui/widgets/card.h"
@@ -23,11 +25,27 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <memory>
+
 namespace rm {
+
+namespace {
+
+QString filterHelp() {
+    return RunsPage::tr(
+        "Words of the name, id, state, node, tags and notes; name: state: node: tag: note: "
+        "branch: with a part of that; and conditions with < <= > >= = != on loss, best, step, "
+        "ranks, any setting (optimizer.lr, or lr) and the last value of any metric "
+        "(validation/bleu; min: max: best: before it). All must hold.");
+}
+
+} // namespace
 
 RunsPage::RunsPage(const AppContext& context, QWidget* parent)
     : QWidget(parent)
-    , m_context(context) {
+    , m_context(context)
+    , m_puller(kPullMs, this) {
     buildUi();
     wire();
     restore();
@@ -39,13 +57,16 @@ void RunsPage::buildUi() {
     column->setSpacing(size::kCardGap);
     m_header = new PageHeader(tr("Runs"));
     m_trash = m_header->addAction(tr("Trash"), "quiet", "showTrash");
+    m_compare = m_header->addAction(tr("Compare"), "", "compareRuns");
     m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
     m_new = m_header->addAction(tr("New run"), "primary", "newRun");
     column->addWidget(m_header);
     m_filter = new QLineEdit;
     m_filter->setObjectName("runsFilter");
     m_filter->setAccessibleName(tr("Filter runs"));
-    m_filter->setPlaceholderText(tr("Filter by name, id, state, node, tag or note   Ctrl+F"));
+    m_filter->setPlaceholderText(
+        tr("Filter by words, or by conditions: loss < 3  lr >= 1e-3  tag:baseline   Ctrl+F"));
+    m_filter->setToolTip(filterHelp());
     m_filter->setClearButtonEnabled(true);
     column->addWidget(m_filter);
 
@@ -54,6 +75,7 @@ void RunsPage::buildUi() {
     m_rows->setSourceModel(m_model);
     m_table = new Table("runsTable", tr("Runs"));
     m_table->setModel(m_rows);
+    m_table->allowSeveral();
     m_table->setSortingEnabled(true);
     m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0});
     m_table->setNarrowing(
@@ -65,7 +87,7 @@ void RunsPage::buildUi() {
                              tr("New run"));
     m_unread = new EmptyState(tr("The runs cannot be read"),
                               tr("Which there are is not known; above it is said why."));
-    m_nothingFound = new EmptyState(tr("No run matches"), tr("No run holds all of these words."),
+    m_nothingFound = new EmptyState(tr("No run matches"), tr("Not all of this holds for any run."),
                                     tr("Clear the filter"));
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_table);
@@ -82,19 +104,19 @@ void RunsPage::wire() {
     connect(m_new, &QPushButton::clicked, this, &RunsPage::newRunRequested);
     connect(m_empty, &EmptyState::acted, this, &RunsPage::newRunRequested);
     connect(m_nothingFound, &EmptyState::acted, m_filter, &QLineEdit::clear);
+    connect(m_compare, &QPushButton::clicked, this,
+            [this] { Q_EMIT compareRequested(selectedRuns()); });
     connect(m_delete, &QPushButton::clicked, this, &RunsPage::deleteSelected);
     connect(m_trash, &QPushButton::clicked, this,
             [this] { (new TrashDialog(m_context, window()))->open(); });
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::showMenu);
     connect(m_table, &Table::editRequested, this, &RunsPage::renameSelected);
-    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
-        m_rows->setWords(words);
-        showRows();
-    });
+    connect(m_filter, &QLineEdit::textChanged, this, &RunsPage::readFilter);
+    connect(&m_puller, &Puller::pull, this, &RunsPage::pullValues);
     connect(m_table, &Table::opened, this,
             [this](int row) { Q_EMIT runChosen(m_rows->index(row, 0).data(kIdRole).toString()); });
-    connect(m_table, &Table::rowChosen, this, &RunsPage::offerDelete);
+    connect(m_table, &Table::rowChosen, this, &RunsPage::offerActions);
     connect(m_model, &RunsModel::notesEdited, this,
             [this](const QString& run, const QString& notes) {
                 edit(NotesRequest{run, notes});
@@ -112,14 +134,16 @@ void RunsPage::restore() {
 }
 
 void RunsPage::refresh() {
-    const QString selected = selectedRun();
+    const QStringList selected = selectedRuns();
+    const int place = m_table->currentRow();
     const std::vector<RunSummary>& runs = m_context.runs.runs();
     m_model->setRuns(runs);
     m_table->setColumnWanted(RunsModel::kParent,
                              !std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
-    for (int row = 0; row < m_rows->rowCount() && selectedRun() != selected; ++row)
-        if (m_rows->index(row, 0).data(kIdRole).toString() == selected)
-            m_table->selectRow(row);
+    if (selectedRuns() != selected)
+        select(selected);
+    if (!selected.isEmpty() && m_rows->rowCount() > 0 && selectedRuns().isEmpty())
+        m_table->selectRow(std::min(place, m_rows->rowCount() - 1)); // they were deleted
     const auto count = [&](bool isHeld) {
         return std::ranges::count_if(runs, [isHeld](const RunSummary& run) {
             return run.state == RunStateKind::kRunning && run.held == isHeld;
@@ -131,7 +155,50 @@ void RunsPage::refresh() {
     if (const auto held = count(true); held > 0)
         facts += kSeparator + tr("%1 held").arg(held);
     m_header->setFacts(runs.empty() ? QString() : facts);
+    if (!keysBesidesSummary(m_wanted).empty())
+        m_puller.request();
     showRows();
+}
+
+/// A mistake is shown at the field, and the rows stay as they are.
+void RunsPage::readFilter() {
+    auto filter = parseRunFilter(m_filter->text().toStdString());
+    if (filter)
+        if (const auto known = checkKeys(*filter); !known)
+            filter = tl::unexpected(known.error());
+    setStyleProperty(m_filter, "invalid", !filter);
+    m_filter->setToolTip(filter ? filterHelp()
+                                : asPlain(QString::fromStdString(filter.error().message)));
+    if (!filter)
+        return;
+    m_wanted = std::move(*filter);
+    if (keysBesidesSummary(m_wanted).empty())
+        m_rows->setFilter(m_wanted);
+    else
+        m_puller.restart();
+    showRows();
+}
+
+void RunsPage::pullValues() {
+    const std::vector<std::string> keys = keysBesidesSummary(m_wanted);
+    if (keys.empty())
+        return;
+    std::vector<QString> runs;
+    for (const RunSummary& run : m_context.runs.runs())
+        runs.push_back(run.id);
+    const auto read = [keys, runs, values = m_values](StoreReader& reader) {
+        RunsFilter::Values found;
+        for (const QString& run : runs)
+            for (const std::string& key : keys)
+                if (const auto parsed = parseValueKey(key))
+                    if (const auto value = values->valueOf(reader, run, *parsed))
+                        found[run][key] = *value;
+        return found;
+    };
+    m_puller.await(m_context.store.ask(read), this, [this](const RunsFilter::Values& found) {
+        m_rows->setFilter(m_wanted, found);
+        showRows();
+    });
 }
 
 void RunsPage::showRows() {
@@ -143,14 +210,30 @@ void RunsPage::showRows() {
         m_stack->setCurrentWidget(m_table);
     m_filter->setVisible(m_model->rowCount() > 0);
     m_delete->setVisible(m_model->rowCount() > 0);
-    offerDelete();
+    m_compare->setVisible(m_model->rowCount() > 0);
+    offerActions();
     m_trash->setVisible(!m_context.runs.trash().empty());
     m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
 }
 
+QStringList RunsPage::selectedRuns() const {
+    QStringList runs;
+    for (const int row : m_table->selectedRows())
+        runs << m_rows->index(row, 0).data(kIdRole).toString();
+    return runs;
+}
+
+void RunsPage::select(const QStringList& runs) {
+    std::vector<int> rows;
+    for (int row = 0; row < m_rows->rowCount(); ++row)
+        if (runs.contains(m_rows->index(row, 0).data(kIdRole).toString()))
+            rows.push_back(row);
+    m_table->selectRows(rows);
+}
+
 QString RunsPage::selectedRun() const {
-    const int row = m_table->currentRow();
-    return row < 0 ? QString() : m_rows->index(row, 0).data(kIdRole).toString();
+    const QStringList runs = selectedRuns();
+    return runs.size() == 1 ? runs.front() : QString();
 }
 
 const RunSummary* RunsPage::selected() const {
@@ -162,14 +245,20 @@ void RunsPage::showMenu(const QPoint& at) {
     const int row = m_table->rowAt(at.y());
     if (row < 0)
         return;
-    m_table->selectRow(row);
+    if (std::ranges::count(m_table->selectedRows(), row) == 0)
+        m_table->selectRow(row);
+    const bool isOne = selectedRuns().size() == 1;
     auto* menu = new QMenu(this);
     menu->setObjectName("runMenu");
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    menu->addAction(tr("Open"), this, [this] { Q_EMIT runChosen(selectedRun()); });
-    menu->addAction(tr("Rename") + "\tF2", this, &RunsPage::renameSelected);
+    menu->addAction(tr("Open"), this, [this] { Q_EMIT runChosen(selectedRun()); })
+        ->setEnabled(isOne);
+    menu->addAction(tr("Compare"), m_compare, &QPushButton::click)
+        ->setEnabled(m_compare->isEnabled());
+    menu->addAction(tr("Rename") + "\tF2", this, &RunsPage::renameSelected)->setEnabled(isOne);
     QAction* clean = menu->addAction(tr("Clean nodes"), this, &RunsPage::cleanSelected);
-    clean->setEnabled(selected() && hasEnded(selected()->state));
+    clean->setEnabled(isOne && m_delete->isEnabled());
+    clean->setToolTip(m_delete->toolTip());
     menu->addSeparator();
     menu->setToolTipsVisible(true);
     QAction* remove = menu->addAction(tr("Delete"), this, &RunsPage::deleteSelected);
@@ -178,12 +267,22 @@ void RunsPage::showMenu(const QPoint& at) {
     menu->popup(m_table->viewport()->mapToGlobal(at));
 }
 
-void RunsPage::offerDelete() {
-    const RunSummary* run = selected();
-    const bool isLive = run && !hasEnded(run->state);
-    m_delete->setEnabled(run && !isLive);
-    m_delete->setToolTip(isLive ? tr("%1 has not ended: stop or pause it first").arg(run->name)
-                                : QString());
+void RunsPage::offerActions() {
+    const QStringList runs = selectedRuns();
+    const RunSummary* live = nullptr;
+    for (const QString& id : runs)
+        if (const RunSummary* run = m_context.runs.find(id); run && !hasEnded(run->state))
+            live = run;
+    const auto offer = [this](QPushButton* button, bool isUsable, const QString& why) {
+        if (!isUsable && button->hasFocus())
+            m_table->setFocus(Qt::OtherFocusReason); // or Qt would pass it on to anything
+        button->setEnabled(isUsable);
+        button->setToolTip(isUsable ? QString() : why);
+    };
+    offer(m_delete, !runs.isEmpty() && !live,
+          live ? tr("%1 has not ended: stop or pause it first").arg(live->name)
+               : tr("Choose a run first; several with Ctrl or Shift held"));
+    offer(m_compare, runs.size() > 1, tr("Choose two runs or more, with Ctrl or Shift held"));
 }
 
 void RunsPage::renameSelected() {
@@ -197,21 +296,30 @@ void RunsPage::cleanSelected() {
 }
 
 void RunsPage::deleteSelected() {
-    const RunSummary* run = selected();
-    if (!run)
-        return;
-    const auto onDeleted = [this, id = run->id, name = run->name](const Result<void>& deleted) {
-        if (!deleted)
-            return report(QString::fromStdString(deleted.error().message));
-        m_context.toast.offer(tr("%1 deleted").arg(name), tr("Undo"), [this, id] {
-            whenAnswered(m_context.engine.ask(DeletedRequest{id, false}), this,
+    const QStringList runs = selectedRuns();
+    const RunSummary* one = selected();
+    const QString what = one ? tr("%1 deleted").arg(one->name)
+                             : counted(runs.size(), tr("1 run deleted"), tr("%1 runs deleted"));
+    const auto deleted = std::make_shared<QStringList>();
+    for (const QString& run : runs)
+        whenAnswered(m_context.engine.ask(DeletedRequest{run, true}), this,
+                     [this, run, runs, what, deleted](const Result<void>& answer) {
+                         if (!answer)
+                             report(QString::fromStdString(answer.error().message));
+                         else if (*deleted << run; deleted->size() == runs.size())
+                             offerUndo(runs, what);
+                     });
+}
+
+void RunsPage::offerUndo(const QStringList& runs, const QString& what) {
+    m_context.toast.offer(what, tr("Undo"), [this, runs] {
+        for (const QString& run : runs)
+            whenAnswered(m_context.engine.ask(DeletedRequest{run, false}), this,
                          [this](const Result<void>& restored) {
                              if (!restored)
                                  report(QString::fromStdString(restored.error().message));
                          });
-        });
-    };
-    whenAnswered(m_context.engine.ask(DeletedRequest{run->id, true}), this, onDeleted);
+    });
 }
 
 template <class Request>

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/runs/run_values.h"
 #include "app/ui/data/app_context.h"
+#include "app/ui/data/puller.h"
 
 #include <QWidget>
+
+#include <memory>
 
 class QLineEdit;
 class QPushButton;
@@ -18,8 +22,8 @@ class RunsModel;
 class Table;
 struct RunSummary;
 
-/// All runs in a table: filter, sort, edit names, tags and notes, delete with undo, open; the
-/// trash.
+/// All runs in a table: filter, sort, edit names, tags and notes, compare, delete with undo, open;
+/// the trash.
 class RunsPage : public QWidget {
     Q_OBJECT
 public:
@@ -30,6 +34,7 @@ public:
 
 Q_SIGNALS:
     void runChosen(const QString& run);
+    void compareRequested(const QStringList& runs);
     void newRunRequested();
 
 private:
@@ -37,12 +42,17 @@ private:
     void wire();
     void restore();
     void showRows();
+    void readFilter();
+    void pullValues();
     void showMenu(const QPoint& at);
-    void offerDelete(); ///< where it can be done, else with the reason
+    void offerActions(); ///< where they can be done, else with the reason
     void renameSelected();
     void cleanSelected();
     void deleteSelected();
-    QString selectedRun() const;
+    void offerUndo(const QStringList& runs, const QString& what);
+    QString selectedRun() const; ///< if it is one alone
+    QStringList selectedRuns() const;
+    void select(const QStringList& runs);
     const RunSummary* selected() const;
     template <class Request>
     void edit(const Request& request);
@@ -52,6 +62,7 @@ private:
     PageHeader* m_header;
     QLineEdit* m_filter;
     QPushButton* m_trash;
+    QPushButton* m_compare;
     QPushButton* m_delete;
     QPushButton* m_new;
     QStackedWidget* m_stack;
@@ -61,6 +72,10 @@ private:
     EmptyState* m_unread;
     RunsModel* m_model;
     RunsFilter* m_rows;
+    RunFilter m_wanted; ///< as it was typed last without a mistake
+    static constexpr int kPullMs = 300;
+    Puller m_puller; ///< of what the filter asks for besides what the list has
+    std::shared_ptr<RunValues> m_values = std::make_shared<RunValues>(); ///< the store thread's
 };
 
 } // namespace rm

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/runs/run_filter.h"
+
+#include "app/core/findings/text.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/toml_fields.h"
+
+#include <QString>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace rm {
+
+namespace {
+
+using Operator = RunFilter::Operator;
+using Condition = RunFilter::Condition;
+
+constexpr std::array<std::string_view, 7> kTextKeys{"name", "id",   "state", "node",
+                                                    "tag",  "note", "branch"};
+
+struct Sign {
+    std::string_view text;
+    Operator is;
+};
+/// The longer ones first.
+constexpr std::array kSigns{Sign{"<=", Operator::kAtMost},   Sign{">=", Operator::kAtLeast},
+                            Sign{"!=", Operator::kNotEqual}, Sign{"==", Operator::kEqual},
+                            Sign{"<", Operator::kLess},      Sign{">", Operator::kGreater},
+                            Sign{"=", Operator::kEqual}};
+
+std::string lowered(const QString& text) {
+    return text.toCaseFolded().toStdString();
+}
+
+std::string lowered(const std::string& text) {
+    return lowered(QString::fromStdString(text));
+}
+
+bool isBlank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+std::optional<double> numberIn(const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool isAll = error == std::errc() && end == text.data() + text.size();
+    return isAll && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+class FilterParser {
+public:
+    explicit FilterParser(std::string_view text)
+        : m_rest(text) {}
+
+    Result<RunFilter> parse() {
+        RunFilter filter;
+        for (skipBlanks(); !m_rest.empty(); skipBlanks()) {
+            RM_ASSIGN_OR_RETURN(const std::string word, takeWord(true));
+            skipBlanksBeforeSign();
+            if (const auto is = takeSign()) {
+                RM_ASSIGN_OR_RETURN(auto condition, conditionOf(word, *is));
+                filter.conditions.push_back(std::move(condition));
+            } else if (isTextKey(lowered(word)) && m_rest.starts_with(':')) {
+                m_rest.remove_prefix(1);
+                RM_ASSIGN_OR_RETURN(const std::string value, takeWord(false));
+                if (value.empty())
+                    return missing(word + ':');
+                filter.conditions.push_back({lowered(word), Operator::kHolds, lowered(value)});
+            } else {
+                filter.words.push_back(lowered(word + takeTail()));
+            }
+        }
+        return filter;
+    }
+
+private:
+    void skipBlanks() {
+        while (!m_rest.empty() && isBlank(m_rest.front()))
+            m_rest.remove_prefix(1);
+    }
+
+    static const Sign* signAt(std::string_view text) {
+        const auto sign = std::ranges::find_if(
+            kSigns, [&](const Sign& each) { return text.starts_with(each.text); });
+        return sign == kSigns.end() ? nullptr : &*sign;
+    }
+
+    void skipBlanksBeforeSign() {
+        std::string_view behind = m_rest;
+        while (!behind.empty() && isBlank(behind.front()))
+            behind.remove_prefix(1);
+        if (signAt(behind))
+            m_rest = behind;
+    }
+
+    std::optional<Operator> takeSign() {
+        const Sign* sign = signAt(m_rest);
+        if (!sign)
+            return std::nullopt;
+        m_rest.remove_prefix(sign->text.size());
+        return sign->is;
+    }
+
+    /// Up to a blank, and of a key to a sign or the colon behind a text key.
+    Result<std::string> takeWord(bool isKey) {
+        if (m_rest.starts_with('"')) {
+            const size_t end = m_rest.find('"', 1);
+            if (end == std::string_view::npos)
+                return fail(ErrorCode::kInvalid, say("run.filter-open-quote"));
+            const std::string word(m_rest.substr(1, end - 1));
+            m_rest.remove_prefix(end + 1);
+            return word;
+        }
+        size_t at = 0;
+        while (at < m_rest.size() && !isBlank(m_rest[at]) &&
+               !(isKey &&
+                 (signAt(m_rest.substr(at)) ||
+                  (m_rest[at] == ':' && isTextKey(lowered(std::string(m_rest.substr(0, at))))))))
+            ++at;
+        const std::string word(m_rest.substr(0, at));
+        m_rest.remove_prefix(at);
+        return word;
+    }
+
+    /// What is left of a word that has a colon.
+    std::string takeTail() {
+        size_t at = 0;
+        while (at < m_rest.size() && !isBlank(m_rest[at]))
+            ++at;
+        const std::string tail(m_rest.substr(0, at));
+        m_rest.remove_prefix(at);
+        return tail;
+    }
+
+    Result<Condition> conditionOf(const std::string& key, Operator is) {
+        skipBlanks();
+        RM_ASSIGN_OR_RETURN(const std::string value, takeWord(false));
+        if (key.empty() || value.empty())
+            return missing(key);
+        Condition condition{key, is, value, numberIn(value)};
+        const bool isOrder = is != Operator::kEqual && is != Operator::kNotEqual;
+        if (isOrder && !condition.number)
+            return fail(ErrorCode::kInvalid,
+                        say("run.filter-no-number",
+                            {{"key", plainLine(key)}, {"value", plainLine(value)}}));
+        return condition;
+    }
+
+    static tl::unexpected<Error> missing(const std::string& key) {
+        return fail(ErrorCode::kInvalid, say("run.filter-no-value", {{"key", plainLine(key)}}));
+    }
+
+    std::string_view m_rest;
+};
+
+std::vector<std::string> textsOf(const RunSummary& run, std::string_view key) {
+    std::vector<std::string> texts;
+    if (key == "name")
+        texts = {lowered(run.name)};
+    else if (key == "id")
+        texts = {lowered(run.id)};
+    else if (key == "state")
+        texts = {lowered(std::string(runStateName(run)))};
+    else if (key == "note")
+        texts = {lowered(run.notes)};
+    else if (key == "branch")
+        texts = {lowered(run.parentName), lowered(run.parentRun)};
+    else if (key == "tag")
+        for (const QString& tag : run.tags)
+            texts.push_back(lowered(tag));
+    else if (key == "node")
+        for (const RunNode& node : run.nodes)
+            texts.push_back(lowered(node.nodeName));
+    return texts;
+}
+
+bool holdsText(const RunSummary& run, std::string_view key, const std::string& part) {
+    return std::ranges::any_of(textsOf(run, key), [&](const std::string& text) {
+        return text.find(part) != std::string::npos;
+    });
+}
+
+bool holdsWord(const RunSummary& run, const std::string& word) {
+    return std::ranges::any_of(kTextKeys,
+                               [&](std::string_view key) { return holdsText(run, key, word); });
+}
+
+template <class T>
+std::optional<std::string> textOfNumber(const std::optional<T>& number) {
+    return number ? std::optional(plainNumber(static_cast<double>(*number))) : std::nullopt;
+}
+
+/// nullopt: `key` is not of the summary.
+std::optional<std::optional<std::string>> ofSummary(const RunSummary& run, std::string_view key) {
+    if (key == "loss")
+        return textOfNumber(run.loss);
+    if (key == "best")
+        return textOfNumber(run.validationLoss);
+    if (key == "step")
+        return textOfNumber(std::optional(run.step));
+    if (key == "ranks")
+        return textOfNumber(std::optional(run.ranks));
+    if (key == "attempt")
+        return textOfNumber(std::optional(run.attempt));
+    return std::nullopt;
+}
+
+bool compares(double left, Operator is, double right) {
+    switch (is) {
+    case Operator::kLess:
+        return left < right;
+    case Operator::kAtMost:
+        return left <= right;
+    case Operator::kGreater:
+        return left > right;
+    case Operator::kAtLeast:
+        return left >= right;
+    case Operator::kEqual:
+        return left == right;
+    case Operator::kNotEqual:
+        return left != right;
+    case Operator::kHolds:
+        break;
+    }
+    return false;
+}
+
+bool compares(const Condition& condition, const std::string& value) {
+    const auto number = numberIn(value);
+    if (number && condition.number)
+        return compares(*number, condition.is, *condition.number);
+    const bool isSame = lowered(value) == lowered(condition.value);
+    return condition.is == Operator::kEqual      ? isSame
+           : condition.is == Operator::kNotEqual ? !isSame
+                                                 : false;
+}
+
+bool holds(const Condition& condition, const RunSummary& run, const RunValueOf& valueOf) {
+    if (condition.is == Operator::kHolds)
+        return holdsText(run, condition.key, condition.value);
+    if (isTextKey(condition.key)) {
+        const auto texts = textsOf(run, condition.key);
+        const bool isThere = std::ranges::count(texts, lowered(condition.value)) > 0;
+        return (condition.is == Operator::kEqual && isThere) ||
+               (condition.is == Operator::kNotEqual && !isThere);
+    }
+    const auto own = ofSummary(run, condition.key);
+    const auto value = own ? *own : valueOf(condition.key);
+    return value && compares(condition, *value);
+}
+
+} // namespace
+
+bool isTextKey(std::string_view key) {
+    return std::ranges::find(kTextKeys, key) != kTextKeys.end();
+}
+
+Result<RunFilter> parseRunFilter(std::string_view text) {
+    if (!isPlainText(text))
+        return fail(ErrorCode::kInvalid, say("run.filter-no-text"));
+    return FilterParser(text).parse();
+}
+
+bool matches(const RunFilter& filter, const RunSummary& run, const RunValueOf& valueOf) {
+    return std::ranges::all_of(filter.words,
+                               [&](const std::string& word) { return holdsWord(run, word); }) &&
+           std::ranges::all_of(filter.conditions, [&](const Condition& condition) {
+               return holds(condition, run, valueOf);
+           });
+}
+
+std::vector<std::string> keysBesidesSummary(const RunFilter& filter) {
+    std::vector<std::string> keys;
+    for (const Condition& condition : filter.conditions)
+        if (!isTextKey(condition.key) && !ofSummary({}, condition.key))
+            keys.push_back(condition.key);
+    return keys;
+}
+
+} // namespace rm

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/runs/run_values.h"
+
+#include "app/core/findings/text.h"
+#include "shared/metrics/registry.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/schema.h"
+#include "shared/spec/toml_fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace rm {
+
+namespace {
+
+constexpr int kBuckets = 64;
+
+constexpr std::pair<std::string_view, ValueKey::Kind> kPrefixes[] = {
+    {"min:", ValueKey::Kind::kLeast},
+    {"max:", ValueKey::Kind::kMost},
+    {"best:", ValueKey::Kind::kBest}};
+
+std::string lastWordOf(std::string_view key) {
+    return std::string(key.substr(key.rfind('.') + 1));
+}
+
+std::optional<double> extremeOf(StoreReader& reader, const QString& run, const std::string& metric,
+                                bool isMost) {
+    std::optional<double> extreme;
+    for (const Bucket& bucket : reader.buckets(run, {metric, 0}, 0, INT64_MAX, kBuckets)) {
+        const auto value = static_cast<double>(isMost ? bucket.max : bucket.min);
+        if (bucket.count > 0 && (!extreme || (isMost ? value > *extreme : value < *extreme)))
+            extreme = value;
+    }
+    return extreme;
+}
+
+std::optional<double> metricValue(StoreReader& reader, const QString& run, const ValueKey& key) {
+    if (key.kind == ValueKey::Kind::kLast) {
+        const auto last = reader.lastPoint(run, {key.name, 0});
+        return last ? std::optional<double>(last->value) : std::nullopt;
+    }
+    bool isMost = key.kind == ValueKey::Kind::kMost;
+    if (key.kind == ValueKey::Kind::kBest) {
+        const auto metrics = reader.metrics(run);
+        const auto def = std::ranges::find(metrics, key.name, &MetricDef::name);
+        if (def == metrics.end() || def->direction == MetricDirection::kNeither)
+            return std::nullopt;
+        isMost = isBetter(*def, 1, 0);
+    }
+    return extremeOf(reader, run, key.name, isMost);
+}
+
+} // namespace
+
+Result<ValueKey> parseValueKey(const std::string& text) {
+    for (const auto& [prefix, kind] : kPrefixes)
+        if (text.starts_with(prefix) && isValidMetricName(text.substr(prefix.size())))
+            return ValueKey{kind, text.substr(prefix.size())};
+    if (isValidMetricName(text))
+        return ValueKey{ValueKey::Kind::kLast, text};
+    const SchemaRow* ending = nullptr;
+    int endings = 0;
+    for (const SchemaRow& row : schemaRows()) {
+        if (row.key == text)
+            return ValueKey{ValueKey::Kind::kSetting, text};
+        if (lastWordOf(row.key) == text) {
+            ending = &row;
+            ++endings;
+        }
+    }
+    if (endings == 1)
+        return ValueKey{ValueKey::Kind::kSetting, std::string(ending->key)};
+    if (endings > 1)
+        return fail(ErrorCode::kNotFound,
+                    say("run.key-of-several",
+                        {{"key", plainLine(text)}, {"one", std::string(ending->key)}}));
+    return fail(ErrorCode::kNotFound, say("run.no-such-key", {{"key", plainLine(text)}}));
+}
+
+Result<void> checkKeys(const RunFilter& filter) {
+    for (const std::string& key : keysBesidesSummary(filter))
+        RM_RETURN_IF_ERROR(parseValueKey(key));
+    return {};
+}
+
+std::vector<std::string> keysOf(StoreReader& reader, const std::vector<RunSummary>& runs) {
+    std::vector<std::string> keys;
+    for (const SchemaRow& row : schemaRows())
+        keys.emplace_back(row.key);
+    std::set<std::string> metrics;
+    for (const RunSummary& run : runs)
+        for (const MetricDef& metric : reader.metrics(run.id)) {
+            metrics.insert(metric.name);
+            if (metric.direction != MetricDirection::kNeither)
+                metrics.insert("best:" + metric.name);
+        }
+    keys.insert(keys.end(), metrics.begin(), metrics.end());
+    return keys;
+}
+
+const RunSpec* RunValues::specOf(StoreReader& reader, const QString& run) {
+    auto known = m_specs.find(run);
+    if (known == m_specs.end()) {
+        auto spec = parseRunSpec(reader.specToml(run), run.toStdString());
+        known = m_specs.emplace(run, spec ? std::optional(std::move(*spec)) : std::nullopt).first;
+    }
+    return known->second ? &*known->second : nullptr;
+}
+
+std::optional<std::string> RunValues::valueOf(StoreReader& reader, const QString& run,
+                                              const ValueKey& key) {
+    if (key.kind != ValueKey::Kind::kSetting) {
+        const auto value = metricValue(reader, run, key);
+        return value && std::isfinite(*value) ? std::optional(plainNumber(*value)) : std::nullopt;
+    }
+    const RunSpec* spec = specOf(reader, run);
+    const auto row = std::ranges::find(schemaRows(), key.name, &SchemaRow::key);
+    if (!spec || row == schemaRows().end() || !usesField(*spec, *row))
+        return std::nullopt;
+    return valueText(*row, *spec);
+}
+
+std::vector<RunSummary> filtered(const RunFilter& filter, std::vector<RunSummary> runs,
+                                 StoreReader& reader, RunValues& values) {
+    std::erase_if(runs, [&](const RunSummary& run) {
+        return !matches(filter, run, [&](const std::string& key) -> std::optional<std::string> {
+            const auto parsed = parseValueKey(key);
+            return parsed ? values.valueOf(reader, run.id, *parsed) : std::nullopt;
+        });
+    });
+    return runs;
+}
+
+} // namespace rm
