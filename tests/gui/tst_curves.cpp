@@ -245,7 +245,7 @@ void TestCurves::ofManyLinesTheLowestAndTheHighestAreNamed() {
         ranks.push_back(
             curveOf(QString("rank %1").arg(rank), {1}, {rank == 5 ? 1.0 : 10.0 + rank}));
     showChart(ranks, 1);
-    QCOMPARE(m_chart->values(), QStringList({"rank 5 1.0", "rank 7 17"}));
+    QCOMPARE(m_chart->values(), QStringList({"low rank 5 1.0", "high rank 7 17"}));
 }
 
 void TestCurves::oneSampleDrawsAPoint() {

@@ -229,6 +229,8 @@ void TestNewRun::theFormRestsWhileTheTextDoesNotParse() {
     QTRY_VERIFY(!lr->isEnabled());
     QVERIFY2(!hint->text().contains("follows"), qPrintable(hint->text()));
     QVERIFY(!canLaunch());
+    const auto* why = find<QLabel>("formWaits"); // the text may be out of sight
+    QVERIFY2(why->isVisible() && why->text().contains("line 8"), qPrintable(why->text()));
     text()->setPlainText(kText);
     QTRY_VERIFY(lr->isEnabled());
     QVERIFY(hint->text().contains("follows"));
@@ -479,6 +481,7 @@ void TestNewRun::theFileIsADrawerOverTheRight() {
     QVERIFY(drawer->geometry().bottom() < find<QWidget>("launchBar")->y());
     QTest::keyClick(text(), Qt::Key_Escape);
     QVERIFY(!text()->isVisible() && !find<QPushButton>("asFile")->isChecked());
+    QVERIFY(find<QPushButton>("asFile")->hasFocus());
 }
 
 void TestNewRun::dataThatIsNotThereIsRedBeforeTheLaunch() {
@@ -490,9 +493,13 @@ void TestNewRun::dataThatIsNotThereIsRedBeforeTheLaunch() {
             "This computer: data.train names /no/such/folder, which is not there"),
         qPrintable(checkLines().join('\n')), 20'000);
     QVERIFY(!canLaunch());
+    const auto* field = find<QLineEdit>("field.data.train");
+    QVERIFY(field->property("invalid").toBool());
+    QVERIFY2(field->toolTip().contains("is not there"), qPrintable(field->toolTip()));
     type("data.train", "/usr/share/common-licenses");
     QTRY_VERIFY_WITH_TIMEOUT(checkLines().contains("This computer: the data is there"), 20'000);
     QTRY_VERIFY(canLaunch());
+    QVERIFY(!field->property("invalid").toBool());
 }
 
 void TestNewRun::stepsThatTheRanksCannotCutAreRedBeforeTheLaunch() {

@@ -110,6 +110,7 @@ void TestRunsPage::aDeletedRunIsGoneAndUndoBringsItBack() {
     click("deleteRun");
     QTRY_VERIFY(!ids().contains(kFinishedRun));
     QCOMPARE(ids().size(), 5);
+    QVERIFY(find<QAbstractItemView>("runsTable")->currentIndex().isValid()); // the one in its place
     QVERIFY(!isStored(kFinishedRun));
     QTRY_COMPARE(toast(), QString("gpt-tiny deleted"));
     click("toastAction");

@@ -92,6 +92,17 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
     return {NodeWords::tr("Ready"), Tone::kGood};
 }
 
+std::optional<StateWords> unreachableWords(const Node& node, const std::optional<NodeCheck>& check,
+                                           const std::vector<RunSummary>& runs) {
+    for (const RunSummary& run : runs)
+        for (const LostNode& lost : run.lostNodes)
+            if (lost.nodeName == node.name && (!check || check->checkedNs < lost.sinceNs))
+                return StateWords{
+                    NodeWords::tr("Unreachable since %1").arg(formatClock(lost.sinceNs)),
+                    Tone::kBad};
+    return std::nullopt;
+}
+
 QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
     const QString slurm = node.isSlurm ? kSeparator + NodeWords::tr("Slurm") : QString();
     if (node.isLocal)

@@ -7,11 +7,17 @@
 #include <QStringList>
 
 #include <optional>
+#include <vector>
 
 namespace rm {
 
 /// "Ready", "2 problems", "Not checked", "Checking", "Checked 3 h ago".
 StateWords checkWords(const std::optional<NodeCheck>& check, bool checking);
+
+/// "Unreachable since 16:38": a run has found that out since the node was checked. nullopt: none
+/// has.
+std::optional<StateWords> unreachableWords(const Node& node, const std::optional<NodeCheck>& check,
+                                           const std::vector<RunSummary>& runs);
 
 /// "ubuntu@10.0.0.4 · 0.4 ms", "no SSH"
 QString addressWords(const Node& node, const std::optional<NodeCheck>& check);

@@ -13,6 +13,8 @@ namespace rm {
 namespace {
 
 constexpr int64_t kLastSteps = 40;
+constexpr int64_t kLateNs =
+    15'000'000'000; ///< behind the newest of all, nothing is heard of a rank
 constexpr double kNoticeable = 0.10;
 constexpr double kOfStep = 0.05;        ///< how much longer a step is that has a straggler
 constexpr int64_t kStepsToCompare = 20; ///< at least; the first warm caches and await all ranks
@@ -46,11 +48,16 @@ double medianOf(std::vector<double> values) {
     return *middle;
 }
 
+/// The rank's newest step.
+std::optional<Point> newestOf(StoreReader& reader, const QString& run, int rank) {
+    return reader.lastPoint(run, {metricName(metric::kTrainStepMs), rank});
+}
+
 RankMeans readRank(StoreReader& reader, const RunSummary& run, const MetricDef& throughput,
-                   int rank) {
+                   int rank, int64_t last) {
     RankMeans means{.rank = rank};
     const auto valuesOf = [&](const std::string& metric) {
-        return lastValues(reader, run.id, metric, rank, run.step);
+        return lastValues(reader, run.id, metric, rank, last);
     };
     means.stepMs = meanOf(valuesOf(metricName(metric::kTrainStepMs)));
     means.throughput = meanRate(valuesOf(throughput.name));
@@ -133,17 +140,30 @@ RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
     RunFigures figures;
     const MetricDef throughput = throughputMetric(reader, run.id);
     figures.throughputMetric = throughput;
-    for (int rank = 0; rank < run.ranks; ++rank)
-        figures.ranks.push_back(readRank(reader, run, throughput, rank));
+    std::vector<std::optional<Point>> newest;
+    int64_t newestNs = 0;
+    for (int rank = 0; rank < run.ranks; ++rank) {
+        newest.push_back(newestOf(reader, run.id, rank));
+        newestNs = std::max(newestNs, newest.back() ? newest.back()->wallNs : 0);
+    }
+    for (int rank = 0; rank < run.ranks; ++rank) {
+        const auto& its = newest[static_cast<size_t>(rank)];
+        figures.ranks.push_back(
+            readRank(reader, run, throughput, rank, its ? its->step : run.step));
+        figures.ranks.back().isCurrent = its && newestNs - its->wallNs < kLateNs;
+    }
+    std::vector<RankMeans> current = figures.ranks;
+    std::erase_if(current, [](const RankMeans& rank) { return !rank.isCurrent; });
+    const auto count = static_cast<double>(current.size());
     double allreduceMs = 0;
-    for (const RankMeans& rank : figures.ranks) {
-        figures.throughput += rank.throughput;
+    for (const RankMeans& rank : current) {
+        figures.throughput += rank.throughput / count * run.ranks;
         figures.stepMs = std::max(figures.stepMs, rank.stepMs);
-        allreduceMs += rank.allreduceMs() / run.ranks;
+        allreduceMs += rank.allreduceMs() / count;
     }
     figures.allreduceShare = figures.stepMs > 0 ? allreduceMs / figures.stepMs : 0;
     if (run.trainedSteps() >= kStepsToCompare)
-        figures.straggler = findStraggler(figures.ranks);
+        figures.straggler = findStraggler(current);
     figures.bestStep = bestValidationStep(reader, run);
     return figures;
 }

@@ -18,6 +18,8 @@ struct RankMeans {
     double stepMs = 0;
     double throughput = 0;            ///< tokens or images a second
     std::vector<double> phaseMs = {}; ///< as stepPhases()
+    /// Its newest step came about when the others' did, so that it says how the run goes now.
+    bool isCurrent = true;
 
     /// Time in which the rank itself worked: what the others wait for.
     double busyMs() const;
@@ -38,8 +40,10 @@ std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks);
 struct RunFigures {
     std::vector<RankMeans> ranks;
     MetricDef throughputMetric = builtinMetric(metric::kTrainTokensPerS);
-    double throughput = 0; ///< of all ranks together
-    double stepMs = 0;     ///< of the slowest rank
+    /// Of all ranks together, which make their steps together: those of which nothing is heard do
+    /// what the others do.
+    double throughput = 0;
+    double stepMs = 0; ///< of the slowest rank
     double allreduceShare = 0;
     std::optional<Straggler> straggler;
     std::optional<int64_t> bestStep; ///< of the best validation loss

@@ -181,19 +181,36 @@ QString PlacementList::addressOf(const QString& name) const {
 
 void PlacementList::refresh(const QString& node) {
     for (const Row& row : m_rows)
-        if (row.node == node) {
-            const auto check = m_context.fleet.lastCheck(node);
-            const StateWords words = checkWords(check, m_context.connector.isChecking(node));
-            row.chip->show(words.text, words.tone);
-            const bool isKnown = check && check->report;
-            const NodeReport used =
-                isKnown ? usedPart(m_context.fleet.find(node).value_or(Node()), *check->report)
-                        : NodeReport();
-            // Always a line, so that no row moves under the pointer when another one is checked.
-            row.facts->setFullText(isKnown ? reportWords(used)[used.gpus.empty() ? 1 : 0]
-                                           : addressOf(node));
-        }
+        if (row.node == node)
+            show(row);
     Q_EMIT changed();
+}
+
+void PlacementList::show(const Row& row) {
+    const auto check = m_context.fleet.lastCheck(row.node);
+    const StateWords words = checkWords(check, m_context.connector.isChecking(row.node));
+    row.chip->show(words.text, words.tone);
+    // Always a line, so that no row moves under the pointer when another one is checked.
+    if (check && check->report)
+        showFacts(row, *check->report);
+    else
+        row.facts->setFullText(addressOf(row.node));
+}
+
+void PlacementList::showFacts(const Row& row, const NodeReport& report) {
+    const NodeReport used = usedPart(m_context.fleet.find(row.node).value_or(Node()), report);
+    row.facts->setFullText(reportWords(used)[used.gpus.empty() ? 1 : 0]);
+}
+
+void PlacementList::showReport(const QString& node, const NodeReport* report) {
+    const auto row = std::ranges::find(m_rows, node, &Row::node);
+    if (row == m_rows.end() || m_context.fleet.lastCheck(node) ||
+        m_context.connector.isChecking(node))
+        return;
+    if (!report)
+        return show(*row);
+    showFacts(*row, *report);
+    row->chip->show(tr("Answers"), Tone::kNeutral);
 }
 
 std::vector<Placement> PlacementList::placements() const {

@@ -29,6 +29,8 @@ public:
 
     std::vector<Placement> placements() const;
     void choose(const std::vector<Placement>& placements);
+    /// Shows what a node said of itself just now, where it was not checked; null: it said nothing.
+    void showReport(const QString& node, const NodeReport* report);
 
 Q_SIGNALS:
     void changed();
@@ -46,6 +48,8 @@ private:
     void addRow(const Node& node);
     void toggleGroup(const std::string& group);
     void refresh(const QString& node);
+    void show(const Row& row);
+    void showFacts(const Row& row, const NodeReport& report);
     QString addressOf(const QString& name) const;
 
     struct Gone {

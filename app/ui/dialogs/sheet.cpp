@@ -77,7 +77,12 @@ void Sheet::fit() {
     const QSize wanted = sizeHint();
     if (std::exchange(m_fitted, wanted) == wanted)
         return;
-    resize(wanted);
+    // Between the window manager's answers Qt may take the place within its frame, 0 and 0, for
+    // that on the screen, and would move it there.
+    if (isVisible() && geometry().topLeft().isNull() && !m_place.isNull())
+        setGeometry(QRect(m_place, wanted));
+    else
+        resize(wanted);
     const QRect place = screen()->availableGeometry();
     const QPoint over = frameGeometry().bottomRight() - place.bottomRight();
     if (over.x() > 0 || over.y() > 0)
@@ -100,6 +105,7 @@ bool Sheet::event(QEvent* event) {
 void Sheet::showEvent(QShowEvent* event) {
     fit(); // QDialog takes two thirds of the screen at most, and places what it finds
     QDialog::showEvent(event);
+    m_place = geometry().topLeft();
     if (parentWidget())
         parentWidget()->window()->installEventFilter(this);
 }

@@ -53,6 +53,7 @@ private:
     QHBoxLayout* m_buttons;
     int m_wantedWidth;
     QSize m_fitted; ///< the size that it took by itself
+    QPoint m_place; ///< where it was first shown
 };
 
 } // namespace rm

@@ -65,6 +65,10 @@ QString formatCompact(double value) {
     return scaled(value, 1000, {"", "k", "M", "G", "T"});
 }
 
+QString formatKnown(const std::optional<double>& value) {
+    return !value ? kAbsent : std::isnan(*value) ? QStringLiteral("NaN") : formatFigure(*value);
+}
+
 QString formatFigure(double value) {
     if (std::isnan(value))
         return kAbsent;

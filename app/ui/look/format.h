@@ -10,9 +10,11 @@ namespace rm {
 /// Figures as people read them: thin-space groups, a thin space before the unit, "–" for absent.
 /// What is counted in which bytes: shared/amounts.h.
 
-QString formatCount(int64_t value);        ///< "38 412"
-QString formatCompact(double value);       ///< "412 k", "51.5 k", "0.81"
-QString formatFigure(double value);        ///< three digits or four: "2.184", "0.0016", "2.94e-04"
+QString formatCount(int64_t value);  ///< "38 412"
+QString formatCompact(double value); ///< "412 k", "51.5 k", "0.81"
+QString formatFigure(double value);  ///< three digits or four: "2.184", "0.0016", "2.94e-04"
+/// Of a value that is known, formatFigure() or "NaN"; else "–".
+QString formatKnown(const std::optional<double>& value);
 QString formatBytes(double bytes);         ///< "743 MB"
 QString formatMemory(int64_t bytes);       ///< "16 GiB"
 QString formatBytesPerSec(double bytes);   ///< "12.4 MB/s"

@@ -104,6 +104,10 @@ QWidget* NewRunPage::buildBody() {
                                       "the defaults."),
                                    "bodySecondary"));
     column->addWidget(m_strip);
+    m_unreadable = makeText({}, "bad");
+    m_unreadable->setObjectName("formWaits");
+    m_unreadable->hide();
+    column->addWidget(m_unreadable);
     m_columns = new QBoxLayout(QBoxLayout::LeftToRight);
     m_columns->setSpacing(size::kCardGap);
     m_form = new SpecForm;
@@ -142,8 +146,10 @@ void NewRunPage::wire() {
     connect(m_form, &SpecForm::refused, this, &NewRunPage::refreshChecks);
     connect(m_asFile, &QPushButton::toggled, this, &NewRunPage::openDrawer);
     connect(m_drawer, &TomlDrawer::edited, &m_parseTimer, qOverload<>(&QTimer::start));
-    connect(m_drawer, &TomlDrawer::closeRequested, m_asFile,
-            [this] { m_asFile->setChecked(false); });
+    connect(m_drawer, &TomlDrawer::closeRequested, m_asFile, [this] {
+        m_asFile->setFocus(Qt::OtherFocusReason); // or Qt would pass it on to anything
+        m_asFile->setChecked(false);
+    });
     connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
     connect(m_nodes, &PlacementList::changed, this, [this] {
         if (m_nodes->placements() != m_refused)
@@ -401,6 +407,11 @@ void NewRunPage::onTomlEdited() {
 /// Disables the form while the text does not parse, as the two would not agree.
 void NewRunPage::enableForm() {
     m_form->setEnabled(!m_parseError && m_launching.isEmpty());
+    m_unreadable->setVisible(m_parseError.has_value());
+    if (m_parseError)
+        m_unreadable->setText(
+            tr("The form waits until its text can be read; As a file, above, shows it. %1")
+                .arg(QString::fromStdString(m_parseError->message)));
 }
 
 std::vector<CheckLine> NewRunPage::specLines() const {
@@ -467,6 +478,24 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
     return lines;
 }
 
+/// At the fields that name it, and at the nodes that answered.
+void NewRunPage::showWhatNodesFound() {
+    SpecForm::Found found;
+    for (const Placement& placement : m_nodes->placements()) {
+        const auto answer = m_preflight->of(placement.node);
+        const bool hasAnswered = answer && *answer;
+        m_nodes->showReport(placement.node, hasAnswered ? &(*answer)->report : nullptr);
+        if (!hasAnswered)
+            continue;
+        for (const LaunchProblem& problem : (*answer)->problems)
+            if (!problem.key.empty())
+                found[problem.key][QString::fromStdString(problem.path)] =
+                    nodeTitle(placement.node.toStdString()) + ": " +
+                    QString::fromStdString(problemWords(problem));
+    }
+    m_form->setFound(found);
+}
+
 /// What the nodes say together: device, disks, checkpoints, data, address. `hasRanks`: that no rank
 /// finds its place was not said before.
 std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
@@ -491,6 +520,7 @@ void NewRunPage::refreshChecks() {
     }
     m_preflight->set(spec, m_nodes->placements());
     m_sameName = sameName();
+    showWhatNodesFound();
     std::vector<CheckLine> lines = specLines();
     for (CheckLine& line : nodeLines())
         lines.push_back(std::move(line));

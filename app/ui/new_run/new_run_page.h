@@ -15,6 +15,7 @@
 #include <vector>
 
 class QBoxLayout;
+class QLabel;
 class QPushButton;
 class QScrollArea;
 
@@ -78,6 +79,7 @@ private:
     void refreshChecks();
     std::vector<CheckLine> specLines() const;
     std::vector<CheckLine> nodeLines() const;
+    void showWhatNodesFound();
     std::vector<CheckLine> togetherLines(bool hasRanks) const;
     QString nodesOption() const;
     QString branchCommand() const;
@@ -112,6 +114,7 @@ private:
     LaunchProgress* m_progress;
     QScrollArea* m_scroll;
     RecipeStrip* m_strip;
+    QLabel* m_unreadable; ///< why the form waits
     QBoxLayout* m_columns;
     QWidget* m_side;
     PlacementList* m_nodes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/new_run/path_rows.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
@@ -94,6 +95,15 @@ QStringList PathRows::texts() const {
         if (const QString text = row.edit->text().trimmed(); !text.isEmpty())
             out << text;
     return out;
+}
+
+void PathRows::setProblems(const std::map<QString, QString>& whyByText, const QString& toolTip) {
+    for (const Row& row : m_rows) {
+        const auto why = whyByText.find(row.edit->text().trimmed());
+        const bool isWrong = why != whyByText.end();
+        setStyleProperty(row.edit, "invalid", isWrong);
+        row.edit->setToolTip(isWrong ? asPlain(why->second) : toolTip);
+    }
 }
 
 void PathRows::frame(bool changed) {

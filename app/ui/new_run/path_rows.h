@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <QWidget>
 
+#include <map>
 #include <vector>
 
 class QLineEdit;
@@ -23,6 +24,8 @@ public:
     QStringList texts() const;               ///< trimmed, without the empty ones
     QLineEdit* firstRow() const { return m_rows.front().edit; }
     void frame(bool changed); ///< marks a value that a person has changed
+    /// Marks the rows of these texts as wrong, with why as the tooltip; the others are right.
+    void setProblems(const std::map<QString, QString>& whyByText, const QString& toolTip);
 
 Q_SIGNALS:
     void edited();

@@ -128,6 +128,9 @@ public:
 
 protected:
     void frame(bool changed) override { m_rows->frame(changed); }
+    void setFound(const std::map<QString, QString>& whyByValue) override {
+        m_rows->setProblems(whyByValue, fieldToolTip(m_field));
+    }
 
 private:
     /// The first thing that people set by hand when ranks do not find each other.
@@ -231,6 +234,8 @@ private:
         return readNumbers(*std::get<std::vector<int64_t>*>(ref), typed);
     }
 
+    QString shownValue() const override { return m_edit->text().trimmed(); }
+
     QLineEdit* m_edit;
 };
 
@@ -311,6 +316,14 @@ void SpecFieldEditor::setChanged(bool changed, const QString& before, const QStr
     if (changed)
         parts << before;
     m_aside->setFullText(parts.join(kSeparator));
+}
+
+void SpecFieldEditor::setFound(const std::map<QString, QString>& whyByValue) {
+    if (!m_problem.isEmpty())
+        return; // that is said first
+    const auto why = whyByValue.find(shownValue());
+    setStyleProperty(m_control, "invalid", why != whyByValue.end());
+    m_control->setToolTip(why != whyByValue.end() ? asPlain(why->second) : fieldToolTip(m_field));
 }
 
 void SpecFieldEditor::frame(bool changed) {

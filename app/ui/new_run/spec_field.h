@@ -6,6 +6,8 @@
 #include <QString>
 #include <QWidget>
 
+#include <map>
+
 class QHBoxLayout;
 
 namespace rm {
@@ -28,6 +30,8 @@ public:
     /// Marks a value that a person has changed; `before` is the previous one. `meaning`: what the
     /// value stands for, see meaningOfZero().
     void setChanged(bool changed, const QString& before, const QString& meaning);
+    /// Shows in red the values that a node cannot use, with why; by value. Empty: it can use all.
+    virtual void setFound(const std::map<QString, QString>& whyByValue);
 
     static SpecFieldEditor* make(const SpecField& field, QWidget* parent);
 
@@ -41,6 +45,7 @@ protected:
     void finish(QWidget* control);
     void setProblem(QWidget* control, const QString& problem);
     virtual void frame(bool changed);
+    virtual QString shownValue() const { return {}; } ///< as setFound() names it
 
     const SpecField& m_field;
 

@@ -108,6 +108,13 @@ QStringList SpecForm::problems() const {
     return problems;
 }
 
+void SpecForm::setFound(const Found& found) {
+    for (const Row& row : m_rows) {
+        const auto its = found.find(std::string(row.field->key));
+        row.editor->setFound(its != found.end() ? its->second : std::map<QString, QString>());
+    }
+}
+
 void SpecForm::setSpec(const RunSpec& spec) {
     m_spec = spec;
     for (const Row& row : m_rows)

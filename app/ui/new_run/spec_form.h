@@ -6,6 +6,8 @@
 #include <QStringList>
 #include <QWidget>
 
+#include <map>
+#include <string>
 #include <vector>
 
 class QGridLayout;
@@ -30,6 +32,9 @@ public:
     const RunSpec& spec() const { return m_spec; }
     /// One sentence for each field that shows an invalid value.
     QStringList problems() const;
+    /// What the nodes cannot use: why, by key of the spec and value. Their fields show so.
+    using Found = std::map<std::string, std::map<QString, QString>>;
+    void setFound(const Found& found);
     void unfoldAll();
 
 Q_SIGNALS:

@@ -54,7 +54,7 @@ NodeCard::NodeCard(const Node& node, QWidget* parent)
     : QFrame(parent)
     , m_node(node) {
     buildUi();
-    show(std::nullopt, {});
+    show(std::nullopt, {}, {});
 }
 
 void NodeCard::buildUi() {
@@ -79,8 +79,11 @@ void NodeCard::buildUi() {
     }
 }
 
-void NodeCard::show(const std::optional<NodeCheck>& check, const QString& progress) {
-    const StateWords words = checkWords(check, !progress.isEmpty());
+void NodeCard::show(const std::optional<NodeCheck>& check, const QString& progress,
+                    const std::vector<RunSummary>& runs) {
+    StateWords words = checkWords(check, !progress.isEmpty());
+    if (progress.isEmpty())
+        words = unreachableWords(m_node, check, runs).value_or(words);
     m_chip->show(words.text, words.tone);
     const QStringList groups = groupsWords(m_node);
     m_address->setFullText((QStringList{addressWords(m_node, check)} + groups).join(kSeparator));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
+#include "app/core/store/run_summary.h"
 
 #include <QFrame>
 
@@ -21,7 +22,9 @@ public:
     explicit NodeCard(const Node& node, QWidget* parent = nullptr);
 
     /// `progress`: how far its check is; empty: it is not being checked.
-    void show(const std::optional<NodeCheck>& check, const QString& progress);
+    /// `runs`: by what live ones tell of it, see unreachableWords().
+    void show(const std::optional<NodeCheck>& check, const QString& progress,
+              const std::vector<RunSummary>& runs);
     using QWidget::show;
     void setSelected(bool selected);
     const Node& node() const { return m_node; }

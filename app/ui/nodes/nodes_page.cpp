@@ -309,7 +309,7 @@ void NodesPage::showFileProblem() {
 void NodesPage::refresh(const QString& name) {
     for (NodeCard* card : m_cards)
         if (card->node().name == name.toStdString())
-            card->show(m_context.fleet.lastCheck(name), progressOf(name));
+            card->show(m_context.fleet.lastCheck(name), progressOf(name), m_context.runs.runs());
     refreshHeader();
     refreshDifferences();
     if (name == m_selected)
@@ -443,7 +443,7 @@ void NodesPage::showAges() {
     m_network->refresh();
     for (NodeCard* card : m_cards) {
         const QString name = QString::fromStdString(card->node().name);
-        card->show(m_context.fleet.lastCheck(name), progressOf(name));
+        card->show(m_context.fleet.lastCheck(name), progressOf(name), m_context.runs.runs());
     }
     if (!m_checkSummary->text().isEmpty())
         if (const auto check = m_context.fleet.lastCheck(m_selected))

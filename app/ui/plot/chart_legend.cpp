@@ -8,6 +8,8 @@
 #include <QPainter>
 #include <QStringList>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -64,8 +66,8 @@ void ChartLegend::paintKey(QPainter& painter, const Part& part, int left) const 
     painter.drawLine(QPointF(left, middle), QPointF(left + kLine, middle));
 }
 
-/// As many of the last parts as there is room for, as those of the run's past come first; behind
-/// "+3" where three are left out.
+/// As many parts as there is room for, and "+3" where three are left out: those of the run's past
+/// go first, then the last ones.
 std::vector<ChartLegend::Part> ChartLegend::shown() const {
     const auto widthOfAll = [this](const std::vector<Part>& parts) {
         int all = -kBetween;
@@ -73,11 +75,12 @@ std::vector<ChartLegend::Part> ChartLegend::shown() const {
             all += kBetween + widthOf(part);
         return all;
     };
-    std::vector<Part> parts = m_parts;
-    for (size_t missing = 1; widthOfAll(parts) > width() && missing <= m_parts.size(); ++missing) {
-        const auto begin = m_parts.begin() + static_cast<std::ptrdiff_t>(missing);
-        parts.assign(begin, m_parts.end());
-        parts.insert(parts.begin(), {'+' + QString::number(missing), {}, Qt::SolidLine});
+    std::vector<Part> kept = m_parts, parts = m_parts;
+    while (widthOfAll(parts) > width() && !kept.empty()) {
+        const auto past = std::ranges::find_if(kept, &Part::isPast);
+        kept.erase(past != kept.end() ? past : kept.end() - 1);
+        parts = kept;
+        parts.push_back({'+' + QString::number(m_parts.size() - kept.size()), {}, Qt::SolidLine});
     }
     return parts;
 }

@@ -11,7 +11,7 @@ class QPainter;
 namespace rm {
 
 /// Values at the right of a chart's title, each with a piece of its line. Without room for all, the
-/// last ones are there, behind "+3" for the others, which the tool tip names.
+/// first ones are there, and "+3" for the others, which the tool tip names.
 class ChartLegend : public QWidget {
     Q_OBJECT
 public:
@@ -19,6 +19,7 @@ public:
         QString text;
         QColor colour; ///< invalid: no line
         Qt::PenStyle dash = Qt::SolidLine;
+        bool isPast = false; ///< of what was set aside, or of the parent
     };
     explicit ChartLegend(QWidget* parent = nullptr);
     /// `where`: the values' step, for screen readers; empty: the newest point.

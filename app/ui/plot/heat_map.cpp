@@ -25,21 +25,33 @@ constexpr int kGapMargin = 16;
 constexpr double kLeastSeconds = 1; ///< of what is worth a word
 
 /// Mean of the newest cells that are known.
-double latest(const std::vector<double>& cells) {
+/// Agents sample each second, and what they send may be that late.
+constexpr int64_t kLateNs = 5'000'000'000;
+
+/// The mean of the last bins that have a value; NaN: there is none at the end, as where a node has
+/// not been heard of.
+double latest(const HeatData& data, const std::vector<double>& cells) {
+    const int64_t binNs = std::max<int64_t>(
+        1, lengthOf(data.trained) / std::max<int64_t>(1, static_cast<int64_t>(cells.size())));
+    const auto late = static_cast<size_t>(kLateNs / binNs);
     double sum = 0;
     int count = 0;
-    for (auto cell = cells.rbegin(); cell != cells.rend() && count < kLatestBins; ++cell)
-        if (std::isfinite(*cell)) {
-            sum += *cell;
+    for (size_t back = 0; back < cells.size() && count < kLatestBins; ++back) {
+        const double cell = cells[cells.size() - 1 - back];
+        if (count == 0 && back > late + static_cast<size_t>(kLatestBins))
+            break;
+        if (std::isfinite(cell)) {
+            sum += cell;
             ++count;
         }
+    }
     return count > 0 ? sum / count : std::nan("");
 }
 
 double medianLatest(const HeatData& data) {
     std::vector<double> known;
     for (const auto& row : data.cells)
-        if (const double value = latest(row); std::isfinite(value))
+        if (const double value = latest(data, row); std::isfinite(value))
             known.push_back(value);
     if (known.empty())
         return 0;
@@ -192,7 +204,7 @@ void HeatMap::labelRows() {
     const size_t every = 1 + (m_data.labels.size() - 1) / kMostLabels;
     for (size_t rank = 0; rank < m_data.labels.size(); rank += every) {
         ticker->addTick(static_cast<double>(rank), m_data.labels[rank]);
-        const double value = latest(m_data.cells[rank]);
+        const double value = latest(m_data, m_data.cells[rank]);
         auto* text = new QCPItemText(m_plot);
         text->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
         text->position->setTypeY(QCPItemPosition::ptPlotCoords);
@@ -275,7 +287,7 @@ bool HeatMap::isBehind(double latest) const {
 /// Says what the colours mean, and explains the red figures where there are any.
 QString HeatMap::figureNote() const {
     const bool anyBehind = std::ranges::any_of(
-        m_data.cells, [this](const auto& cells) { return isBehind(latest(cells)); });
+        m_data.cells, [this](const auto& cells) { return isBehind(latest(m_data, cells)); });
     const QString top = m_data.isRatio ? formatPercent(1) : formatFigure(m_data.top);
     const QString scale =
         tr("%1 of training, 0 – %2").arg(formatDuration(seconds(lengthOf(m_data.trained))), top);
@@ -285,7 +297,7 @@ QString HeatMap::figureNote() const {
 }
 
 QString HeatMap::figureText(size_t rank) const {
-    const double value = latest(m_data.cells[rank]);
+    const double value = latest(m_data, m_data.cells[rank]);
     const double span = seconds(lengthOf(m_data.trained)) /
                         static_cast<double>(m_data.cells[rank].size()) * kLatestBins;
     const QString mean = tr("rank %1: mean %2 over the last %3 of training")

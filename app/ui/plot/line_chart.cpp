@@ -418,10 +418,33 @@ std::optional<double> LineChart::pointedStep() const {
     return nearest ? std::optional(nearest->first->steps[nearest->second]) : std::nullopt;
 }
 
+/// Whether it ends well before the others, as that of a rank of which nothing is heard.
+bool LineChart::isBehind(const Curve& curve) const {
+    constexpr double kFar = 0.02; ///< of the visible range
+    double end = curve.x.back();
+    for (const Curve& each : m_curves)
+        if (each.past == Past::kNone && !each.x.isEmpty())
+            end = std::max(end, each.x.back());
+    return curve.past == Past::kNone && end - curve.x.back() > kFar * (m_view.high - m_view.low);
+}
+
+/// Of many lines only these two are named.
+QString LineChart::extremeText(const Curve& curve) const {
+    if (ownCurves() <= kMostNamed || curve.past != Past::kNone)
+        return {};
+    const auto own = namedCurves();
+    const auto isOwn = [](const Curve* each) { return each->past == Past::kNone; };
+    const auto first = std::ranges::find_if(own, isOwn);
+    return (first != own.end() && *first == &curve ? tr("low") : tr("high")) + ' ';
+}
+
 /// The step of a value that is not directly under the pointer.
 QString LineChart::placeText(const Curve& curve, qsizetype at, std::optional<double> step) const {
     const auto pixel = [this](double x) { return m_plot->xAxis->coordToPixel(x); };
-    if (!m_pointer || curve.steps[at] == step ||
+    if (!m_pointer)
+        return isBehind(curve) ? ' ' + tr("at %1").arg(formatCount(qRound64(curve.steps[at])))
+                               : QString();
+    if (curve.steps[at] == step ||
         std::abs(pixel(curve.x[at]) - pixel(*m_pointer)) < kSamePlacePixels)
         return {};
     return ' ' + tr("at %1").arg(formatCount(static_cast<int64_t>(curve.steps[at])));
@@ -434,11 +457,11 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
         parts.push_back(
             {name + ' ' +
                  (isOneOfMany ? shortWord(value, curve.format) : valueWord(value, curve.format)),
-             colour, penOf(curve).style()});
+             colour, penOf(curve).style(), curve.past != Past::kNone});
     };
     const QColor colour = colourOf(curve);
     if (!m_pointer && curve.past != Past::kNone) // its end is not the newest value
-        return {{curve.brief, colour, penOf(curve).style()}};
+        return {{curve.brief, colour, penOf(curve).style(), true}};
     if (!curve.lowRank.isEmpty())
         add(tr("rank %1").arg(curve.lowRank[at]), curve.low[at], {});
     add(curve.brief, curve.y[at], colour);
@@ -470,7 +493,7 @@ void LineChart::showValues() {
     for (const Curve* curve : namedCurves()) {
         const qsizetype at = pointAt(*curve);
         for (ChartLegend::Part part : partsOf(*curve, at)) {
-            part.text += placeText(*curve, at, step);
+            part.text = extremeText(*curve) + part.text + placeText(*curve, at, step);
             parts.push_back(std::move(part));
         }
     }

@@ -83,6 +83,8 @@ private:
     qsizetype pointAt(const Curve& curve) const;
     std::optional<double> pointedStep() const;
     QString placeText(const Curve& curve, qsizetype at, std::optional<double> step) const;
+    bool isBehind(const Curve& curve) const;
+    QString extremeText(const Curve& curve) const;
     std::vector<ChartLegend::Part> partsOf(const Curve& curve, qsizetype at) const;
     std::vector<const Curve*> namedCurves() const;
     void describe();

@@ -86,6 +86,11 @@ void LogsTab::wire() {
         m_text->setLineWrapMode(wraps ? QPlainTextEdit::WidgetWidth : QPlainTextEdit::NoWrap);
     });
     connect(m_export, &QPushButton::clicked, this, &LogsTab::askWhere);
+    auto* bar = m_text->verticalScrollBar();
+    connect(bar, &QScrollBar::rangeChanged, this, [this, bar](int, int end) {
+        if (m_follow->isChecked())
+            bar->setValue(end); // also in a window that became lower
+    });
 }
 
 void LogsTab::askWhere() {

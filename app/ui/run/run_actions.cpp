@@ -53,7 +53,6 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
             [this] { send(m_live.held ? CommandKind::kContinue : CommandKind::kHold); });
     connect(m_checkpoint, &QPushButton::clicked, this, [this] { send(CommandKind::kCheckpoint); });
     connect(m_pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
-    m_resumeOn->setToolTip(tr("The same on other nodes or with another number of ranks"));
     connect(m_resume, &QPushButton::clicked, this, [this] { resume(); });
     connect(m_resumeOn, &QPushButton::clicked, this, &RunActions::askNodes);
     connect(m_cancel, &QPushButton::clicked, this, &RunActions::cancelLaunch);
@@ -82,6 +81,10 @@ void RunActions::buildMore() {
     menu->addSeparator();
     menu->addAction(tr("Export metrics"), this, &RunActions::askMetricsFile)
         ->setToolTip(tr("Write every sample to a CSV file, as `ringmaster export` does"));
+    m_compare = menu->addAction(tr("Compare with its parent"), this, [this] {
+        Q_EMIT compareRequested({m_run.parentRun, m_run.id});
+    });
+    m_compare->setToolTip(tr("Both to their ends, in one chart for each metric"));
     m_again = menu->addAction(tr("Edit and launch again"), this, &RunActions::askAgain);
     m_again->setToolTip(tr("Launch another run like this one, from its first step"));
     menu->addSeparator();
@@ -179,7 +182,10 @@ QString resumeWords(const ResumePoint& from) {
 void RunActions::showResumePoint() {
     m_resume->setText(m_from ? tr("Resume from %1").arg(formatCount(m_from->step)) : tr("Resume"));
     m_resume->setAccessibleName(m_resume->text());
-    m_resume->setToolTip(m_from ? resumeWords(*m_from) : tr("It has no checkpoint to go on from"));
+    const QString nothing = tr("It has no checkpoint to go on from");
+    m_resume->setToolTip(m_from ? resumeWords(*m_from) : nothing);
+    m_resumeOn->setToolTip(m_from ? tr("The same on other nodes or with another number of ranks")
+                                  : nothing);
 }
 
 void RunActions::show(const RunDetail& detail, const LiveState& live) {
@@ -203,12 +209,14 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     offer(m_pause, running, free);
     offer(m_cancel, preparing, !live.pending);
     offer(m_more, !preparing, true); // a kill need not wait for what is under way
-    for (QAction* action : {m_validate, m_sample, m_step, m_set})
+    for (QAction* action : {m_validate, m_step, m_set})
         action->setVisible(running);
+    m_sample->setVisible(running && detail.writesSamples);
     m_kill->setVisible(canEnd);
     for (QAction* action : {m_validate, m_sample, m_set})
         action->setEnabled(free);
     m_step->setEnabled(free && live.held);
+    m_compare->setVisible(!run.parentRun.isEmpty() && m_context.runs.find(run.parentRun));
     m_again->setVisible(hasEnded(run.state));
     m_again->setEnabled(m_again->isVisible());
     m_kill->setEnabled(live.pending != CommandKind::kKill);

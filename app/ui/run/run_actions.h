@@ -61,6 +61,7 @@ Q_SIGNALS:
     /// A run like this one is to be launched, once a person has changed what it shall do otherwise.
     void editRequested(const QString& run, const QString& toml,
                        const std::vector<rm::Placement>& nodes);
+    void compareRequested(const QStringList& runs); ///< ids
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
@@ -97,6 +98,7 @@ private:
     QAction* m_step;
     QAction* m_set;
     QAction* m_again;
+    QAction* m_compare;
     QAction* m_kill;
     std::array<QPushButton*, 10> m_all;
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more

@@ -7,7 +7,9 @@
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
+#include "shared/exit_code.h"
 #include "shared/journal/event_codes.h"
+#include "shared/spec/schema.h"
 
 #include <QCoreApplication>
 
@@ -59,6 +61,14 @@ QString nextStep(const RunDetail& detail) {
         return RunDetailWords::tr(
             "There is no checkpoint yet: mend the cause, then start it anew from "
             "New run.");
+    const auto& attempts = detail.history.attempts;
+    const int code =
+        attempts.empty() || !attempts.back().ended ? 0 : attempts.back().ended->exitCode;
+    if (code == static_cast<int>(ExitCode::kNonFinite) ||
+        code == static_cast<int>(ExitCode::kSpiked))
+        return RunDetailWords::tr("A resume would meet the same. Under Checkpoints, choose one "
+                                  "from before it and Branch a new run, with a smaller learning "
+                                  "rate, say.");
     return RunDetailWords::tr("Fix the cause, then Resume goes on from the checkpoint of step %1.")
         .arg(formatCount(kept->saved.step));
 }
@@ -123,6 +133,8 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.requested = reader.requestedCommands(id);
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);
+    if (const auto spec = parseRunSpec(reader.specToml(id), id.toStdString()))
+        detail.writesSamples = writesSamples(*spec);
     if (const auto* newest = newestLiving(detail.history.checkpoints);
         newest && canResume(detail.run->state)) {
         std::vector<std::string> notes{partWords(detail.run->nodes, detail.wholePlaces),

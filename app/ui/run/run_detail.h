@@ -26,6 +26,7 @@ struct RunDetail {
     std::vector<StoredRank> ranks;
     std::vector<RunNode> wholePlaces;       ///< see StoreReader
     std::optional<ResumePoint> resumePoint; ///< nullopt: it cannot be resumed
+    bool writesSamples = true;              ///< by its spec
 };
 
 /// Worker thread.

@@ -281,7 +281,8 @@ QString RunPage::manualTopic() const {
 std::vector<QPushButton*> RunPage::buttons() const {
     std::vector<QPushButton*> buttons = m_actions->offered();
     for (int tab = 0; tab < kTabCount; ++tab)
-        buttons.push_back(qobject_cast<QPushButton*>(m_tabs->button(tab)));
+        if (!m_tabs->button(tab)->isHidden())
+            buttons.push_back(qobject_cast<QPushButton*>(m_tabs->button(tab)));
     return buttons;
 }
 
@@ -318,6 +319,9 @@ void RunPage::apply(const RunDetail& detail) {
     m_detail = detail;
     showState();
     showFigures();
+    m_tabs->button(kSamples)->setVisible(detail.writesSamples);
+    if (!detail.writesSamples && m_stack->currentIndex() == kSamples)
+        showTab(kCharts);
     m_charts->show(detail);
     m_ranks->show(detail, m_live);
     m_logs->show(detail);
@@ -413,7 +417,7 @@ void RunPage::showFigures() {
     if (run.validationLoss && figures.bestStep)
         best = tr("best validation %1 at %2")
                    .arg(formatFigure(*run.validationLoss), formatCount(*figures.bestStep));
-    m_figures[kLoss]->show(run.loss ? formatFigure(*run.loss) : kAbsent, best);
+    m_figures[kLoss]->show(formatKnown(run.loss), best);
     m_figures[kThroughput]->setCaption(throughputWord(figures.throughputMetric));
     m_figures[kThroughput]->show(
         figures.throughput > 0 ? formatCompact(figures.throughput) : kAbsent,
@@ -423,8 +427,8 @@ void RunPage::showFigures() {
     m_figures[kStepTime]->show(
         figures.stepMs > 0 ? formatMilliseconds(figures.stepMs) : kAbsent,
         figures.stepMs <= 0 ? QString()
-        : run.ranks > 1 ? tr("%1 waits for other ranks").arg(formatPercent(figures.allreduceShare))
-                        : tr("one rank, no all-reduce"));
+        : run.ranks > 1     ? tr("%1 in all-reduce").arg(formatPercent(figures.allreduceShare))
+                            : tr("one rank, no all-reduce"));
     showSlowestFigure();
 }
 

@@ -57,9 +57,9 @@ void SamplesTab::buildUi() {
     m_stack = new QStackedWidget;
     m_stack->addWidget(content);
     m_stack->addWidget(
-        new EmptyState(tr("No sample yet"), tr("A model of text writes a few lines at each "
-                                               "validation; they come to stand here. A model "
-                                               "of pictures writes none.")));
+        new EmptyState(tr("No sample yet"), tr("The model writes a few lines at each validation, "
+                                               "and whenever a sample is asked for; they come to "
+                                               "stand here.")));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_stack);

@@ -17,6 +17,7 @@ namespace rm {
 namespace {
 
 constexpr int kSpacing = 10;
+constexpr int kLeastFacts = 120; ///< likewise of the line of facts
 constexpr int kLeastTitle = 160; ///< a longer one is cut before the actions go below it
 
 /// Rows of as many items as fit, each ending at the right.
@@ -151,7 +152,9 @@ bool PageHeader::event(QEvent* event) {
 void PageHeader::placeActions() {
     const int chip = m_chip->isHidden() ? 0 : m_chip->sizeHint().width() + kSpacing;
     const int title = std::min(m_title->sizeHint().width(), kLeastTitle);
-    const bool fits = title + chip + 2 * kSpacing + m_actions->sizeHint().width() <= width();
+    const int facts = std::min(m_facts->sizeHint().width(), kLeastFacts);
+    const bool fits =
+        title + chip + facts + 3 * kSpacing + m_actions->sizeHint().width() <= width();
     m_parts->setDirection(fits ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
 

@@ -5,8 +5,11 @@
 #include "app/ui/widgets/label.h"
 
 #include <QAbstractButton>
+#include <QAbstractSpinBox>
 #include <QApplication>
+#include <QComboBox>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QMouseEvent>
 
 #include <algorithm>
@@ -83,23 +86,41 @@ void Toast::place() {
     move(freePlace());
 }
 
-/// The lowest place in the middle, at the right or at the left where it covers no button; at the
-/// foot if there is none.
-QPoint Toast::freePlace() const {
+template <class Widget>
+std::vector<QRect> Toast::placesOf() const {
     const QWidget* window = parentWidget();
-    std::vector<QRect> taken;
-    for (const auto* button : window->findChildren<QAbstractButton*>())
-        if (button->isVisible() && button->window() == window && !isAncestorOf(button))
-            taken.emplace_back(button->mapTo(window, QPoint()), button->size());
+    std::vector<QRect> places;
+    for (const auto* widget : window->findChildren<Widget*>())
+        if (widget->isVisible() && widget->window() == window && !isAncestorOf(widget))
+            places.emplace_back(widget->mapTo(window, QPoint()), widget->size());
+    return places;
+}
+
+/// Where it covers neither a button nor a field, else no button, else at the foot.
+QPoint Toast::freePlace() const {
+    const std::vector<QRect> buttons = placesOf<QAbstractButton>();
+    std::vector<QRect> taken = buttons;
+    for (const auto& fields :
+         {placesOf<QLineEdit>(), placesOf<QComboBox>(), placesOf<QAbstractSpinBox>()})
+        taken.insert(taken.end(), fields.begin(), fields.end());
+    const QWidget* window = parentWidget();
+    const QPoint foot((window->width() - width()) / 2, window->height() - height() - size::kPageY);
+    const auto beside = placeBeside(taken);
+    return beside ? *beside : placeBeside(buttons).value_or(foot);
+}
+
+/// The lowest place in the middle, at the right or at the left that covers none of these.
+std::optional<QPoint> Toast::placeBeside(const std::vector<QRect>& taken) const {
+    const QWidget* window = parentWidget();
     const int right = window->width() - width() - size::kPageX;
     const QPoint foot((window->width() - width()) / 2, window->height() - height() - size::kPageY);
     for (int y = foot.y(); y >= size::kPageY; y -= size::kGrid)
         for (const int x : {foot.x(), right, size::kPageX}) {
-            const QRect place(QPoint(x, y), size());
+            const QRect place(QPoint(x, y), QWidget::size());
             if (std::ranges::none_of(taken, [&](const QRect& r) { return r.intersects(place); }))
                 return place.topLeft();
         }
-    return foot;
+    return std::nullopt;
 }
 
 void Toast::vanish() {

@@ -6,6 +6,8 @@
 #include <QTimer>
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 class QLabel;
 class QPushButton;
@@ -13,7 +15,7 @@ class QPushButton;
 namespace rm {
 
 /// A message over a window that says what happened and offers to undo it, at the foot or where else
-/// it covers no button. It disappears after ten seconds, or by a click.
+/// it covers no button and no field. It disappears after ten seconds, or by a click.
 class Toast : public QFrame {
     Q_OBJECT
 public:
@@ -34,6 +36,9 @@ private:
     void vanish(); ///< and gives the focus back
     void place();
     QPoint freePlace() const;
+    template <class Widget>
+    std::vector<QRect> placesOf() const;
+    std::optional<QPoint> placeBeside(const std::vector<QRect>& taken) const;
 
     QLabel* m_text;
     QPushButton* m_action;

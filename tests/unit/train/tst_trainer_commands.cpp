@@ -270,6 +270,18 @@ private Q_SLOTS:
             QVERIFY(!run.series(0, phase).contains(0)); // what a sample waits for is no step's
     }
 
+    void aSampleThatNoneWritesIsRefused() {
+        RunSpec spec = endlessSpec();
+        spec.validation.sampleTokens = 0;
+        TrainerRun run;
+        run.start(spec, 1);
+        QVERIFY(run.post(command("s", CommandKind::kSample)));
+        const auto answer = run.applied("s");
+        QVERIFY(answer && !answer->ok);
+        QVERIFY2(answer->message.find("validation.sample_tokens is 0") != std::string::npos,
+                 answer->message.c_str());
+    }
+
     void wrongCommandIsRefusedAndTrainingGoesOn_data() {
         QTest::addColumn<QString>("key");
         QTest::addColumn<QString>("value");

@@ -33,8 +33,8 @@ std::string leftOut(int64_t step, int64_t skips, int64_t steps, const char* whic
 
 Ending endingOf(const std::string& cause) {
     return {ExitCode::kNonFinite,
-            cause + "; resume from an earlier checkpoint with a smaller optimizer.lr or "
-                    "more schedule.warmup_steps"};
+            cause + "; a resume would meet the same: branch from an earlier checkpoint with a "
+                    "smaller optimizer.lr or more schedule.warmup_steps"};
 }
 
 } // namespace

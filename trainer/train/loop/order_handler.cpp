@@ -4,6 +4,7 @@
 #include "shared/checkpoint/reasons.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 #include "trainer/train/loop/checkpointer.h"
 #include "trainer/train/loop/non_finite_guard.h"
@@ -135,6 +136,7 @@ void OrderHandler::apply(const Order& order) {
         validate();
         break;
     case CommandKind::kSample:
+        done = refuseWithoutSamples();
         m_validator.sample();
         break;
     case CommandKind::kSet:
@@ -148,6 +150,16 @@ void OrderHandler::apply(const Order& order) {
     if (!done)
         message = done.error().message;
     m_control.report(m_training.step, done.has_value(), message);
+}
+
+Result<void> OrderHandler::refuseWithoutSamples() const {
+    const RunSpec& spec = m_training.spec;
+    if (writesSamples(spec))
+        return {};
+    return fail(ErrorCode::kInvalid,
+                spec.validation.sampleTokens == 0
+                    ? "validation.sample_tokens is 0, so no sample is written"
+                    : "a model of the type " + spec.model.type + " writes no samples");
 }
 
 void OrderHandler::checkpoint() {

@@ -43,6 +43,7 @@ private:
     Result<std::optional<Ending>> saveAndEnd(const char* reason, ExitCode code);
     void apply(const Order& order);
     std::string set(const LiveSettings& settings);
+    Result<void> refuseWithoutSamples() const;
     void checkpoint();
     void validate();
     bool isHeld() const { return m_holdAt && *m_holdAt <= m_training.step; }

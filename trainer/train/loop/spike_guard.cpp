@@ -79,7 +79,7 @@ Result<std::optional<Ending>> SpikeGuard::act(const Figures& at, const std::stri
     const std::string cause = "train step " + std::to_string(at.step) + ": " + what;
     if (policy == "stop")
         return Ending{ExitCode::kSpiked,
-                      cause + "; train.on_spike = \"stop\" ended the run: resume from an earlier "
+                      cause + "; train.on_spike = \"stop\" ended the run: branch from an earlier "
                               "checkpoint, with a smaller optimizer.lr or other samples"};
     if (policy != "rollback") {
         warn(at, cause);
@@ -94,7 +94,7 @@ Result<std::optional<Ending>> SpikeGuard::act(const Figures& at, const std::stri
         break;
     case Rollback::Outcome::kUseless:
         return Ending{ExitCode::kSpiked,
-                      cause + "; going back to a checkpoint did not help several times: resume "
+                      cause + "; going back to a checkpoint did not help several times: branch "
                               "from an earlier one, with a smaller optimizer.lr"};
     }
     return std::nullopt;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/validator.h"
 
+#include "shared/spec/schema.h"
+
 #include <cmath>
 #include <cstdio>
 
@@ -60,7 +62,7 @@ std::optional<double> Validator::measure() {
 }
 
 void Validator::sample() {
-    if (!m_training.world.isFirst() || m_training.spec.validation.sampleTokens == 0)
+    if (!m_training.world.isFirst() || !writesSamples(m_training.spec))
         return;
     m_training.board.setPhase(Phase::kValidation);
     m_training.sync.settle();
