@@ -40,7 +40,7 @@ namespace {
 constexpr int kTwoColumns = 1000; ///< page width; if narrower, the side stands below the charts
 constexpr int kSideLeast = 380, kSideMost = 560;
 constexpr int kFirstChartLeast = 320; ///< height
-constexpr int kKeyWidth = 230;
+constexpr int kKeyWidth = 300;
 constexpr int kSliderTop = 99;
 constexpr int kSliderWidth = 110;
 constexpr int kPointsPerPixel = 2;
@@ -105,6 +105,7 @@ std::vector<std::pair<std::string, std::vector<Curve>>> readCurves(StoreReader& 
         for (size_t at = 0; at < query.metrics.size(); ++at) {
             Curve curve = readLine(reader, run.query, query.metrics[at]);
             curve.brief = run.name;
+            curve.isRawNamed = false; // names of runs need the room
             curve.colour = run.style.colour;
             curve.dash = run.style.dash;
             answer[at].second.push_back(std::move(curve));
@@ -255,6 +256,10 @@ void ComparePage::wire() {
     connect(m_axis, &QComboBox::currentIndexChanged, this, &ComparePage::resetZoom);
     connect(m_log, &QPushButton::toggled, &m_curvePuller, &Puller::request);
     connect(m_all, &QPushButton::toggled, this, &ComparePage::showTables);
+    connect(&Theme::instance(), &Theme::changed, this, [this] {
+        if (m_comparison)
+            showLineage(); // the pieces of lines in it have a colour
+    });
     auto* menu = new QMenu(m_add);
     menu->setObjectName("addComparedMenu");
     connect(m_add, &QPushButton::clicked, this, [this, menu] {
@@ -429,7 +434,9 @@ void ComparePage::showTables() {
         model.show(m_comparison->runs, std::move(rows));
         std::vector<int> widths(1 + m_comparison->runs.size(), kCellWidth);
         widths.front() = kTitleWidth;
+        widths.back() = 0; // what is left
         table.setColumnWidths(widths);
+        table.setFixedHeight(table.sizeHint().height());
     };
     const auto differing = differenceRows(*m_comparison, false);
     const auto every = differenceRows(*m_comparison, true);
@@ -453,8 +460,14 @@ void ComparePage::showLineage() {
                 kSeparator + tr("from %1 of %2, which is not among them")
                                  .arg(formatCount(run.parentStep),
                                       run.parentName.isEmpty() ? run.parentRun : run.parentName);
-        auto* line = new ElidedLabel(words, "bodySecondary");
-        line->setContentsMargins(depth * kIndent, 0, 0, 0);
+        auto* key = new QLabel;
+        key->setPixmap(runSwatch(runStyle(at)));
+        auto* line = new QWidget;
+        auto* row = new QHBoxLayout(line);
+        row->setContentsMargins(depth * kIndent, 0, 0, 0);
+        row->setSpacing(2 * size::kGrid);
+        row->addWidget(key);
+        row->addWidget(new ElidedLabel(words, "bodySecondary"), 1);
         m_lineage->addWidget(line);
     });
 }

@@ -7,7 +7,6 @@
 #include "app/ui/widgets/cell_delegate.h"
 
 #include <QPainter>
-#include <QPixmap>
 
 #include <algorithm>
 
@@ -19,16 +18,6 @@ constexpr int kSwatchWidth = 14, kSwatchHeight = 10;
 
 QString text(const std::string& utf8) {
     return QString::fromStdString(utf8);
-}
-
-/// A piece of the run's line.
-QPixmap swatch(const RunStyle& style) {
-    QPixmap pixmap(kSwatchWidth, kSwatchHeight);
-    pixmap.fill(Qt::transparent);
-    QPainter painter(&pixmap);
-    painter.setPen(QPen(colours().series[static_cast<size_t>(style.colour)], 3, style.dash));
-    painter.drawLine(0, kSwatchHeight / 2, kSwatchWidth, kSwatchHeight / 2);
-    return pixmap;
 }
 
 QString figure(const MetricDef& metric, double value) {
@@ -70,6 +59,15 @@ RunStyle runStyle(size_t place) {
     const size_t colours = rm::colours().series.size();
     return {static_cast<int>(place % colours),
             (place / colours) % 2 == 0 ? Qt::SolidLine : Qt::DashLine};
+}
+
+QPixmap runSwatch(const RunStyle& style) {
+    QPixmap pixmap(kSwatchWidth, kSwatchHeight);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    painter.setPen(QPen(colours().series[static_cast<size_t>(style.colour)], 3, style.dash));
+    painter.drawLine(0, kSwatchHeight / 2, kSwatchWidth, kSwatchHeight / 2);
+    return pixmap;
 }
 
 ComparisonTable::ComparisonTable(const QString& title, bool marksSame, QObject* parent)
@@ -145,7 +143,7 @@ QVariant ComparisonTable::headerData(int section, Qt::Orientation orientation, i
         return name;
     if (role == Qt::ToolTipRole)
         return asPlain(name);
-    return role == Qt::DecorationRole ? swatch(runStyle(static_cast<size_t>(section - 1)))
+    return role == Qt::DecorationRole ? runSwatch(runStyle(static_cast<size_t>(section - 1)))
                                       : QVariant();
 }
 

@@ -4,7 +4,7 @@
 #include "app/core/compare/comparison.h"
 
 #include <QAbstractTableModel>
-#include <QColor>
+#include <QPixmap>
 
 #include <optional>
 #include <vector>
@@ -17,6 +17,8 @@ struct RunStyle {
     Qt::PenStyle dash = Qt::SolidLine;
 };
 RunStyle runStyle(size_t place);
+/// A piece of the run's line.
+QPixmap runSwatch(const RunStyle& style);
 
 /// Rows of what several runs have, a column for each run under its name and colour. A value that is
 /// that of the first run is "=", where this is wanted.

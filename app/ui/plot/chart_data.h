@@ -27,6 +27,7 @@ struct Curve {
     Qt::PenStyle dash = Qt::SolidLine;
     QVector<double> x = {}, y = {};
     QVector<double> raw = {};                 ///< faint under y, which is smoothed; empty: none
+    bool isRawNamed = true;                   ///< the legend has its value, too
     QVector<double> low = {}, high = {};      ///< band around y; empty: none
     QVector<int> lowRank = {}, highRank = {}; ///< the ranks of low and high; empty: of y itself
     QVector<double> steps = {};               ///< of each x, for the read-out

@@ -465,7 +465,7 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
     if (!curve.lowRank.isEmpty())
         add(tr("rank %1").arg(curve.lowRank[at]), curve.low[at], {});
     add(curve.brief, curve.y[at], colour);
-    if (!curve.raw.isEmpty())
+    if (!curve.raw.isEmpty() && curve.isRawNamed)
         add(tr("raw"), curve.raw[at], faded(colour, 2 * kRawAlpha));
     if (!curve.highRank.isEmpty())
         add(tr("rank %1").arg(curve.highRank[at]), curve.high[at], {});
