@@ -100,6 +100,7 @@ void TestComparePage::runsThatAreChosenAreCompared() {
 }
 
 void TestComparePage::eachRunHasItsLineInEachChart() {
+    m_demo->window().resize(1440, 2400); // charts out of sight are not read
     compare({kFinishedRun, kFailedRun, kPausedRun});
     QTRY_COMPARE(loss()->curves().size(), 3u);
     QSet<int> colours;

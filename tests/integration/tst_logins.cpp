@@ -321,9 +321,12 @@ void tst_logins::jumpHostThatLetsNobodyPassIsNamed() {
 }
 
 void tst_logins::aNodeThatItsJumpHostDoesNotReachIsNamed() {
-    configureJump(m_bed->server(0).port()); // and nothing serves node 1
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
+    const QStringList add = addCommand("far");
+    m_server->stop();
+    configureJump(m_bed->server(0).port());
     writeSshFile("known_hosts", m_bed->server(0).knownHostsLine() + '\n');
-    const CliResult added = cli().run(addCommand("far"));
+    const CliResult added = cli().run(add);
     QCOMPARE(added.exitCode, static_cast<int>(ExitCode::kUnavailable));
     QVERIFY2(added.err.contains("the jump host let us in, but reached nothing there") &&
                  added.err.contains("Connection refused"),

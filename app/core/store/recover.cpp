@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace rm {
@@ -150,14 +151,16 @@ private:
         });
     }
 
-    /// False: damage was met. Throws what is none.
+    /// False: damage was met, as where the file was cut before the table's first page, which is
+    /// "no such table" then. Throws what is none.
     template <class Read>
     static bool readable(const Read& read) {
         try {
             read();
             return true;
         } catch (const SQLite::Exception& exception) {
-            if ((exception.getErrorCode() & 0xff) != SQLITE_CORRUPT)
+            const bool isCut = std::string_view(exception.what()).starts_with("no such table");
+            if ((exception.getErrorCode() & 0xff) != SQLITE_CORRUPT && !isCut)
                 throw;
             return false;
         }
