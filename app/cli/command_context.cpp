@@ -97,9 +97,9 @@ Result<void> CommandContext::open(bool needsNodes) {
 }
 
 bool CommandContext::canOnlyRead(const Error& error) const {
-    const bool isUnwritable =
-        isOnReadOnlyDisk(m_paths.data.toStdString()) || error.code == ErrorCode::kExhausted;
-    return isUnwritable && QFile::exists(m_paths.database());
+    const std::string database = m_paths.database().toStdString();
+    const bool isFull = error.code == ErrorCode::kExhausted && isOnFullDisk(database);
+    return (isFull || isOnReadOnlyDisk(database)) && QFile::exists(m_paths.database());
 }
 
 void CommandContext::onlyRead(const Error& error) {

@@ -206,26 +206,64 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
     }
 }
 
-int runRuns(CommandContext& context, const std::string& wanted) {
-    const auto filter = parseRunFilter(wanted);
-    const auto known = filter ? checkKeys(*filter) : tl::unexpected(filter.error());
-    if (!known)
-        return printError(context, known.error());
+struct RunsOptions {
+    std::string filter;
+    std::vector<std::string> columns; ///< keys of parseValueKey()
+};
+
+/// The runs that are wanted, and what they have for the columns.
+struct WantedRuns {
+    std::vector<RunSummary> runs;
+    RunValues::Table values;
+    bool areThereAny = false; ///< also such as are not wanted
+};
+
+WantedRuns wantedRuns(StoreReader& reader, const RunFilter& filter,
+                      const std::vector<std::string>& columns) {
+    WantedRuns wanted{reader.runs(), {}, false};
+    wanted.areThereAny = !wanted.runs.empty();
+    RunValues values;
+    wanted.runs = filtered(filter, std::move(wanted.runs), reader, values);
+    wanted.values = values.valuesOf(reader, wanted.runs, columns);
+    return wanted;
+}
+
+Result<RunFilter> readFilter(const RunsOptions& options) {
+    RM_ASSIGN_OR_RETURN(auto filter, parseRunFilter(options.filter));
+    RM_RETURN_IF_ERROR(checkKeys(filter));
+    for (const std::string& column : options.columns)
+        RM_RETURN_IF_ERROR(parseValueKey(column));
+    return filter;
+}
+
+nlohmann::ordered_json jsonOf(const WantedRuns& wanted) {
+    auto runs = arrayOf(wanted.runs);
+    for (size_t at = 0; at < wanted.runs.size(); ++at)
+        if (const auto values = wanted.values.find(wanted.runs[at].id);
+            values != wanted.values.end())
+            runs[at]["values"] = values->second;
+    return runs;
+}
+
+int runRuns(CommandContext& context, const RunsOptions& options) {
+    const auto filter = readFilter(options);
+    if (!filter)
+        return printError(context, filter.error());
     context.catchUp();
     const auto reader = context.reader();
     if (!reader)
         return printError(context, reader.error());
-    auto runs = (*reader)->runs();
-    const bool isNone = runs.empty();
-    RunValues values;
-    runs = filtered(*filter, std::move(runs), **reader, values);
+    // Not in this thread, which may be serving other terminals.
+    WantedRuns wanted =
+        await(QtConcurrent::run([&] { return wantedRuns(**reader, *filter, options.columns); }));
+    std::vector<RunSummary>& runs = wanted.runs;
     for (RunSummary& run : runs)
         context.noteLinks(run);
     if (context.json()) {
-        printJson(arrayOf(runs));
+        printJson(jsonOf(wanted));
         return 0;
     }
-    if (runs.empty() && !isNone) {
+    if (runs.empty() && wanted.areThereAny) {
         std::cout << "No run is so." << std::endl;
         return 0;
     }
@@ -238,6 +276,14 @@ int runRuns(CommandContext& context, const std::string& wanted) {
         {"RUN", "NAME", "STATE", "STEP", "LOSS", "VALIDATION", "NODES", "CREATED"}};
     for (const RunSummary& run : runs)
         rows.push_back(row(run));
+    for (const std::string& column : options.columns) {
+        rows.front().push_back(oneLine(column));
+        for (size_t at = 0; at < runs.size(); ++at) {
+            const auto& values = wanted.values[runs[at].id];
+            const auto value = values.find(column);
+            rows[at + 1].push_back(value == values.end() ? "-" : oneLine(value->second));
+        }
+    }
     addParents(rows, runs);
     std::cout << formatTable(rows) << std::flush;
     return 0;
@@ -474,12 +520,16 @@ void addLists(CommandLine& line) {
     recipeCommand->add_option("RECIPE", recipe,
                               "The one to print, as the beginning of a spec of your own");
 
-    auto& filter = line.keep<std::string>();
+    auto& listed = line.keep<RunsOptions>();
     auto* runs = line.add("runs", "List the runs, newest first",
-                          [&filter](CommandContext& context) { return runRuns(context, filter); });
+                          [&listed](CommandContext& context) { return runRuns(context, listed); });
     line.mayOnlyRead(*runs);
-    runs->add_option("--filter", filter,
+    runs->add_option("--filter", listed.filter,
                      "Words and conditions: \"baseline loss<3 lr>=1e-3 tag:wmt state:failed\"");
+    runs->add_option("--columns", listed.columns,
+                     "Settings and metrics as further columns: lr,best:validation/loss")
+        ->delimiter(',')
+        ->allow_extra_args(false);
 
     auto& shown = line.keep<std::string>();
     line.mayOnlyRead(

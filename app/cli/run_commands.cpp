@@ -229,10 +229,14 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
         std::cerr << oneLine(words) << std::endl;
     for (const std::string& damage : damages)
         std::cerr << "warning: " << oneLine(damage) << std::endl;
-    if (interruption.isRequested()) { // this command had not returned yet
-        context.engine().ask(CommandRequest{run, CommandKind::kKill});
+    const auto now = context.resolve(run.toStdString());
+    if (interruption.isRequested() && now && now->state == RunStateKind::kPreparing) {
+        await(context.engine().ask(CommandRequest{run, CommandKind::kKill}));
         return watchRun(context, run);
     }
+    if (interruption.isRequested())
+        std::cerr << "The run goes on. Come back with: ringmaster attach " << run.toStdString()
+                  << std::endl;
     if (context.json())
         printJson({{"id", run.toStdString()}, {"damaged", damages}, {"warnings", warnings}});
     else
@@ -240,7 +244,7 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
                   << startedText(context.resolve(run.toStdString()).value_or(RunSummary()),
                                  context.engine().live(run))
                   << "; follow it with: ringmaster attach " << run.toStdString() << std::endl;
-    return 0;
+    return interruption.isRequested() ? interruption.exitCode() : 0;
 }
 
 Result<StoredCheckpoint> restoredCheckpoint(StoreReader& reader, const RunSummary& run,

@@ -153,7 +153,13 @@ std::optional<size_t> endOfUtf8(std::string_view text) {
                               : lead >= 0xe0 && lead < 0xf0 ? 3
                               : lead >= 0xf0 && lead < 0xf5 ? 4
                                                             : 0;
-        if (length == 0)
+        // No letter is written longer than it must be, and none lies among the surrogates or beyond
+        // the last one.
+        const auto second = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0u;
+        const bool isWrong =
+            second != 0 && ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+                            (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f));
+        if (length == 0 || isWrong)
             return at;
         for (size_t more = 1; more < length && at + more < text.size(); ++more)
             if ((static_cast<unsigned char>(text[at + more]) & 0xc0) != 0x80)

@@ -24,6 +24,12 @@ Result<void> visitDataFiles(const std::string& folder,
 /// The same as a list, sorted by bytes.
 Result<std::vector<std::string>> dataFiles(const std::string& folder);
 
+/// What becomes of what a person names and is not read.
+enum class Others {
+    kRefused, ///< by name
+    kLeftOut  ///< of a run that goes on, which has trained without it already
+};
+
 /// Why a file that begins so is not text, with what to do: "it is compressed by gzip: unpack it
 /// first". Empty: it may be text. `head` should have some thousand bytes, or the whole file.
 std::string whyNotText(std::string_view head);

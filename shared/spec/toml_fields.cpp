@@ -331,14 +331,27 @@ std::string writeTomlFields(std::span<const TomlField> fields) {
     return text;
 }
 
-std::string plainNumber(double number) {
+namespace {
+
+template <class Number>
+std::string shortestText(Number number) {
     constexpr double kLeastFixed = 1e-6, kMostFixed = 1e16;
-    const double size = std::abs(number);
+    const double size = std::abs(static_cast<double>(number));
     const bool fixed = size == 0 || (size >= kLeastFixed && size < kMostFixed);
     char text[64];
     return {text, std::to_chars(text, text + sizeof text, number,
                                 fixed ? std::chars_format::fixed : std::chars_format::scientific)
                       .ptr};
+}
+
+} // namespace
+
+std::string plainNumber(double number) {
+    return shortestText(number);
+}
+
+std::string plainFloat(float number) {
+    return shortestText(number);
 }
 
 namespace {

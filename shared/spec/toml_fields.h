@@ -32,6 +32,8 @@ std::string writeTomlFields(std::span<const TomlField> fields);
 
 /// The shortest text that reads back as `number`, as people write it: "0.0003", "1000", "1e-08".
 std::string plainNumber(double number);
+/// The same of what was measured and is stored as a float: "0.7", not "0.699999988".
+std::string plainFloat(float number);
 
 /// The line with more dots between separators than any key or number has; 0: none. toml++ limits
 /// how deeply lists and inline tables are nested, but not the tables of a dotted key, and overflows

@@ -12,6 +12,8 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QTest>
@@ -35,6 +37,8 @@ private Q_SLOTS:
     void aDeletedRunLeaves();
     void severalRunsAreDeletedAndComeBack();
     void sixteenAreTheMost();
+    void settingsAndMetricsAreColumns();
+    void conditionsFilterTheRuns();
 
 private:
     template <class T>
@@ -204,6 +208,44 @@ void TestComparePage::sixteenAreTheMost() {
     for (size_t place = 0; place < ComparePage::kMostRuns; ++place)
         styles << std::pair(runStyle(place).colour, static_cast<int>(runStyle(place).dash));
     QCOMPARE(styles.size(), static_cast<qsizetype>(ComparePage::kMostRuns));
+}
+
+void TestComparePage::settingsAndMetricsAreColumns() {
+    auto* table = find<Table>("runsTable");
+    const int before = table->model()->columnCount();
+    find<QPushButton>("chooseColumns")->click();
+    QTRY_VERIFY(find<QListWidget>("columnList"));
+    auto* list = find<QListWidget>("columnList");
+    QTRY_VERIFY(!list->findItems("best:validation/loss", Qt::MatchExactly).isEmpty());
+    find<QLineEdit>("findColumn")->setText("optimizer.lr");
+    for (const char* key : {"optimizer.lr", "best:validation/loss"})
+        list->findItems(key, Qt::MatchExactly).front()->setCheckState(Qt::Checked);
+    QVERIFY(list->findItems("train.steps", Qt::MatchExactly).front()->isHidden());
+    find<QPushButton>("showColumns")->click();
+    QTRY_COMPARE(table->model()->columnCount(), before + 2);
+    const auto row = static_cast<int>(ids().indexOf(kFinishedRun));
+    const auto cell = [&](int column) { return table->model()->index(row, column).data(); };
+    QTRY_COMPARE(cell(before).toString(), QString("0.001"));
+    QVERIFY2(cell(before + 1).toString().startsWith("1.7"),
+             qPrintable(cell(before + 1).toString()));
+    QCOMPARE(table->model()->headerData(before, Qt::Horizontal).toString(), QString("lr"));
+    MainWindow again(m_demo->engine(), m_demo->fleet(), m_demo->paths()); // they are kept
+    QCOMPARE(again.findChild<Table*>("runsTable")->model()->columnCount(), before + 2);
+}
+
+void TestComparePage::conditionsFilterTheRuns() {
+    auto* filter = find<QLineEdit>("runsFilter");
+    filter->setText("loss < 1");
+    QTRY_COMPARE(ids(), QStringList{kPicturesRun});
+    filter->setText("train.steps >= 4000 tag:wmt");
+    QTRY_COMPARE(ids(), QStringList{kRunningRun});
+    filter->setText("learning_rat < 1");
+    QTRY_VERIFY(filter->property("invalid").toBool());
+    QVERIFY2(filter->toolTip().contains("learning_rat"), qPrintable(filter->toolTip()));
+    QCOMPARE(ids(), QStringList{kRunningRun}); // as it was
+    filter->clear();
+    QTRY_COMPARE(ids().size(), 6);
+    QVERIFY(!filter->property("invalid").toBool());
 }
 
 QTEST_MAIN(TestComparePage)

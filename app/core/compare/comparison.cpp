@@ -3,8 +3,10 @@
 
 #include "app/core/findings/text.h"
 #include "app/core/runs/live_spec.h"
+#include "app/core/store/run_metrics.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
+#include "shared/spec/toml_fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,16 +39,6 @@ std::string parentOf(const RunSummary& run) {
                {{"parent", name.toStdString()}, {"step", std::to_string(run.parentStep)}});
 }
 
-/// What all its steps took together.
-double secondsTrained(StoreReader& reader, const RunSummary& run) {
-    double ms = 0;
-    const SeriesKey key{metricName(metric::kTrainStepMs), 0};
-    for (const Bucket& bucket : reader.buckets(run.id, key, 0, kAllSteps, kBuckets))
-        if (bucket.count > 0)
-            ms += static_cast<double>(bucket.mean) * static_cast<double>(bucket.count);
-    return ms / 1000;
-}
-
 /// The first point of the series in those steps that has the value.
 int64_t stepOf(StoreReader& reader, const QString& run, const SeriesKey& key, const Bucket& within,
                float value) {
@@ -72,9 +64,11 @@ std::optional<MetricExtent> extentOf(StoreReader& reader, const QString& run,
     }
     if (!last)
         return std::nullopt;
-    return MetricExtent{last->last,
-                        least->min,
-                        most->max,
+    // What is stored is a float; as a double it would have digits that nobody measured.
+    const auto asMeasured = [](float value) { return std::stod(plainFloat(value)); };
+    return MetricExtent{asMeasured(last->last),
+                        asMeasured(least->min),
+                        asMeasured(most->max),
                         last->lastStep,
                         stepOf(reader, run, key, *least, least->min),
                         stepOf(reader, run, key, *most, most->max)};
@@ -145,13 +139,17 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
             row("parent", "run.fact-parent", &parentOf)};
 }
 
-std::vector<ComparedValue> settingsOf(const std::vector<RunSpec>& specs) {
+/// Of a spec that cannot be read nothing is known.
+std::vector<ComparedValue> settingsOf(const std::vector<std::optional<RunSpec>>& specs) {
     std::vector<ComparedValue> settings;
     for (const SchemaRow& field : schemaRows()) {
         ComparedValue row{std::string(field.key), std::string(field.label)};
-        for (const RunSpec& spec : specs)
-            row.values.push_back(usesField(spec, field) ? valueText(field, spec) : std::string());
-        if (std::ranges::any_of(specs, [&](const RunSpec& spec) { return usesField(spec, field); }))
+        const auto isUsed = [&](const std::optional<RunSpec>& spec) {
+            return spec && usesField(*spec, field);
+        };
+        for (const auto& spec : specs)
+            row.values.push_back(isUsed(spec) ? valueText(field, *spec) : std::string());
+        if (std::ranges::any_of(specs, isUsed))
             settings.push_back(std::move(row));
     }
     return settings;
@@ -174,21 +172,22 @@ int64_t bestStepOf(const MetricDef& metric, const MetricExtent& extent) {
 }
 
 Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs) {
+    const auto snapshot = reader.snapshot();
     Comparison comparison;
-    std::vector<RunSpec> specs;
+    std::vector<std::optional<RunSpec>> specs;
     for (const QString& id : runs) {
         const auto run = reader.run(id);
         if (!run)
             return fail(ErrorCode::kNotFound,
                         say("run.compare-not-stored", {{"run", id.toStdString()}}));
-        RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader.specToml(id), id.toStdString()));
+        auto spec = parseRunSpec(reader.specToml(id), id.toStdString());
         comparison.runs.push_back(*run);
-        specs.push_back(std::move(spec));
+        specs.push_back(spec ? std::optional(std::move(*spec)) : std::nullopt);
     }
     comparison.facts = factsOf(reader, comparison.runs);
     comparison.settings = settingsOf(specs);
     for (const RunSummary& run : comparison.runs)
-        comparison.secondsTrained.push_back(secondsTrained(reader, run));
+        comparison.secondsTrained.push_back(stepTimes(reader, run.id).ms / 1000);
     for (MetricDef& def : metricsOf(reader, comparison.runs)) {
         ComparedMetric metric{std::move(def)};
         for (const QString& id : runs)

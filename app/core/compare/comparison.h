@@ -50,11 +50,12 @@ struct Comparison {
     std::vector<ComparedValue> facts;    ///< state, steps, nodes, runtime and such
     std::vector<double> secondsTrained;  ///< what all steps took together
     std::vector<ComparedValue> settings; ///< the keys of the spec that one of them uses, by schema
-    std::vector<ComparedMetric> metrics; ///< those that one of them reported, main ones first
+    /// Those that one of them reported: Ringmaster's as its registry has them, then the runs' own.
+    std::vector<ComparedMetric> metrics;
 };
 
-/// Reads what is stored of the runs, which are ids. kNotFound: one of them is not there; kCorrupt:
-/// a spec cannot be read. Worker thread: it takes some milliseconds a run.
+/// Reads what is stored of the runs, which are ids. kNotFound: one of them is not there. Worker
+/// thread: it takes some milliseconds a run.
 Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs);
 
 } // namespace rm

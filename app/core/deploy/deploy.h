@@ -77,8 +77,8 @@ struct LocalTree {
 /// `runtime`: "cpu" or a Runtime's name.
 Result<LocalTree> trainerBundle(const std::string& runtime);
 
-/// Under which names dataTree() has these paths, each once: "corpus", "2-corpus"; of catalogues
-/// with the folders that tell their language, "it/LC_MESSAGES/x.mo".
+/// Under which names dataTree() has these paths, none within another: "corpus", "2/corpus"; of
+/// catalogues with the folders that tell their language, "it/LC_MESSAGES/x.mo".
 std::vector<std::string> stagedNames(const std::vector<std::string>& paths);
 
 /// How often a file is staged that several of the paths lead to: as often as the trainer reads it.

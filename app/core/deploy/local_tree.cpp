@@ -45,14 +45,6 @@ Result<void> appendFolder(LocalTree& tree, const std::string& name, const fs::pa
     return {};
 }
 
-/// "corpus", and "2-corpus" for the next of that name.
-std::string freeName(std::set<std::string>& taken, const std::string& name) {
-    std::string free = name;
-    for (int number = 2; !taken.insert(free).second; ++number)
-        free = std::to_string(number) + '-' + name;
-    return free;
-}
-
 void leaveOutRepeated(LocalTree& tree) {
     std::set<std::string> seen;
     std::erase_if(tree.files, [&](const LocalTree::File& file) {
@@ -61,11 +53,18 @@ void leaveOutRepeated(LocalTree& tree) {
     });
 }
 
-/// "2/it/LC_MESSAGES" for the next of that name, as the name of a folder tells the language.
-std::string freeBelow(std::set<std::string>& taken, const fs::path& name) {
-    std::string free = name.string();
-    for (int number = 2; !taken.insert(free).second; ++number)
-        free = std::to_string(number) + '/' + name.string();
+/// Whether one of them is the other one, or a folder above it.
+bool areInEachOther(const std::string& a, const std::string& b) {
+    return a == b || a.starts_with(b + '/') || b.starts_with(a + '/');
+}
+
+/// "corpus", and "2/corpus" for the next of that name: its folder keeps its name, which may tell a
+/// language.
+std::string freeName(const std::vector<std::string>& taken, const std::string& name) {
+    std::string free = name;
+    const auto isTaken = [&](const std::string& each) { return areInEachOther(each, free); };
+    for (int number = 2; std::ranges::any_of(taken, isTaken); ++number)
+        free = std::to_string(number) + '/' + name;
     return free;
 }
 
@@ -98,16 +97,16 @@ Result<void> appendPath(LocalTree& tree, const std::string& name, const std::str
 } // namespace
 
 std::vector<std::string> stagedNames(const std::vector<std::string>& paths) {
-    std::set<std::string> taken;
     std::vector<std::string> names;
     for (const std::string& path : paths) {
         const fs::path plain = fs::absolute(pathOf(path)).lexically_normal();
         const fs::path whole = plain.has_filename() ? plain : plain.parent_path();
         const std::string last = whole.filename().string();
         const fs::path language = languageFolder(whole);
-        names.push_back(language.empty()
-                            ? freeName(taken, last.empty() ? "root" : last)
-                            : freeBelow(taken, whole.lexically_relative(language.parent_path())));
+        const std::string name = language.empty()
+                                     ? (last.empty() ? "root" : last)
+                                     : whole.lexically_relative(language.parent_path()).string();
+        names.push_back(freeName(names, name));
     }
     return names;
 }

@@ -7,6 +7,7 @@
 #include "app/core/launch/job_place.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/node/chosen_gpus.h"
+#include "app/core/remote/ssh_tokens.h"
 #include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
@@ -56,7 +57,7 @@ std::optional<LaunchProblem> emptyClass(const RunSpec& spec) {
         return std::nullopt;
     for (const auto* paths : {&spec.data.train, &spec.data.validation})
         for (const std::string& path : *paths)
-            for (const QFileInfo& folder : QDir(QString::fromStdString(path))
+            for (const QFileInfo& folder : QDir(QString::fromStdString(underHome(path)))
                                                .entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot))
                 if (const auto files = dataFiles(folder.filePath().toStdString());
                     files && files->empty())
@@ -75,8 +76,9 @@ std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
     }
     LaunchProblem problem{tree.error().message};
     const auto paths = dataPaths(spec);
-    const auto missing = std::ranges::find_if_not(
-        paths, [](const std::string& path) { return QFile::exists(QString::fromStdString(path)); });
+    const auto missing = std::ranges::find_if_not(paths, [](const std::string& path) {
+        return QFile::exists(QString::fromStdString(underHome(path)));
+    });
     if (missing == paths.end())
         return {problem};
     problem.key = keyOf(spec, *missing);

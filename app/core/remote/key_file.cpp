@@ -66,27 +66,31 @@ bool isOfToken(const SshKey& publicHalf) {
     return type == SSH_KEYTYPE_SK_ED25519 || type == SSH_KEYTYPE_SK_ECDSA;
 }
 
-SshKey certifiedIn(const std::string& path, KeyLock& lock) {
+SshKey certificateBeside(const std::string& path) {
     ssh_key certificate = nullptr;
-    if (ssh_pki_import_cert_file((path + "-cert.pub").c_str(), &certificate) != SSH_OK)
-        return {nullptr, &ssh_key_free};
+    ssh_pki_import_cert_file((path + "-cert.pub").c_str(), &certificate);
+    return {certificate, &ssh_key_free};
+}
+
+SshKey certifiedKey(const std::string& path, const SshKey& certificate, KeyLock& lock) {
     SshKey key = privateKeyIn(path, lock);
-    if (key && ssh_pki_copy_cert_to_privkey(certificate, key.get()) != SSH_OK)
+    if (key && ssh_pki_copy_cert_to_privkey(certificate.get(), key.get()) != SSH_OK)
         key.reset();
-    ssh_key_free(certificate);
     return key;
 }
 
 /// "${HOME}/key" as ssh reads it. A variable that is not set stays as it is written.
 std::string withVariables(std::string text) {
     for (size_t begin = text.find("${"); begin != std::string::npos;
-         begin = text.find("${", begin + 1)) {
+         begin = text.find("${", begin)) {
         const size_t end = text.find('}', begin);
         const char* value = end == std::string::npos
                                 ? nullptr
                                 : std::getenv(text.substr(begin + 2, end - begin - 2).c_str());
-        if (value != nullptr)
-            text.replace(begin, end - begin + 1, value);
+        if (value == nullptr)
+            return text; // as it is written: then the file is not found, and named
+        text.replace(begin, end - begin + 1, value);
+        begin += std::strlen(value);
     }
     return text;
 }
@@ -97,8 +101,9 @@ KeyFile loadKeyFile(const std::string& path, const Credentials& credentials) {
     file.path = path;
     file.key = privateKeyIn(path, lock);
     file.publicHalf = publicHalfOf(path, file.key);
-    if (file.key)
-        file.certified = certifiedIn(path, lock);
+    file.certificate = certificateBeside(path);
+    if (file.key && file.certificate)
+        file.certified = certifiedKey(path, file.certificate, lock);
     file.isLocked = !file.key && lock.isMet;
     if (!file.key && !file.isLocked && !isOfToken(file.publicHalf))
         file.problem = whyNoKey(path);

@@ -20,8 +20,9 @@ struct KeyFile {
     std::string path;
     SshKey key{nullptr, &ssh_key_free};        ///< null: it cannot be used
     SshKey publicHalf{nullptr, &ssh_key_free}; ///< null: not known without the passphrase
-    /// The key with the certificate that lies beside it, as in id_ed25519-cert.pub; null: none
-    /// does.
+    /// /// The certificate that lies beside it, as in id_ed25519-cert.pub, and the key with it;
+    /// null: none does, or the key cannot be used.
+    SshKey certificate{nullptr, &ssh_key_free};
     SshKey certified{nullptr, &ssh_key_free};
     bool isLocked = false; ///< the passphrase that is known does not open it
     std::string problem;   ///< "PATH cannot be read: ...", of one that is no key; empty: none

@@ -21,7 +21,10 @@ std::string MemoryFile::path() const {
 }
 
 Result<void> MemoryFile::write(std::string_view text) {
-    if (!m_file || ::ftruncate(m_file.get(), 0) != 0 || ::lseek(m_file.get(), 0, SEEK_SET) != 0)
+    if (!m_file)
+        return fail(ErrorCode::kUnavailable,
+                    say("ssh.write-file", {{"file", path()}}) + ": too many files are open");
+    if (::ftruncate(m_file.get(), 0) != 0 || ::lseek(m_file.get(), 0, SEEK_SET) != 0)
         return failErrno(say("ssh.write-file", {{"file", path()}}), errno);
     return writeAll(m_file.get(), std::as_bytes(std::span(text)), path());
 }

@@ -59,7 +59,7 @@ struct Complaint {
 };
 
 /// What OpenSSH's client said of the way.
-Complaint ofJump(const std::string& said) {
+Complaint ofJump(const std::string& said, bool isSilent) {
     if (const std::string line = lineWith(said, {"open failed: "}); !line.empty())
         return {say(line.find("prohibited") != std::string::npos ? "ssh.jump-host-forwards-nothing"
                                                                  : "ssh.jump-host-reached-nothing",
@@ -67,10 +67,11 @@ Complaint ofJump(const std::string& said) {
     if (const std::string line = lineWith(said, {"connect to host ", "Could not resolve hostname"});
         !line.empty())
         return {say("ssh.jump-host-not-reached", {{"said", quoted(line)}})};
-    const std::string last = lastLine(said);
-    return last.empty() ? Complaint{}
-                        : Complaint{say("ssh.jump-host-not-passed", {{"said", quoted(last)}}),
-                                    Cause::kJumpHost};
+    const std::string last = lastLine(said); // with -E also a banner of the jump host
+    return last.empty() || isSilent
+               ? Complaint{}
+               : Complaint{say("ssh.jump-host-not-passed", {{"said", quoted(last)}}),
+                           Cause::kJumpHost};
 }
 
 } // namespace
@@ -87,14 +88,14 @@ Proxy::Proxy(SshLink& link, const SshTokens& tokens)
     ssh_options_set(link.get(), SSH_OPTIONS_PROXYCOMMAND, withoutTokens(logged).c_str());
 }
 
-std::optional<ConnectFailure> Proxy::failure(const SshLink& link,
-                                             const std::string& attempt) const {
+std::optional<ConnectFailure> Proxy::failure(const SshLink& link, const std::string& attempt,
+                                             bool isSilent) const {
     constexpr size_t kMost = 64 * 1024; // the host decides how much there is
     const bool hasReached = ssh_get_serverbanner(link.get()) != nullptr;
     if (m_command.empty() || (!m_isJump && hasReached))
         return std::nullopt;
     const std::string said = withoutEscapes(m_log.tail(kMost));
-    Complaint complaint = ofJump(said);
+    Complaint complaint = ofJump(said, isSilent || hasReached);
     if (!m_isJump) {
         const std::string last = lastLine(said);
         const Value command{"command", m_command};

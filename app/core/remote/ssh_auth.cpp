@@ -101,13 +101,13 @@ Result<bool> Login::use(const KeyFile& file) {
     if (!file.isLocked)
         return false;
     // Nobody is asked for the passphrase of a key that the host would not take.
-    if (file.publicHalf) {
-        const auto taken = ask([&] {
-            return ssh_userauth_try_publickey(m_link.get(), nullptr, file.publicHalf.get());
-        });
-        if (!taken || !*taken)
-            return taken;
-    }
+    Result<bool> taken = !file.publicHalf && !file.certificate;
+    for (const SshKey* half : {&file.certificate, &file.publicHalf})
+        if (taken && !*taken && *half)
+            taken =
+                ask([&] { return ssh_userauth_try_publickey(m_link.get(), nullptr, half->get()); });
+    if (!taken || !*taken)
+        return taken;
     if (m_locked.empty())
         m_locked = file.path;
     return false;

@@ -8,7 +8,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -43,13 +42,10 @@ SshLink::~SshLink() {
         ssh_event_remove_session(m_event, m_session);
         ssh_event_free(m_event);
     }
-    // libssh 0.10 closes a socket that it was given where it is freed or finds it broken, but not
-    // when it says good-bye.
-    const bool isConnected = ssh_is_connected(m_session) != 0;
-    if (isConnected)
+    // libssh 0.10 closes no socket that it was given when it says good-bye, unless it forgets that.
+    ssh_options_set(m_session, SSH_OPTIONS_FD, nullptr);
+    if (ssh_is_connected(m_session) != 0)
         ssh_disconnect(m_session);
-    if (isConnected && m_socket >= 0)
-        ::close(m_socket);
     ssh_free(m_session);
 }
 
@@ -184,8 +180,11 @@ bool SshLink::setHost(const std::string& name) {
 }
 
 void SshLink::setSocket(Descriptor socket) {
-    m_socket = socket.release();
-    ssh_options_set(m_session, SSH_OPTIONS_FD, &m_socket);
+    constexpr int kMost = 0xffff; // that libssh keeps of a number
+    if (socket.get() > kMost)
+        qFatal("more than %d files are open", kMost);
+    const int fd = socket.release();
+    ssh_options_set(m_session, SSH_OPTIONS_FD, &fd);
 }
 
 std::string SshLink::option(ssh_options_e which) const {

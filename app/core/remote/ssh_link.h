@@ -106,7 +106,6 @@ private:
     std::vector<Waker*> m_waiting; ///< of the threads in wait()
     ssh_session m_session;
     std::string m_host;
-    int m_socket = -1;              ///< of setSocket()
     ssh_event m_event = nullptr;    ///< made by the first pump()
     ssh_counter_struct m_carried{}; ///< libssh keeps its address
     uint64_t m_heardBytes = 0;

@@ -172,7 +172,14 @@ tl::expected<Descriptor, ConnectFailure> connectSocket(const SshLink& link, cons
         awaitResolved(link.host(), familyOf(config.addressFamily), attempt, patience);
     if (!found)
         return failed(found.error(), patience.stop.stop_requested() ? Cause::kOther : Cause::kName);
-    auto connected = connectToAny(*found, link.port(), config.bindAddress, patience);
+    std::vector<std::string> from;
+    if (!config.bindAddress.empty()) {
+        auto bound = awaitResolved(config.bindAddress, AF_UNSPEC, attempt, patience);
+        if (!bound)
+            return failed(bound.error());
+        from = std::move(*bound);
+    }
+    auto connected = connectToAny(*found, link.port(), from, patience);
     if (patience.stop.stop_requested())
         return failed({ErrorCode::kUnavailable, attempt + ": cancelled"});
     if (!connected)
@@ -204,7 +211,7 @@ Connected connect(SshLink& link, const SshConfig& config, const SshTokens& token
         return failed(answer.error());
     if (answer && *answer == SSH_OK)
         return {};
-    if (const auto failure = proxy.failure(link, attempt))
+    if (const auto failure = proxy.failure(link, attempt, !answer))
         return tl::unexpected(*failure);
     if (!answer)
         return failed(silenceOf(link, attempt, answer.error()), Cause::kNoAnswer);

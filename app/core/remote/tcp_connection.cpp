@@ -38,9 +38,9 @@ AddressInfo infoOf(const std::string& address, const std::string& port, int fami
 /// Attempts that go on beside each other.
 class Race {
 public:
-    Race(unsigned port, std::string bindAddress)
+    Race(unsigned port, const std::vector<std::string>& from)
         : m_port(std::to_string(port))
-        , m_bindAddress(std::move(bindAddress)) {}
+        , m_from(from) {}
 
     void begin(const std::string& address) {
         const AddressInfo to = infoOf(address, m_port, AF_UNSPEC, AI_NUMERICHOST | AI_NUMERICSERV);
@@ -81,14 +81,17 @@ public:
 
 private:
     bool isBound(int socket, int family) const {
-        if (m_bindAddress.empty())
+        if (m_from.empty())
             return true;
-        const AddressInfo from = infoOf(m_bindAddress, {}, family, 0);
-        errno = EADDRNOTAVAIL; // where it has none of that family
-        return from && ::bind(socket, from->ai_addr, from->ai_addrlen) == 0;
+        errno = EADDRNOTAVAIL; // where there is none of that family
+        return std::ranges::any_of(m_from, [&](const std::string& each) {
+            const AddressInfo from = infoOf(each, {}, family, AI_NUMERICHOST);
+            return from && ::bind(socket, from->ai_addr, from->ai_addrlen) == 0;
+        });
     }
 
-    std::string m_port, m_bindAddress;
+    std::string m_port;
+    const std::vector<std::string>& m_from;
     std::vector<Descriptor> m_attempts;
     int m_error = ETIMEDOUT;
 };
@@ -96,8 +99,8 @@ private:
 } // namespace
 
 Result<Descriptor> connectToAny(const std::vector<std::string>& addresses, unsigned port,
-                                const std::string& bindAddress, const Patience& patience) {
-    Race race(port, bindAddress);
+                                const std::vector<std::string>& from, const Patience& patience) {
+    Race race(port, from);
     auto next = addresses.begin();
     auto nextBegins = steady_clock::now();
     while (steady_clock::now() < patience.deadline && !patience.stop.stop_requested()) {

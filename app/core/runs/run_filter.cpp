@@ -33,7 +33,7 @@ constexpr std::array kSigns{Sign{"<=", Operator::kAtMost},   Sign{">=", Operator
                             Sign{"=", Operator::kEqual}};
 
 std::string lowered(const QString& text) {
-    return text.toCaseFolded().toStdString();
+    return text.toLower().toStdString();
 }
 
 std::string lowered(const std::string& text) {
@@ -141,7 +141,8 @@ private:
         RM_ASSIGN_OR_RETURN(const std::string value, takeWord(false));
         if (key.empty() || value.empty())
             return missing(key);
-        Condition condition{key, is, value, numberIn(value)};
+        const std::string low = lowered(key);
+        Condition condition{isTextKey(low) ? low : key, is, value, numberIn(value)};
         const bool isOrder = is != Operator::kEqual && is != Operator::kNotEqual;
         if (isOrder && !condition.number)
             return fail(ErrorCode::kInvalid,

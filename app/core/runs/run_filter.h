@@ -43,7 +43,8 @@ using RunValueOf = std::function<std::optional<std::string>(const std::string& k
 
 /// Whether all words and conditions hold for the run. `valueOf` is asked for keys that the summary
 /// does not answer: other than kTextKeys, "loss", "best", "step", "ranks" and "attempt". A
-/// condition on what a run does not have is false.
+/// condition on what a run does not have is false; `!=` of a text key holds where none of its texts
+/// is so.
 bool matches(const RunFilter& filter, const RunSummary& run, const RunValueOf& valueOf);
 
 /// The keys of conditions that `valueOf` is asked for.

@@ -26,21 +26,21 @@ std::string lastWordOf(std::string_view key) {
     return std::string(key.substr(key.rfind('.') + 1));
 }
 
-std::optional<double> extremeOf(StoreReader& reader, const QString& run, const std::string& metric,
-                                bool isMost) {
-    std::optional<double> extreme;
+std::optional<float> extremeOf(StoreReader& reader, const QString& run, const std::string& metric,
+                               bool isMost) {
+    std::optional<float> extreme;
     for (const Bucket& bucket : reader.buckets(run, {metric, 0}, 0, INT64_MAX, kBuckets)) {
-        const auto value = static_cast<double>(isMost ? bucket.max : bucket.min);
+        const float value = isMost ? bucket.max : bucket.min;
         if (bucket.count > 0 && (!extreme || (isMost ? value > *extreme : value < *extreme)))
             extreme = value;
     }
     return extreme;
 }
 
-std::optional<double> metricValue(StoreReader& reader, const QString& run, const ValueKey& key) {
+std::optional<float> metricValue(StoreReader& reader, const QString& run, const ValueKey& key) {
     if (key.kind == ValueKey::Kind::kLast) {
         const auto last = reader.lastPoint(run, {key.name, 0});
-        return last ? std::optional<double>(last->value) : std::nullopt;
+        return last ? std::optional(static_cast<float>(last->value)) : std::nullopt;
     }
     bool isMost = key.kind == ValueKey::Kind::kMost;
     if (key.kind == ValueKey::Kind::kBest) {
@@ -110,17 +110,51 @@ const RunSpec* RunValues::specOf(StoreReader& reader, const QString& run) {
     return known->second ? &*known->second : nullptr;
 }
 
-std::optional<std::string> RunValues::valueOf(StoreReader& reader, const QString& run,
+std::optional<std::string> RunValues::valueOf(StoreReader& reader, const RunSummary& run,
                                               const ValueKey& key) {
     if (key.kind != ValueKey::Kind::kSetting) {
-        const auto value = metricValue(reader, run, key);
-        return value && std::isfinite(*value) ? std::optional(plainNumber(*value)) : std::nullopt;
+        Known& known = m_metrics[run.id][key];
+        if (known.updatedNs == run.updatedNs && run.updatedNs != 0 && hasEnded(run.state))
+            return known.value;
+        const auto value = metricValue(reader, run.id, key);
+        known.updatedNs = run.updatedNs;
+        known.value =
+            value && std::isfinite(*value) ? std::optional(plainFloat(*value)) : std::nullopt;
+        return known.value;
     }
-    const RunSpec* spec = specOf(reader, run);
+    const RunSpec* spec = specOf(reader, run.id);
     const auto row = std::ranges::find(schemaRows(), key.name, &SchemaRow::key);
     if (!spec || row == schemaRows().end() || !usesField(*spec, *row))
         return std::nullopt;
     return valueText(*row, *spec);
+}
+
+RunValues::Table RunValues::valuesOf(StoreReader& reader, const std::vector<RunSummary>& runs,
+                                     const std::vector<std::string>& keys) {
+    Table table;
+    for (const std::string& text : keys) {
+        const auto key = parseValueKey(text);
+        if (!key)
+            continue;
+        for (const RunSummary& run : runs)
+            if (auto value = valueOf(reader, run, *key))
+                table[run.id][text] = std::move(*value);
+    }
+    return table;
+}
+
+std::vector<std::string> RunValues::differingSettings(StoreReader& reader,
+                                                      const std::vector<RunSummary>& runs) {
+    std::vector<std::string> keys;
+    for (const SchemaRow& row : schemaRows()) {
+        const ValueKey key{ValueKey::Kind::kSetting, std::string(row.key)};
+        std::set<std::optional<std::string>> values;
+        for (const RunSummary& run : runs)
+            values.insert(valueOf(reader, run, key));
+        if (values.size() > 1 && row.key != "name")
+            keys.push_back(key.name);
+    }
+    return keys;
 }
 
 std::vector<RunSummary> filtered(const RunFilter& filter, std::vector<RunSummary> runs,
@@ -128,7 +162,7 @@ std::vector<RunSummary> filtered(const RunFilter& filter, std::vector<RunSummary
     std::erase_if(runs, [&](const RunSummary& run) {
         return !matches(filter, run, [&](const std::string& key) -> std::optional<std::string> {
             const auto parsed = parseValueKey(key);
-            return parsed ? values.valueOf(reader, run.id, *parsed) : std::nullopt;
+            return parsed ? values.valueOf(reader, run, *parsed) : std::nullopt;
         });
     });
     return runs;

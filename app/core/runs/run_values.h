@@ -21,10 +21,10 @@ struct ValueKey {
     enum class Kind { kSetting, kLast, kLeast, kMost, kBest };
     Kind kind = Kind::kSetting;
     std::string name; ///< "optimizer.lr", "train/loss"
-    bool operator==(const ValueKey&) const = default;
+    auto operator<=>(const ValueKey&) const = default;
 };
 
-/// kNotFound: nothing is called so; with the likeliest setting.
+/// kNotFound: nothing is called so, or several settings end so.
 Result<ValueKey> parseValueKey(const std::string& text);
 /// kNotFound: a condition has a key that names nothing.
 Result<void> checkKeys(const RunFilter& filter);
@@ -32,18 +32,32 @@ Result<void> checkKeys(const RunFilter& filter);
 /// All settings, and the metrics that one of the runs reported, as parseValueKey() takes them.
 std::vector<std::string> keysOf(StoreReader& reader, const std::vector<RunSummary>& runs);
 
-/// Reads what runs have for keys, and keeps what cannot change. One thread.
+/// Reads what runs have for keys, and keeps what has not changed since. One thread.
 class RunValues {
 public:
+    /// By run and key, without those that a run does not have.
+    using Table = std::map<QString, std::map<std::string, std::string>>;
+
     /// As text: of a metric its number in full. nullopt: the run does not use that setting, or has
     /// not reported the metric.
-    std::optional<std::string> valueOf(StoreReader& reader, const QString& run,
+    std::optional<std::string> valueOf(StoreReader& reader, const RunSummary& run,
                                        const ValueKey& key);
+    /// The same for many; keys that parseValueKey() does not take are left out.
+    Table valuesOf(StoreReader& reader, const std::vector<RunSummary>& runs,
+                   const std::vector<std::string>& keys);
+    /// The settings that are not alike in all of these runs, by schema.
+    std::vector<std::string> differingSettings(StoreReader& reader,
+                                               const std::vector<RunSummary>& runs);
 
 private:
     const RunSpec* specOf(StoreReader& reader, const QString& run);
 
+    struct Known {
+        int64_t updatedNs = 0; ///< of the run then
+        std::optional<std::string> value;
+    };
     std::map<QString, std::optional<RunSpec>> m_specs; ///< a run's spec stays but for its name
+    std::map<QString, std::map<ValueKey, Known>> m_metrics;
 };
 
 /// Those of `runs` for which the filter holds.

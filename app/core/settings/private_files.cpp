@@ -55,7 +55,9 @@ bool isOnReadOnlyDisk(const std::string& path) {
 
 bool isOnFullDisk(const std::string& path) {
     struct statvfs disk {};
-    return ::statvfs(path.c_str(), &disk) == 0 && disk.f_bavail == 0;
+    const bool isRoot = ::geteuid() == 0; // which may use what is kept back for it
+    return ::statvfs(path.c_str(), &disk) == 0 && disk.f_blocks > 0 &&
+           (isRoot ? disk.f_bfree : disk.f_bavail) == 0;
 }
 
 } // namespace rm

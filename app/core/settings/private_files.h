@@ -20,7 +20,7 @@ void protectFile(const std::string& file);
 /// Whether the file or folder, or where it is not there the nearest folder above it, lies on a disk
 /// that is mounted read-only: then its rights do not matter, not even to root.
 bool isOnReadOnlyDisk(const std::string& path);
-/// Whether there is no room on the disk of a file that is there.
+/// Whether there is no room for this user on the disk of a file that is there.
 bool isOnFullDisk(const std::string& path);
 
 } // namespace rm

@@ -19,6 +19,18 @@ MetricDef throughputMetric(StoreReader& reader, const QString& run) {
     return builtinMetric(arePictures ? metric::kTrainImagesPerS : metric::kTrainTokensPerS);
 }
 
+StepTimes stepTimes(StoreReader& reader, const QString& run) {
+    constexpr int kBuckets = 256;
+    StepTimes times;
+    const SeriesKey key{metricName(metric::kTrainStepMs), 0};
+    for (const Bucket& bucket : reader.buckets(run, key, 0, INT64_MAX, kBuckets))
+        if (bucket.count > 0) {
+            times.ms += static_cast<double>(bucket.mean) * static_cast<double>(bucket.count);
+            times.steps += bucket.count;
+        }
+    return times;
+}
+
 std::vector<MetricDef> validationMetrics(StoreReader& reader, const QString& run) {
     std::vector<MetricDef> metrics = reader.metrics(run);
     std::erase_if(metrics, [](const MetricDef& metric) {

@@ -12,6 +12,13 @@ namespace rm {
 /// before the first step that of its model.
 MetricDef throughputMetric(StoreReader& reader, const QString& run);
 
+/// What the steps of rank 0 took, all of them.
+struct StepTimes {
+    double ms = 0;
+    int64_t steps = 0;
+};
+StepTimes stepTimes(StoreReader& reader, const QString& run);
+
 /// Validation metrics other than the loss, by place.
 std::vector<MetricDef> validationMetrics(StoreReader& reader, const QString& run);
 

@@ -5,6 +5,7 @@
 #include "app/core/store/read_failures.h"
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/schema.h"
+#include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
 #include <QFileInfo>
@@ -64,7 +65,8 @@ namespace {
 /// out what came last.
 std::string nameToRead(const std::string& path) {
     const QFileInfo file(QString::fromStdString(path));
-    const bool isUnwritable = isOnReadOnlyDisk(path) || isOnFullDisk(path);
+    const bool isFull = isOnFullDisk(path) && !StoreWriter::isHeld(QString::fromStdString(path));
+    const bool isUnwritable = isOnReadOnlyDisk(path) || isFull;
     if (!isUnwritable || QFileInfo(file.filePath() + "-wal").size() > 0)
         return path;
     return "file:" +

@@ -310,9 +310,10 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
                         "away, and the list of runs begins anew");
     if (QFile::exists(path) && QFileInfo(path).size() == 0)
         return fail(ErrorCode::kCorrupt, emptyFileWords("open", path));
+    const bool isNew = !QFile::exists(path);
     // SQLite would go by the umask.
     RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600).map_error(withFullDisk));
-    return guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
+    auto opened = guarded("open " + file, file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
         std::unique_ptr<StoreWriter> writer(new StoreWriter);
         writer->m_impl = std::make_unique<Impl>(std::move(lock), file);
         Database& database = writer->m_impl->database;
@@ -323,6 +324,9 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
             protectFile(file + part);
         return writer;
     });
+    if (!opened && isNew && QFileInfo(path).size() == 0)
+        QFile::remove(path); // or the next start would take it for one that was emptied
+    return opened;
 }
 
 /// Stores the branch event here, as the run's nodes do not know its parent.

@@ -3,6 +3,7 @@
 
 #include "app/core/engine/engine.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/compare/comparison_table.h"
 #include "app/ui/compare/run_key.h"
@@ -182,7 +183,7 @@ QWidget* ComparePage::buildControls() {
     m_axis->setObjectName("compareAxis");
     m_axis->setAccessibleName(tr("Horizontal axis"));
     m_axis->setProperty("role", "quiet");
-    m_axis->addItems({tr("x: step"), tr("x: time since the first step"), tr("x: wall clock")});
+    m_axis->addItems({tr("x: step"), tr("x: time since the start"), tr("x: wall clock")});
     m_log = makeButton(tr("log"), "quiet", "compareLog");
     m_log->setAccessibleName(tr("Logarithmic vertical axis"));
     m_log->setToolTip(m_log->accessibleName());
@@ -250,7 +251,7 @@ void ComparePage::wire() {
             &Puller::request);
     connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
         settingsOf(m_context).setValue("compare/smoothing", value);
-        m_smoothingText->setText(tr("smoothing %1").arg(value / 100.0, 0, 'f', 2));
+        nameSmoothing();
         m_curvePuller.request();
     });
     connect(m_axis, &QComboBox::currentIndexChanged, this, &ComparePage::resetZoom);
@@ -275,7 +276,7 @@ void ComparePage::wire() {
     connect(&m_context.runs, &RunsFeed::changed, this, [this] {
         QStringList there = m_runs;
         there.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
-        if (m_context.runs.isLoaded() && there != m_runs)
+        if (m_context.runs.isLoaded() && !readFailure() && there != m_runs)
             setRuns(there); // one was deleted
         for (RunKey* key : m_keys)
             if (const RunSummary* run = m_context.runs.find(key->run()))
@@ -285,8 +286,13 @@ void ComparePage::wire() {
 
 void ComparePage::restore() {
     m_smoothing->setValue(settingsOf(m_context).value("compare/smoothing", 93).toInt());
+    nameSmoothing();
     m_runs = settingsOf(m_context).value("compare/runs").toStringList();
     m_stack->setCurrentIndex(0);
+}
+
+void ComparePage::nameSmoothing() {
+    m_smoothingText->setText(tr("smoothing %1").arg(m_smoothing->value() / 100.0, 0, 'f', 2));
 }
 
 void ComparePage::setRuns(const QStringList& runs) {
@@ -338,14 +344,20 @@ void ComparePage::fit() {
 void ComparePage::pull() {
     if (m_runs.isEmpty())
         return;
-    m_puller.await(m_context.store.ask([ids = m_runs](StoreReader& reader) {
+    QStringList stored = m_runs; // another Ringmaster may have forgotten one
+    if (m_context.runs.isLoaded())
+        stored.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
+    if (stored.isEmpty())
+        return;
+    m_puller.await(m_context.store.ask([ids = stored](StoreReader& reader) {
         return compareRuns(reader, std::vector<QString>(ids.begin(), ids.end()));
     }),
                    this, [this](const Result<Comparison>& comparison) {
                        if (comparison)
-                           apply(*comparison);
-                       else
-                           m_context.toast.say(QString::fromStdString(comparison.error().message));
+                           return apply(*comparison);
+                       const QString why = QString::fromStdString(comparison.error().message);
+                       if (std::exchange(m_problem, why) != why) // it is asked again
+                           m_context.toast.say(why);
                    });
 }
 

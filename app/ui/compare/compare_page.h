@@ -58,6 +58,7 @@ private:
     QWidget* buildSide();
     void wire();
     void restore();
+    void nameSmoothing();
     void refresh();
     void pull();
     void pullCurves();
@@ -78,6 +79,7 @@ private:
     AppContext m_context;
     QStringList m_runs;
     std::optional<Comparison> m_comparison;
+    QString m_problem; ///< why they could not be compared last
     static constexpr int kPullMs = 1000, kCurvesMs = 200;
     Puller m_puller;
     Puller m_curvePuller;

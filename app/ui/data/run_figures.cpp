@@ -13,8 +13,8 @@ namespace rm {
 namespace {
 
 constexpr int64_t kLastSteps = 40;
-constexpr int64_t kLateNs =
-    15'000'000'000; ///< behind the newest of all, nothing is heard of a rank
+constexpr double kLateMs = 15'000; ///< of steps that are missing, nothing is heard of a rank
+constexpr int64_t kUsualLag = 2;   ///< steps, however long they are
 constexpr double kNoticeable = 0.10;
 constexpr double kOfStep = 0.05;        ///< how much longer a step is that has a straggler
 constexpr int64_t kStepsToCompare = 20; ///< at least; the first warm caches and await all ranks
@@ -140,17 +140,19 @@ RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
     RunFigures figures;
     const MetricDef throughput = throughputMetric(reader, run.id);
     figures.throughputMetric = throughput;
-    std::vector<std::optional<Point>> newest;
-    int64_t newestNs = 0;
+    std::vector<int64_t> newest; // by rank; by steps, as the clocks of nodes differ
     for (int rank = 0; rank < run.ranks; ++rank) {
-        newest.push_back(newestOf(reader, run.id, rank));
-        newestNs = std::max(newestNs, newest.back() ? newest.back()->wallNs : 0);
-    }
-    for (int rank = 0; rank < run.ranks; ++rank) {
-        const auto& its = newest[static_cast<size_t>(rank)];
+        const auto its = newestOf(reader, run.id, rank);
+        newest.push_back(its ? its->step : -1);
         figures.ranks.push_back(
             readRank(reader, run, throughput, rank, its ? its->step : run.step));
-        figures.ranks.back().isCurrent = its && newestNs - its->wallNs < kLateNs;
+    }
+    const int64_t last = newest.empty() ? 0 : std::ranges::max(newest);
+    for (RankMeans& rank : figures.ranks) {
+        const int64_t missing = last - newest[static_cast<size_t>(rank.rank)];
+        rank.isCurrent =
+            newest[static_cast<size_t>(rank.rank)] >= 0 &&
+            (missing <= kUsualLag || static_cast<double>(missing) * rank.stepMs < kLateMs);
     }
     std::vector<RankMeans> current = figures.ranks;
     std::erase_if(current, [](const RankMeans& rank) { return !rank.isCurrent; });

@@ -2,6 +2,7 @@
 #include "app/ui/data/run_time.h"
 
 #include "app/core/runs/parts_of_run.h"
+#include "app/core/store/run_metrics.h"
 #include "app/core/store/store_reader.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace rm {
 namespace {
 
 constexpr int kMostLookedAt = 30;
-constexpr int kMostBuckets = 256;
 
 bool isThere(const RunSummary& run, const RunSpec& spec, const std::vector<Placement>& nodes) {
     const auto isSame = [&spec](const Placement& was, const Placement& now) {
@@ -19,19 +19,6 @@ bool isThere(const RunSummary& run, const RunSpec& spec, const std::vector<Place
         return was.node == now.node && (ranks == 0 || was.ranks == ranks);
     };
     return std::ranges::equal(placementsOf(run.nodes), nodes, isSame);
-}
-
-/// The mean of all its steps, in milliseconds; 0: none is stored.
-double meanStepMs(StoreReader& reader, const RunSummary& run) {
-    double sum = 0;
-    int64_t count = 0;
-    const SeriesKey key{metricName(metric::kTrainStepMs), 0};
-    for (const Bucket& bucket : reader.buckets(run.id, key, 0, run.step, kMostBuckets))
-        if (bucket.count > 0) {
-            sum += static_cast<double>(bucket.mean) * static_cast<double>(bucket.count);
-            count += bucket.count;
-        }
-    return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 
 /// The steps of a run of `spec`, where those of its epochs are known from `run`, whose spec is
@@ -79,7 +66,8 @@ std::optional<double> secondsLike(StoreReader& reader, const RunSpec& spec,
         if (!its || !isSameWork(*its, spec))
             continue;
         const auto steps = stepsAs(run, *its, spec);
-        const double stepMs = meanStepMs(reader, run);
+        const StepTimes all = stepTimes(reader, run.id);
+        const double stepMs = all.steps > 0 ? all.ms / static_cast<double>(all.steps) : 0;
         if (steps && stepMs > 0)
             return *steps * stepMs / 1000;
     }

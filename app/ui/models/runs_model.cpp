@@ -61,10 +61,55 @@ int RunsModel::rowCount(const QModelIndex& parent) const {
 }
 
 int RunsModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : kColumnCount;
+    return parent.isValid() ? 0 : kColumnCount + static_cast<int>(m_keys.size());
+}
+
+void RunsModel::setKeys(const std::vector<std::string>& keys) {
+    if (keys == m_keys)
+        return;
+    beginResetModel();
+    m_keys = keys;
+    endResetModel();
+}
+
+void RunsModel::setValues(RunValues::Table values) {
+    if (values == m_values)
+        return;
+    m_values = std::move(values);
+    m_textKeys.clear();
+    for (const RunSummary& run : m_runs)
+        for (const std::string& key : m_keys)
+            if (valueOf(run, key).typeId() == QMetaType::QString)
+                m_textKeys.insert(key);
+    if (!m_keys.empty() && !m_runs.empty())
+        Q_EMIT dataChanged(index(0, kColumnCount), index(rowCount() - 1, columnCount() - 1));
+}
+
+const std::string* RunsModel::keyOf(int column) const {
+    const int place = column - kColumnCount;
+    return place >= 0 && place < static_cast<int>(m_keys.size())
+               ? &m_keys[static_cast<size_t>(place)]
+               : nullptr;
+}
+
+QVariant RunsModel::valueOf(const RunSummary& run, const std::string& key) const {
+    const auto known = m_values.find(run.id);
+    if (known == m_values.end() || !known->second.contains(key))
+        return {};
+    const QString value = QString::fromStdString(known->second.at(key));
+    bool isNumber = false;
+    const double number = value.toDouble(&isNumber);
+    return isNumber ? QVariant(number) : QVariant(value);
 }
 
 QVariant RunsModel::text(const RunSummary& run, int column) const {
+    if (const std::string* key = keyOf(column)) {
+        const QVariant value = valueOf(run, *key);
+        const bool isMetric = key->find('/') != std::string::npos;
+        return !value.isValid() ? QVariant(kAbsent)
+               : isMetric       ? QVariant(formatFigure(value.toDouble()))
+                                : QVariant(value.toString());
+    }
     switch (column) {
     case kName:
         return run.name;
@@ -93,6 +138,12 @@ QVariant RunsModel::text(const RunSummary& run, int column) const {
 }
 
 QVariant RunsModel::sortKey(const RunSummary& run, int column) const {
+    if (const std::string* key = keyOf(column)) {
+        const QVariant value = valueOf(run, *key);
+        if (m_textKeys.contains(*key))
+            return value.toString(); // of none: first
+        return value.isValid() ? value : QVariant(INFINITY);
+    }
     switch (column) {
     case kState:
         return static_cast<int>(run.state);
@@ -133,8 +184,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
         return asPlain(toolTip(*run, index.column()).toString());
     case Qt::TextAlignmentRole:
-        return QVariant(Qt::AlignVCenter |
-                        (isNumeric(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
+        return QVariant(
+            Qt::AlignVCenter |
+            (isNumeric(index.column()) || keyOf(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
     case kSortRole:
         return sortKey(*run, index.column());
     case kToneRole:
@@ -153,6 +205,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal)
         return {};
+    if (const std::string* key = keyOf(section)) {
+        const QString name = QString::fromStdString(*key);
+        return role == Qt::DisplayRole         ? QVariant(name.section('.', -1))
+               : role == Qt::ToolTipRole       ? QVariant(name)
+               : role == Qt::TextAlignmentRole ? QVariant(Qt::AlignVCenter | Qt::AlignRight)
+                                               : QVariant();
+    }
     if (role == Qt::TextAlignmentRole)
         return QVariant(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft));
     if (role != Qt::DisplayRole)
@@ -190,7 +249,7 @@ RunsFilter::RunsFilter(QObject* parent)
     setSortCaseSensitivity(Qt::CaseInsensitive);
 }
 
-void RunsFilter::setFilter(const RunFilter& filter, Values values) {
+void RunsFilter::setFilter(const RunFilter& filter, RunValues::Table values) {
     m_filter = filter;
     m_values = std::move(values);
     invalidateFilter();

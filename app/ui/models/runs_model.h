@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/runs/run_filter.h"
+#include "app/core/runs/run_values.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/widgets/cell_delegate.h"
 
 #include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
 
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +37,10 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
 
     void setRuns(const std::vector<RunSummary>& runs);
+    /// Columns that a person has added, behind the others: keys of parseValueKey().
+    void setKeys(const std::vector<std::string>& keys);
+    const std::vector<std::string>& keys() const { return m_keys; }
+    void setValues(RunValues::Table values);
     const RunSummary* at(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -54,8 +58,13 @@ private:
     QVariant text(const RunSummary& run, int column) const;
     QVariant sortKey(const RunSummary& run, int column) const;
     QVariant toolTip(const RunSummary& run, int column) const;
+    const std::string* keyOf(int column) const; ///< nullptr: it is none of setKeys()
+    QVariant valueOf(const RunSummary& run, const std::string& key) const; ///< a number or a text
 
     std::vector<RunSummary> m_runs;
+    std::vector<std::string> m_keys;
+    RunValues::Table m_values;
+    std::set<std::string> m_textKeys; ///< keys with a value that is no number
 };
 
 /// Rows for which a filter holds: its words are looked for in what the row shows.
@@ -63,16 +72,15 @@ class RunsFilter : public QSortFilterProxyModel {
     Q_OBJECT
 public:
     explicit RunsFilter(QObject* parent = nullptr);
-    /// What runs have for a filter's keys, by run and key.
-    using Values = std::map<QString, std::map<std::string, std::string>>;
-    void setFilter(const RunFilter& filter, Values values = {});
+    /// `values`: what runs have for the filter's keys.
+    void setFilter(const RunFilter& filter, RunValues::Table values = {});
 
 protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
 
 private:
     RunFilter m_filter;
-    Values m_values;
+    RunValues::Table m_values;
 };
 
 } // namespace rm

@@ -24,7 +24,6 @@ constexpr int kGapLine = 5;
 constexpr int kGapMargin = 16;
 constexpr double kLeastSeconds = 1; ///< of what is worth a word
 
-/// Mean of the newest cells that are known.
 /// Agents sample each second, and what they send may be that late.
 constexpr int64_t kLateNs = 5'000'000'000;
 

@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/settings/paths.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
@@ -12,6 +13,7 @@
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/runs_model.h"
+#include "app/ui/runs/columns_dialog.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"
@@ -22,6 +24,8 @@
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
+#include <QSet>
+#include <QSettings>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -31,6 +35,12 @@
 namespace rm {
 
 namespace {
+
+constexpr int kKeyWidth = 100; ///< of a column that a person has added
+
+QSettings settingsOf(const AppContext& context) {
+    return {context.paths.config + "/settings.ini", QSettings::IniFormat};
+}
 
 QString filterHelp() {
     return RunsPage::tr(
@@ -57,6 +67,8 @@ void RunsPage::buildUi() {
     column->setSpacing(size::kCardGap);
     m_header = new PageHeader(tr("Runs"));
     m_trash = m_header->addAction(tr("Trash"), "quiet", "showTrash");
+    m_columns = m_header->addAction(tr("Columns"), "quiet", "chooseColumns");
+    m_columns->setToolTip(tr("Settings and metrics as columns"));
     m_compare = m_header->addAction(tr("Compare"), "", "compareRuns");
     m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
     m_new = m_header->addAction(tr("New run"), "primary", "newRun");
@@ -77,7 +89,6 @@ void RunsPage::buildUi() {
     m_table->setModel(m_rows);
     m_table->allowSeveral();
     m_table->setSortingEnabled(true);
-    m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0});
     m_table->setNarrowing(
         {RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks, RunsModel::kCreated},
         {RunsModel::kState, RunsModel::kStep, RunsModel::kCreated});
@@ -107,6 +118,7 @@ void RunsPage::wire() {
     connect(m_compare, &QPushButton::clicked, this,
             [this] { Q_EMIT compareRequested(selectedRuns()); });
     connect(m_delete, &QPushButton::clicked, this, &RunsPage::deleteSelected);
+    connect(m_columns, &QPushButton::clicked, this, &RunsPage::askColumns);
     connect(m_trash, &QPushButton::clicked, this,
             [this] { (new TrashDialog(m_context, window()))->open(); });
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -129,6 +141,12 @@ void RunsPage::wire() {
 }
 
 void RunsPage::restore() {
+    const QStringList keys = settingsOf(m_context).value("runs/columns").toStringList();
+    std::vector<std::string> known;
+    for (const QString& key : keys)
+        if (parseValueKey(key.toStdString()))
+            known.push_back(key.toStdString());
+    showColumns(known);
     m_table->sortByColumn(RunsModel::kCreated, Qt::DescendingOrder);
     refresh();
 }
@@ -142,7 +160,9 @@ void RunsPage::refresh() {
                              !std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
     if (selectedRuns() != selected)
         select(selected);
-    if (!selected.isEmpty() && m_rows->rowCount() > 0 && selectedRuns().isEmpty())
+    const bool areGone = std::ranges::none_of(
+        selected, [this](const QString& run) { return m_context.runs.find(run); });
+    if (!selected.isEmpty() && areGone && m_rows->rowCount() > 0)
         m_table->selectRow(std::min(place, m_rows->rowCount() - 1)); // they were deleted
     const auto count = [&](bool isHeld) {
         return std::ranges::count_if(runs, [isHeld](const RunSummary& run) {
@@ -155,7 +175,7 @@ void RunsPage::refresh() {
     if (const auto held = count(true); held > 0)
         facts += kSeparator + tr("%1 held").arg(held);
     m_header->setFacts(runs.empty() ? QString() : facts);
-    if (!keysBesidesSummary(m_wanted).empty())
+    if (!keysToRead().empty())
         m_puller.request();
     showRows();
 }
@@ -179,26 +199,49 @@ void RunsPage::readFilter() {
     showRows();
 }
 
+/// Those of the filter, and the columns.
+std::vector<std::string> RunsPage::keysToRead() const {
+    std::vector<std::string> keys = keysBesidesSummary(m_wanted);
+    keys.insert(keys.end(), m_model->keys().begin(), m_model->keys().end());
+    return keys;
+}
+
 void RunsPage::pullValues() {
-    const std::vector<std::string> keys = keysBesidesSummary(m_wanted);
-    if (keys.empty())
-        return;
-    std::vector<QString> runs;
-    for (const RunSummary& run : m_context.runs.runs())
-        runs.push_back(run.id);
-    const auto read = [keys, runs, values = m_values](StoreReader& reader) {
-        RunsFilter::Values found;
-        for (const QString& run : runs)
-            for (const std::string& key : keys)
-                if (const auto parsed = parseValueKey(key))
-                    if (const auto value = values->valueOf(reader, run, *parsed))
-                        found[run][key] = *value;
-        return found;
-    };
-    m_puller.await(m_context.store.ask(read), this, [this](const RunsFilter::Values& found) {
+    const auto read = [keys = keysToRead(), runs = m_context.runs.runs(), values = m_values](
+                          StoreReader& reader) { return values->valuesOf(reader, runs, keys); };
+    m_puller.await(m_context.store.ask(read), this, [this](const RunValues::Table& found) {
+        m_model->setValues(found);
         m_rows->setFilter(m_wanted, found);
         showRows();
     });
+}
+
+void RunsPage::askColumns() {
+    std::vector<RunSummary> shown;
+    for (int row = 0; row < m_rows->rowCount(); ++row)
+        if (const RunSummary* run =
+                m_context.runs.find(m_rows->index(row, 0).data(kIdRole).toString()))
+            shown.push_back(*run);
+    auto* dialog =
+        new ColumnsDialog(m_context, std::move(shown), m_values, m_model->keys(), window());
+    connect(dialog, &ColumnsDialog::chosen, this, &RunsPage::showColumns);
+    dialog->open();
+}
+
+void RunsPage::showColumns(const std::vector<std::string>& keys) {
+    QStringList stored;
+    for (const std::string& key : keys)
+        stored << QString::fromStdString(key);
+    settingsOf(m_context).setValue("runs/columns", stored);
+    m_model->setKeys(keys);
+    std::vector<int> widths{184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0};
+    widths.resize(widths.size() + keys.size(), kKeyWidth);
+    m_table->setColumnWidths(widths);
+    QHeaderView* header = m_table->horizontalHeader();
+    for (int at = 0; at < static_cast<int>(keys.size()); ++at) // before what people write
+        header->moveSection(header->visualIndex(RunsModel::kColumnCount + at),
+                            header->visualIndex(RunsModel::kTags));
+    m_puller.restart();
 }
 
 void RunsPage::showRows() {
@@ -211,6 +254,7 @@ void RunsPage::showRows() {
     m_filter->setVisible(m_model->rowCount() > 0);
     m_delete->setVisible(m_model->rowCount() > 0);
     m_compare->setVisible(m_model->rowCount() > 0);
+    m_columns->setVisible(m_model->rowCount() > 0);
     offerActions();
     m_trash->setVisible(!m_context.runs.trash().empty());
     m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
@@ -224,9 +268,10 @@ QStringList RunsPage::selectedRuns() const {
 }
 
 void RunsPage::select(const QStringList& runs) {
+    const QSet<QString> wanted(runs.begin(), runs.end());
     std::vector<int> rows;
     for (int row = 0; row < m_rows->rowCount(); ++row)
-        if (runs.contains(m_rows->index(row, 0).data(kIdRole).toString()))
+        if (wanted.contains(m_rows->index(row, 0).data(kIdRole).toString()))
             rows.push_back(row);
     m_table->selectRows(rows);
 }
@@ -269,10 +314,11 @@ void RunsPage::showMenu(const QPoint& at) {
 
 void RunsPage::offerActions() {
     const QStringList runs = selectedRuns();
+    const QSet<QString> chosen(runs.begin(), runs.end());
     const RunSummary* live = nullptr;
-    for (const QString& id : runs)
-        if (const RunSummary* run = m_context.runs.find(id); run && !hasEnded(run->state))
-            live = run;
+    for (const RunSummary& run : m_context.runs.runs())
+        if (!hasEnded(run.state) && chosen.contains(run.id))
+            live = &run;
     const auto offer = [this](QPushButton* button, bool isUsable, const QString& why) {
         if (!isUsable && button->hasFocus())
             m_table->setFocus(Qt::OtherFocusReason); // or Qt would pass it on to anything
@@ -300,15 +346,32 @@ void RunsPage::deleteSelected() {
     const RunSummary* one = selected();
     const QString what = one ? tr("%1 deleted").arg(one->name)
                              : counted(runs.size(), tr("1 run deleted"), tr("%1 runs deleted"));
-    const auto deleted = std::make_shared<QStringList>();
+    struct Answers {
+        qsizetype count = 0;
+        QStringList deleted;
+        QString problem;
+    };
+    const auto answers = std::make_shared<Answers>();
+    const auto take = [this, runs, what, answers](const QString& run, const Result<void>& answer) {
+        if (answer)
+            answers->deleted << run;
+        else
+            answers->problem = QString::fromStdString(answer.error().message);
+        if (++answers->count < runs.size())
+            return;
+        const bool areAll = answers->deleted.size() == runs.size();
+        if (answers->deleted.isEmpty())
+            report(answers->problem);
+        else
+            offerUndo(answers->deleted, areAll ? what
+                                               : tr("%1 of %2 runs deleted: %3")
+                                                     .arg(answers->deleted.size())
+                                                     .arg(runs.size())
+                                                     .arg(answers->problem));
+    };
     for (const QString& run : runs)
         whenAnswered(m_context.engine.ask(DeletedRequest{run, true}), this,
-                     [this, run, runs, what, deleted](const Result<void>& answer) {
-                         if (!answer)
-                             report(QString::fromStdString(answer.error().message));
-                         else if (*deleted << run; deleted->size() == runs.size())
-                             offerUndo(runs, what);
-                     });
+                     [take, run](const Result<void>& answer) { take(run, answer); });
 }
 
 void RunsPage::offerUndo(const QStringList& runs, const QString& what) {

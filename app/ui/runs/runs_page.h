@@ -43,6 +43,9 @@ private:
     void restore();
     void showRows();
     void readFilter();
+    void askColumns();
+    void showColumns(const std::vector<std::string>& keys);
+    std::vector<std::string> keysToRead() const;
     void pullValues();
     void showMenu(const QPoint& at);
     void offerActions(); ///< where they can be done, else with the reason
@@ -62,6 +65,7 @@ private:
     PageHeader* m_header;
     QLineEdit* m_filter;
     QPushButton* m_trash;
+    QPushButton* m_columns;
     QPushButton* m_compare;
     QPushButton* m_delete;
     QPushButton* m_new;

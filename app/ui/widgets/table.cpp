@@ -193,8 +193,12 @@ std::vector<int> Table::selectedRows() const {
 
 void Table::selectRows(const std::vector<int>& rows) {
     QItemSelection selection;
-    for (const int row : rows)
-        selection.select(model()->index(row, 0), model()->index(row, model()->columnCount() - 1));
+    for (size_t first = 0, next = 0; first < rows.size(); first = next) {
+        for (next = first + 1; next < rows.size() && rows[next] == rows[next - 1] + 1;)
+            ++next; // rows that touch are one range
+        selection.select(model()->index(rows[first], 0),
+                         model()->index(rows[next - 1], model()->columnCount() - 1));
+    }
     if (!rows.empty())
         selectionModel()->setCurrentIndex(model()->index(rows.front(), 0),
                                           QItemSelectionModel::NoUpdate);

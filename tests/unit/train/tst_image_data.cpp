@@ -114,7 +114,7 @@ private Q_SLOTS:
 
     void aPictureOfNoClassIsNamed() {
         const Folder folder;
-        folder.touch("cat/a.jfif");
+        folder.touch("cat/a.png");
         folder.touch("dog/a.png");
         QVERIFY(ImageFolder::scan({folder.path()}));
         folder.touch("loose.png");
@@ -122,6 +122,7 @@ private Q_SLOTS:
         QVERIFY(!found);
         QVERIFY2(found.error().message.find("loose.png lies beside") != std::string::npos,
                  found.error().message.c_str());
+        QVERIFY(ImageFolder::scan({folder.path()}, Others::kLeftOut)); // as it has trained before
     }
 
     void aClassThatWouldVanishIsRefused_data() {
@@ -131,6 +132,8 @@ private Q_SLOTS:
                              << "one.gif is of a kind that is not read; convert it and its like";
         QTest::newRow("among others") << "a/two.TIFF"
                                       << "two.TIFF is of a kind that is not read";
+        QTest::newRow("as Windows names a JPEG") << "b/one.jfif"
+                                                 << "one.jfif is of a kind";
         QTest::newRow("no picture") << "b/readme.md"
                                     << "the class b has no .jpg, .jpeg, .png, .webp or .bmp files";
     }

@@ -103,7 +103,7 @@ void LocalTreeTest::equalNamesAreKeptApart() {
     write("two/corpus/a.txt", "b");
     const auto tree = dataTree({path("one/corpus"), path("two/corpus")});
     QVERIFY(tree);
-    QCOMPARE(namesOf(tree), QStringList({"2-corpus/a.txt", "corpus/a.txt"}));
+    QCOMPARE(namesOf(tree), QStringList({"2/corpus/a.txt", "corpus/a.txt"}));
 }
 
 /// The trainer tells the language of a catalogue by the folders above it.

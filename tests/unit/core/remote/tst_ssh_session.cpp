@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_config.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
 #include "tests/support/ssh_home.h"
@@ -8,6 +9,7 @@
 #include <QElapsedTimer>
 #include <QTcpServer>
 #include <QTcpSocket>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <atomic>
@@ -38,6 +40,8 @@ private Q_SLOTS:
     void aProxyCommandThatFailsIsNamed_data();
     void aProxyCommandThatFailsIsNamed();
     void noFileIsLeftInTheFolderOfTemporaryOnes();
+    void aCertificateBesideItsKeyIsUsed_data();
+    void aCertificateBesideItsKeyIsUsed();
     void aStandstillAfterTheBannerNamesLargePackets();
     void refusedLoginIsNoMatterOfTheNetwork();
     void busyServerIsAskedAgainUntilItLetsUsIn();
@@ -263,6 +267,44 @@ void SshSessionTest::noFileIsLeftInTheFolderOfTemporaryOnes() {
     const auto session = open(); // it would have them still
     QVERIFY(session);
     QCOMPARE(entries(), before);
+}
+
+void SshSessionTest::aCertificateBesideItsKeyIsUsed_data() {
+    QTest::addColumn<QString>("passphrase");
+    QTest::newRow("of an open key") << QString();
+    QTest::newRow("of a locked key") << QString("open sesame");
+}
+
+/// The server trusts an authority alone, as where keys are lent for a day.
+void SshSessionTest::aCertificateBesideItsKeyIsUsed() {
+    QFETCH(QString, passphrase);
+    const QTemporaryDir folder;
+    const auto keygen = [&folder](const QStringList& arguments) {
+        QProcess process;
+        process.setWorkingDirectory(folder.path());
+        process.start("ssh-keygen", QStringList("-q") + arguments);
+        return process.waitForFinished() && process.exitCode() == 0;
+    };
+    QVERIFY(keygen({"-t", "ed25519", "-N", "", "-f", "ca"}));
+    QVERIFY(keygen({"-t", "ed25519", "-N", passphrase, "-f", "lent"}));
+    QVERIFY(
+        keygen({"-s", "ca", "-I", "me", "-n", QString::fromStdString(loginName()), "lent.pub"}));
+    QVERIFY(m_home.serve({.settings = {"TrustedUserCAKeys " + folder.filePath("ca.pub")}}));
+    QVERIFY(m_home.know());
+    Node there = node();
+    there.identityFile = folder.filePath("lent").toStdString();
+    if (!passphrase.isEmpty()) { // it is asked for, as the host takes the certificate
+        const auto locked = openSession(there, {}, {});
+        QVERIFY(!locked);
+        QCOMPARE(locked.error().need, ConnectFailure::Need::kPassphrase);
+    }
+    Credentials credentials;
+    if (!passphrase.isEmpty())
+        credentials.passphrase = passphrase.toStdString();
+    const auto opened = openSession(there, credentials, {});
+    QVERIFY2(opened, messageOf(opened));
+    QVERIFY(QFile::remove(folder.filePath("lent-cert.pub")));
+    QVERIFY(!openSession(there, credentials, {}));
 }
 
 /// The server's banner arrives, and no large packet: as where a tunnel's MTU is smaller than told.

@@ -47,7 +47,13 @@ private Q_SLOTS:
         QVERIFY(holds("tag:base", it) && holds("TAG:Base", it) && holds("node:box", it) &&
                 holds("state:failed", it) && holds("note:\"label s\"", it));
         QVERIFY(!holds("tag:gpt", it) && !holds("name:wmt", it));
-        QVERIFY(holds("state=failed", it) && holds("state != paused", it));
+        QVERIFY(holds("State=failed", it) && holds("state != paused", it));
+        RunSummary german = it;
+        german.name = QString::fromUtf8("Stra\xc3\x9f"
+                                        "e");
+        QVERIFY(holds("stra\xc3\x9f"
+                      "e",
+                      german));
         QVERIFY(!holds("name = gp", it)); // equal is not a part
     }
 

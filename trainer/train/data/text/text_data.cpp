@@ -36,13 +36,14 @@ struct CorpusFiles {
     std::vector<std::string> validation;
 };
 
-Encoding encodingOf(const RunSpec::Data& data) {
-    return data.tokenizer == "bytes" ? Encoding::kAny : Encoding::kUtf8;
+/// `isResumed`: it has read the text already, before this was asked of it.
+Encoding encodingOf(const RunSpec::Data& data, bool isResumed) {
+    return data.tokenizer == "bytes" || isResumed ? Encoding::kAny : Encoding::kUtf8;
 }
 
-Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
-    RM_ASSIGN_OR_RETURN(auto train, textFiles(data.train, encodingOf(data)));
-    RM_ASSIGN_OR_RETURN(auto validation, textFiles(data.validation, encodingOf(data)));
+Result<CorpusFiles> findFiles(const RunSpec::Data& data, Encoding encoding) {
+    RM_ASSIGN_OR_RETURN(auto train, textFiles(data.train, encoding));
+    RM_ASSIGN_OR_RETURN(auto validation, textFiles(data.validation, encoding));
     return CorpusFiles{std::move(train), std::move(validation)};
 }
 
@@ -107,8 +108,8 @@ Result<void> writeShards(const CorpusFiles& corpus, double share, const Tokenize
 
 /// Makes sure that the shards are in `cacheDir` and returns their key.
 Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& tokenizer,
-                                const std::string& cacheDir) {
-    RM_ASSIGN_OR_RETURN(const auto corpus, findFiles(data));
+                                const std::string& cacheDir, Encoding encoding) {
+    RM_ASSIGN_OR_RETURN(const auto corpus, findFiles(data, encoding));
     FileHashCache known(cacheDir + "/" + kNotebook);
     const auto key = contentKey(corpus, data, tokenizer, known);
     if (!key)
@@ -138,7 +139,7 @@ Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known)
                                    : "tokenizer.json, set data.tokenizer = \"tokenizer.json\"") +
                         ", else name a file with data.tokenizer_file");
     }
-    RM_ASSIGN_OR_RETURN(const auto files, textFiles(spec.data.train, encodingOf(spec.data)));
+    RM_ASSIGN_OR_RETURN(const auto files, textFiles(spec.data.train, encodingOf(spec.data, false)));
     return trainSentencePiece(files, spec.data.vocabSize);
 }
 
@@ -175,7 +176,7 @@ Result<TextData> openStreams(const std::vector<std::string>& train,
     return data;
 }
 
-Result<void> checkLength(const TextData& data, const RunSpec& spec) {
+Result<void> checkLength(const TextData& data, const RunSpec& spec, bool isResumed) {
     const auto tooShort = [&](const char* attempt, int64_t tokens, const char* advice) {
         return fail(ErrorCode::kInvalid, std::string(attempt) + ": its " + std::to_string(tokens) +
                                              " tokens do not fill one sample of model.context = " +
@@ -184,7 +185,8 @@ Result<void> checkLength(const TextData& data, const RunSpec& spec) {
     };
     if (data.train.count() <= spec.model.context)
         return tooShort("read training data", data.train.count(), "");
-    if (!spec.data.validation.empty() && data.validation.count() <= spec.model.context)
+    if (!isResumed && !spec.data.validation.empty() &&
+        data.validation.count() <= spec.model.context)
         return tooShort("read data.validation", data.validation.count(),
                         "; name a longer text, or none, and a share of the training data is held "
                         "out");
@@ -247,7 +249,8 @@ Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, co
     RM_ASSIGN_OR_RETURN(auto tokenizer, agreedTokenizer(spec, world, knownModel));
     Result<std::string> mine;
     if (world.localRank() == 0)
-        mine = cacheShards(spec.data, *tokenizer, cacheDir);
+        mine = cacheShards(spec.data, *tokenizer, cacheDir,
+                           encodingOf(spec.data, !knownModel.empty()));
     RM_ASSIGN_OR_RETURN(const auto key,
                         agreeAcrossNodes(world, mine, "read training data: the texts"));
     const Paths paths = cachedPaths(cacheDir, key);
@@ -268,7 +271,7 @@ Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDi
                        : shardTexts(spec, cacheDir, world, tokenizerModel);
     if (!data)
         return data;
-    RM_RETURN_IF_ERROR(checkLength(*data, spec));
+    RM_RETURN_IF_ERROR(checkLength(*data, spec, !tokenizerModel.empty()));
     return data;
 }
 

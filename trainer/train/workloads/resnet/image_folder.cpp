@@ -30,8 +30,7 @@ std::string extensionOf(const fs::path& path) {
     return extension;
 }
 
-constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".jfif", ".jpe",
-                                          ".png", ".webp", ".bmp"};
+constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".png", ".webp", ".bmp"};
 constexpr const char* kPictureNames = ".jpg, .jpeg, .png, .webp or .bmp";
 
 bool isPicture(const std::string& extension) {
@@ -41,9 +40,9 @@ bool isPicture(const std::string& extension) {
 /// Pictures all the same, which are not read: without them a class would be another. (Debian's
 /// libtiff is linked to a library under the GPL, which may not meet NVIDIA's in one program.)
 bool isOtherPicture(const std::string& extension) {
-    constexpr std::string_view kOthers[] = {".tif",  ".tiff", ".gif", ".ppm",  ".pgm",
-                                            ".pnm",  ".pbm",  ".jp2", ".avif", ".heic",
-                                            ".heif", ".jxl",  ".tga", ".svg",  ".ico"};
+    constexpr std::string_view kOthers[] = {".tif", ".tiff", ".gif",  ".ppm",  ".pgm",  ".pnm",
+                                            ".pbm", ".jp2",  ".avif", ".heic", ".heif", ".jxl",
+                                            ".tga", ".svg",  ".ico",  ".jfif", ".jpe"};
     return std::ranges::find(kOthers, extension) != std::end(kOthers);
 }
 
@@ -79,9 +78,10 @@ bool areParts(const ByClass& classes) {
 
 /// Names below the root, "CLASS/.../FILE", by class. kInvalid names a class without pictures, a
 /// picture of a kind that is not read or of no class, and folders that are parts of a dataset.
-Result<ByClass> picturesIn(const std::string& root) {
+Result<ByClass> picturesIn(const std::string& root, Others others) {
     RM_ASSIGN_OR_RETURN(auto classes, classFolders(root));
-    if (areParts(classes))
+    const bool refuses = others == Others::kRefused;
+    if (refuses && areParts(classes))
         return fail(ErrorCode::kInvalid,
                     attempt(root) + ": its folders are parts of a dataset, no classes: name " +
                         classes.begin()->first +
@@ -98,7 +98,7 @@ Result<ByClass> picturesIn(const std::string& root) {
             other = name;
         return true;
     }));
-    if (!loose.empty() && !classes.empty())
+    if (refuses && !loose.empty() && !classes.empty())
         return fail(ErrorCode::kInvalid, attempt(root) + ": " + loose +
                                              " lies beside the folders of the classes, so that it "
                                              "has none; move it into one, or away");
@@ -123,14 +123,14 @@ std::string withoutSlash(std::string path) {
 
 } // namespace
 
-Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots) {
+Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots, Others others) {
     auto names = std::make_shared<Names>();
     ImageFolder folder;
     std::map<std::string, std::vector<Picture>> byClass;
     for (const std::string& path : roots) {
         const auto root = static_cast<uint32_t>(names->roots.size());
         names->roots.push_back(withoutSlash(path));
-        RM_ASSIGN_OR_RETURN(const auto found, picturesIn(names->roots.back()));
+        RM_ASSIGN_OR_RETURN(const auto found, picturesIn(names->roots.back(), others));
         if (found.empty())
             return fail(ErrorCode::kInvalid, attempt(path) +
                                                  ": it has no folders (one a class) with " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/io/data_files.h"
 #include "shared/result.h"
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace rm {
 class ImageFolder {
 public:
     /// kNotFound / kDenied / kInvalid (no pictures in folders there) name the path.
-    static Result<ImageFolder> scan(const std::vector<std::string>& roots);
+    static Result<ImageFolder> scan(const std::vector<std::string>& roots,
+                                    Others others = Others::kRefused);
 
     /// Sorted by name; each has at least one picture.
     const std::vector<std::string>& classes() const { return m_names->classes; }

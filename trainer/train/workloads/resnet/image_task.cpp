@@ -102,8 +102,9 @@ struct ImageTask::Folders {
 /// This rank's view of the folders, checked against the spec.
 Result<ImageTask::Folders> ImageTask::scan(const Session& session) {
     const RunSpec& spec = session.spec;
-    RM_ASSIGN_OR_RETURN(auto training, ImageFolder::scan(spec.data.train));
     const std::string& start = session.options.startFrom;
+    const Others others = start.empty() ? Others::kRefused : Others::kLeftOut;
+    RM_ASSIGN_OR_RETURN(auto training, ImageFolder::scan(spec.data.train, others));
     if (session.world.isFirst() && !start.empty())
         RM_RETURN_IF_ERROR(checkClasses(start, readableNames(training.classes())));
     const auto found = static_cast<int64_t>(training.classes().size());
@@ -115,7 +116,7 @@ Result<ImageTask::Folders> ImageTask::scan(const Session& session) {
         auto [rest, heldOut] = training.split(spec.data.validationShare);
         return Folders{std::move(rest), std::move(heldOut)};
     }
-    RM_ASSIGN_OR_RETURN(auto validation, ImageFolder::scan(spec.data.validation));
+    RM_ASSIGN_OR_RETURN(auto validation, ImageFolder::scan(spec.data.validation, others));
     RM_ASSIGN_OR_RETURN(auto relabelled, validation.relabelled(training.classes()));
     return Folders{std::move(training), std::move(relabelled)};
 }

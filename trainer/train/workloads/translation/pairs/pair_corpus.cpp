@@ -20,31 +20,30 @@ namespace rm {
 namespace fs = std::filesystem;
 namespace {
 
-/// Whatever the case of its letters.
-bool endsIn(const std::string& file, std::string_view ending) {
-    return file.size() >= ending.size() &&
-           std::equal(
-               ending.begin(), ending.end(), file.end() - ssize_t(ending.size()),
-               [](char wanted, char c) { return wanted == (c >= 'A' && c <= 'Z' ? c + 32 : c); });
-}
-
 bool isCatalogue(const std::string& file) {
-    return endsIn(file, ".mo");
+    return file.ends_with(".mo");
 }
 
 bool isShard(const std::string& file) {
-    return endsIn(file, ".rmpairs");
+    return file.ends_with(".rmpairs");
 }
 
 bool holdsPairs(const std::string& file) {
-    return endsIn(file, ".tsv") || isShard(file) || isCatalogue(file);
+    return file.ends_with(".tsv") || isShard(file) || isCatalogue(file);
 }
 
-/// Data of a kind that is not read: without it a person would train on less than he named.
+/// Data of a kind that is not read, or named otherwise: without it a person would train on less
+/// than he named.
 bool isOtherData(const std::string& file) {
-    constexpr std::string_view kOthers[] = {".gz",  ".zst",   ".xz",  ".bz2",     ".zip",
-                                            ".csv", ".jsonl", ".tmx", ".parquet", ".xliff"};
-    return std::ranges::any_of(kOthers, [&](std::string_view each) { return endsIn(file, each); });
+    constexpr std::string_view kOthers[] = {".gz",  ".zst",   ".xz",     ".bz2",     ".zip",
+                                            ".csv", ".jsonl", ".tmx",    ".parquet", ".xliff",
+                                            ".tsv", ".mo",    ".rmpairs"};
+    std::string lower = file;
+    std::ranges::transform(lower, lower.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+    return !holdsPairs(file) && std::ranges::any_of(kOthers, [&](std::string_view each) {
+        return lower.ends_with(each);
+    });
 }
 
 /// "it" of ".../it/LC_MESSAGES/x.mo"; empty: the path does not say.
@@ -114,11 +113,13 @@ void learnLanguages(PairLanguages& known, const PairLanguages& given) {
 
 /// The files of pairs at `path`, without catalogues of languages other than `target`, unless that
 /// is empty. kInvalid when none is left.
-Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std::string& target) {
+Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std::string& target,
+                                             Others others) {
     auto files = corpusFiles({path});
     if (!files)
         return files;
-    if (const auto other = std::ranges::find_if(*files, &isOtherData); other != files->end())
+    const auto other = std::ranges::find_if(*files, &isOtherData);
+    if (other != files->end() && others == Others::kRefused)
         return fail(ErrorCode::kInvalid, "read pairs " + path + ": " + *other +
                                              " is of a kind that is not read; make it a .tsv "
                                              "(source, tab, target), or put it elsewhere");
@@ -140,11 +141,12 @@ Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std:
 
 } // namespace
 
-Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::string& target) {
+Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::string& target,
+                             Others others) {
     PairCorpus corpus;
     std::set<std::string> languages;
     for (const std::string& path : paths) {
-        RM_ASSIGN_OR_RETURN(auto files, pairFilesAt(path, target));
+        RM_ASSIGN_OR_RETURN(auto files, pairFilesAt(path, target, others));
         for (std::string& file : files) {
             if (isCatalogue(file))
                 languages.insert(languageOfCatalogue(file));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/io/data_files.h"
 #include "shared/result.h"
 #include "trainer/train/workloads/translation/pairs/pair_deduplicator.h"
 
@@ -26,8 +27,10 @@ struct PairCorpus {
 
 /// The files of pairs behind the paths of a spec: a file stands for itself, a folder for all of
 /// them below it. With `target`, catalogues of other languages are left out; without, several
-/// are an error. kNotFound / kDenied / kInvalid (of no such kind, nothing there) name the path.
-Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::string& target);
+/// are an error. kNotFound / kDenied / kInvalid (of no such kind, nothing there, or data of another
+/// kind beside it) name the path.
+Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::string& target,
+                             Others others = Others::kRefused);
 
 /// Progress and counts of reading a corpus.
 struct HarvestState {

@@ -30,11 +30,11 @@ struct Corpora {
     PairCorpus validation; ///< no files: split off from train
 };
 
-Result<Corpora> findCorpora(const RunSpec::Data& data) {
-    RM_ASSIGN_OR_RETURN(auto train, findPairs(data.train, {}));
+Result<Corpora> findCorpora(const RunSpec::Data& data, Others others) {
+    RM_ASSIGN_OR_RETURN(auto train, findPairs(data.train, {}, others));
     if (data.validation.empty())
         return Corpora{std::move(train), {}};
-    RM_ASSIGN_OR_RETURN(auto validation, findPairs(data.validation, {}));
+    RM_ASSIGN_OR_RETURN(auto validation, findPairs(data.validation, {}, others));
     return Corpora{std::move(train), std::move(validation)};
 }
 
@@ -118,8 +118,8 @@ Result<void> checkSomeAreLeft(const HarvestState& state, const Names& names) {
 
 /// Makes sure that the texts are in `cacheDir` and returns their key.
 Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cacheDir,
-                               PairData& into) {
-    RM_ASSIGN_OR_RETURN(const auto corpora, findCorpora(data));
+                               Others others, PairData& into) {
+    RM_ASSIGN_OR_RETURN(const auto corpora, findCorpora(data, others));
     const auto key = contentKey(corpora, data);
     if (!key || exists(Names(cacheDir, *key).train))
         return key;
@@ -229,7 +229,8 @@ Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDi
     PairData data;
     Result<std::string> mine;
     if (makesCache)
-        mine = cacheTexts(spec.data, cacheDir, data);
+        mine = cacheTexts(spec.data, cacheDir,
+                          tokenizer.empty() ? Others::kRefused : Others::kLeftOut, data);
     RM_ASSIGN_OR_RETURN(const auto key, agreeAcrossNodes(world, mine, kWhat));
     data.identity = key;
     const Names names(cacheDir, key);
@@ -242,7 +243,8 @@ Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDi
         mine = cacheIds(key, cacheDir, data.tokenizer, spec.model.context);
     RM_ASSIGN_OR_RETURN(const auto ids, agreeAcrossNodes(world, mine, kWhat));
     RM_RETURN_IF_ERROR(openShards(data, names, idsFile(cacheDir, ids), spec.model.context));
-    if (!spec.data.validation.empty() && data.validation.count() == 0)
+    const bool isResumed = !tokenizer.empty(); // it has gone on without one already
+    if (!isResumed && !spec.data.validation.empty() && data.validation.count() == 0)
         return fail(ErrorCode::kInvalid, "read data.validation: there are no pairs in it; name a "
                                          "file that has some, or none, and a share of the "
                                          "training data is held out");
