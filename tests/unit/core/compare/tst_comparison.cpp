@@ -91,7 +91,7 @@ private Q_SLOTS:
         QCOMPARE(bestOf(loss->def, *loss->extents[0]), std::optional(0.25));
         QCOMPARE(bestStepOf(loss->def, *loss->extents[0]), kBestStep);
         QCOMPARE(loss->extents[0]->lastStep, kSteps);
-        QCOMPARE(loss->extents[0]->last, double(2 + std::sin(float(kSteps))));
+        QCOMPARE(static_cast<float>(loss->extents[0]->last), 2 + std::sin(float(kSteps)));
         QCOMPARE(loss->best, std::optional<size_t>(0));
         QVERIFY(!loss->bestLast); // the last ones are alike
     }

@@ -238,7 +238,7 @@ void TestPlan::stagedDataReplacesPaths() {
     const RunSpec there = specForNode(spec, "run-1", "/node/data/abc");
     // Each by itself, as folders of pictures hold a folder for each class.
     QCOMPARE(there.data.train, (std::vector<std::string>{"/node/data/abc/train/pictures",
-                                                         "/node/data/abc/train/2-pictures",
+                                                         "/node/data/abc/train/2/pictures",
                                                          "/node/data/abc/train/a.txt"}));
     QVERIFY(there.data.validation.empty());
     QVERIFY(!there.data.stage);
