@@ -421,8 +421,12 @@ void SshLoginsTest::identitiesOnlyKeepsOtherKeysBack() {
     serve({.authorizedKey = *key});
     const QString named = "  IdentityFile " + path + (isInFile ? "" : ".pub") + '\n';
     const auto opened = openSession(alias(named), {}, {});
-    QVERIFY(!opened);
-    QVERIFY2(messageOf(opened).contains("too many keys"), messageOf(opened));
+    if (isInFile) { // a file that somebody named comes before the agent's other keys
+        QVERIFY2(opened, messageOf(opened));
+    } else {
+        QVERIFY(!opened);
+        QVERIFY2(messageOf(opened).contains("too many keys"), messageOf(opened));
+    }
     const auto only = openSession(alias(named + "  IdentitiesOnly yes\n"), {}, {});
     QVERIFY2(only, messageOf(only));
     QVERIFY((*only)->keyProblems().empty());
