@@ -20,7 +20,7 @@ struct KeyFile {
     std::string path;
     SshKey key{nullptr, &ssh_key_free};        ///< null: it cannot be used
     SshKey publicHalf{nullptr, &ssh_key_free}; ///< null: not known without the passphrase
-    /// /// The certificate that lies beside it, as in id_ed25519-cert.pub, and the key with it;
+    /// The certificate that lies beside it, as in id_ed25519-cert.pub, and the key with it;
     /// null: none does, or the key cannot be used.
     SshKey certificate{nullptr, &ssh_key_free};
     SshKey certified{nullptr, &ssh_key_free};

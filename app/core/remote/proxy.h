@@ -22,7 +22,7 @@ public:
 
     bool isThere() const { return !m_command.empty(); }
 
-    /// /// Why it did not get to the host, with what helps, as a failure of `attempt`. `isSilent`:
+    /// Why it did not get to the host, with what helps, as a failure of `attempt`. `isSilent`:
     /// nobody has refused anything, so that what it said counts only where it is known to tell why.
     /// nullopt: there is no proxy, or it seems to have got there; then libssh knows more.
     std::optional<ConnectFailure> failure(const SshLink& link, const std::string& attempt,
