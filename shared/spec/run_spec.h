@@ -82,6 +82,7 @@ struct RunSpec {
         double rollbackLrFactor = 1;      ///< what each rollback multiplies optimizer.lr by
         std::string watch = "loss";       ///< validation/...: "loss", "bleu", "chrf", "cer", ...
         int64_t patience = 0;             ///< validations without a better one; 0: for ever
+        std::vector<int64_t> pauseAt;     ///< steps after which it validates and pauses
         int64_t threads = 0;              ///< per rank; 0: cores / local ranks
         int64_t logEvery = 1;             ///< steps
         bool operator==(const Train&) const = default;

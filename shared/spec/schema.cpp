@@ -245,6 +245,10 @@ Rows trainFields() {
                "Validations without a better watched metric after which the run ends; 0: never.",
                {0, 1000000}, RM_FIELD(train.patience))
             .alsoCalled({"early_stopping", "early_stopping_patience", "early_stop"}),
+        number("train.pause_at", "Pause at", "steps",
+               "Steps after which the run validates and pauses by itself, until it is resumed.",
+               {1, kMaxSteps}, RM_FIELD(train.pauseAt))
+            .alsoCalled({"rungs", "stop_at", "pause_steps"}),
         number("train.threads", "CPU threads", "threads",
                "Threads of a rank; 0: the node's cores shared by its ranks.", {0, 4096},
                RM_FIELD(train.threads))

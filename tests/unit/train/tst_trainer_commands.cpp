@@ -130,6 +130,28 @@ private Q_SLOTS:
         QCOMPARE(acts(resumed), std::vector<int64_t>{14});
     }
 
+    void aRunPausesWhereItsSpecSays() {
+        RunSpec spec = tinySpec();
+        spec.train.pauseAt = {5, 12, spec.train.steps};
+        spec.validation.every = 4;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kPaused));
+        QCOMPARE(run.lastStep(0), int64_t(5));
+        QCOMPARE(run.lastStep(1), int64_t(5));
+        QVERIFY(run.series(0, metric::kValidationLoss).contains(5));
+        const auto manifest = readManifest(run.checkpoint(5));
+        QVERIFY(manifest);
+        QCOMPARE(manifest->reason, std::string("planned pause"));
+        const auto goOn = [&](TrainerRun& next, const std::string& from) {
+            return next.run(spec, 2, {"--start-from", QString::fromStdString(from)});
+        };
+        TrainerRun second, third;
+        QCOMPARE(goOn(second, run.checkpoint(5)), both(ExitCode::kPaused));
+        QCOMPARE(second.lastStep(0), int64_t(12));
+        QCOMPARE(goOn(third, second.checkpoint(12)), both(ExitCode::kOk)); // at its end it ends
+        QCOMPARE(third.lastStep(1), spec.train.steps);
+    }
+
     void pauseCheckpointsAndEndsAllRanksAtOneStep() {
         TrainerRun run;
         run.start(endlessSpec(), 2);

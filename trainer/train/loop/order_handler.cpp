@@ -97,6 +97,13 @@ Result<std::optional<Ending>> OrderHandler::obey(const Order& order) {
     }
 }
 
+Result<std::optional<Ending>> OrderHandler::pauseAsPlanned() {
+    m_training.event(Severity::kInfo, "planned-pause",
+                     "pauses after step " + std::to_string(m_training.step) +
+                         ", as train.pause_at says; resume goes on");
+    return saveAndEnd("planned pause", ExitCode::kPaused);
+}
+
 /// A checkpoint that cannot be written refuses a pause, but not a preemption: the node goes away.
 Result<std::optional<Ending>> OrderHandler::saveAndEnd(const char* reason, ExitCode code) {
     const auto saved = m_checkpointer.saveAndWait(reason);

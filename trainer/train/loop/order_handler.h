@@ -28,6 +28,8 @@ public:
     /// At the step's boundary: obeys the commands. Returns how the run ends, or nullopt once
     /// training continues.
     Result<std::optional<Ending>> obey();
+    /// Pauses without a command, as train.pause_at says; nullopt: no checkpoint could be written.
+    Result<std::optional<Ending>> pauseAsPlanned();
 
     /// A value for the rules, which may become commands of the next steps. Only rank 0's counts.
     void note(MetricId metric, double value);

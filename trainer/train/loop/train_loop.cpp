@@ -190,7 +190,9 @@ Result<std::optional<Ending>> TrainLoop::boundary() {
         m_checkpointer.save(m_checkpointer.whyDue());
     else if (m_training->spec.checkpoint.keepBest && m_validator.isBest())
         m_checkpointer.save("best");
-    return m_orders.obey();
+    auto ending = m_orders.obey();
+    // Every rank comes to that step, so that none has to be told.
+    return ending && !*ending && m_training->isPausePlanned() ? m_orders.pauseAsPlanned() : ending;
 }
 
 /// The guard looks when the host waits for the device anyway. In between, the orders report

@@ -116,6 +116,10 @@ bool Training::isDueByEpochs(int64_t every) const {
            cursor / apart != (cursor - partition.positionsPerStep()) / apart;
 }
 
+bool Training::isPausePlanned() const {
+    return !isLast() && std::ranges::find(spec.train.pauseAt, step) != spec.train.pauseAt.end();
+}
+
 Result<void> Training::planSteps() {
     const int64_t perStep = partition.positionsPerStep();
     const int64_t left = spec.train.epochs * task->training().epochSize() - cursor;

@@ -40,6 +40,8 @@ struct Training {
     /// The same for an interval in epochs (0: never). An epoch ends with the step that takes its
     /// last sample, which may be the next epoch's first step as well.
     bool isDueByEpochs(int64_t every) const;
+    /// Whether the run pauses by itself here: it has come to a step of train.pause_at.
+    bool isPausePlanned() const;
     /// Epochs that have ended.
     int64_t epochsDone() const { return cursor / task->training().epochSize(); }
 

@@ -21,9 +21,11 @@ public:
     /// Sets the function that gets every figure on rank 0.
     void setReport(std::function<void(MetricId, double)> note) { m_report = std::move(note); }
 
+    /// A planned pause is judged by what it validates, as where a sweep goes on with the best.
     bool isDue() const {
         const RunSpec::Validation& rule = m_training.spec.validation;
-        return m_training.isDue(rule.every) || m_training.isDueByEpochs(rule.everyEpochs);
+        return m_training.isDue(rule.every) || m_training.isDueByEpochs(rule.everyEpochs) ||
+               (validates(m_training.spec) && m_training.isPausePlanned());
     }
     /// Measures with the averaged weights, if any; counts for train.patience.
     Result<void> validate();
