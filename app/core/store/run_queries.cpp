@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // StoreReader's queries about a run other than its samples.
 #include "app/core/store/attempt_outcome.h"
+#include "app/core/store/queue_rows.h"
 #include "app/core/store/rank_ranges.h"
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/requested_rows.h"
@@ -38,6 +39,14 @@ const char* logQuery(int rank, int64_t afterId) {
 }
 
 } // namespace
+
+std::vector<QueueEntry> StoreReader::queue() {
+    return m_impl->read("list the queue", [&] { return queueEntries(m_impl->database); });
+}
+
+std::optional<StoredSweep> StoreReader::sweep(const QString& id) {
+    return m_impl->read("read a sweep", [&] { return sweepCalled(m_impl->database, id); });
+}
 
 std::vector<StoredAttempt> StoreReader::attempts(const QString& run) {
     return m_impl->read("list the attempts of a run", [&] {

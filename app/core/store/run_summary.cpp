@@ -41,12 +41,18 @@ const char* runStateName(RunStateKind state) {
         return "failed";
     case RunStateKind::kPreempted:
         return "preempted";
+    case RunStateKind::kWaiting:
+        return "queued"; // as what waits in Slurm's queue is
     }
     return "failed";
 }
 
+bool isLive(RunStateKind state) {
+    return state == RunStateKind::kPreparing || state == RunStateKind::kRunning;
+}
+
 bool hasEnded(RunStateKind state) {
-    return state != RunStateKind::kPreparing && state != RunStateKind::kRunning;
+    return !isLive(state) && state != RunStateKind::kWaiting;
 }
 
 bool wasKilled(const RunSummary& run) {
@@ -56,7 +62,7 @@ bool wasKilled(const RunSummary& run) {
 QStringList liveRunsOn(const std::vector<RunSummary>& runs, const std::string& node) {
     QStringList ids;
     for (const RunSummary& run : runs)
-        if (!hasEnded(run.state) &&
+        if (isLive(run.state) &&
             std::ranges::find(run.nodes, node, &RunNode::nodeName) != run.nodes.end())
             ids << run.id;
     return ids;
@@ -92,8 +98,8 @@ std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
     auto row =
         database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
                        "created_ns, updated_ns, message, "
-                       "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0), presumed "
-                       "FROM run WHERE id = ?");
+                       "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0), presumed, "
+                       "sweep FROM run WHERE id = ?");
     if (!row.with(run).next())
         return std::nullopt;
     const int64_t revision = row.integer(0);
@@ -123,6 +129,9 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.parentStep = row.integer(12);
     summary.deletedNs = row.integer(13);
     summary.isPresumed = row.number(14) != 0;
+    summary.sweep = row.string(15);
+    auto place = database.query("SELECT place + 1 FROM queue WHERE run = ?");
+    summary.queuePlace = static_cast<int>(place.with(run).firstInteger().value_or(0));
     auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
     if (parent.with(summary.parentRun).next())
         summary.parentName = parent.string(0);
@@ -130,7 +139,7 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     for (const RunNode& node : summary.nodes)
         summary.ranks += node.ranks;
     summary.held = summary.state == RunStateKind::kRunning && isHeld(run, summary.attempt);
-    if (!hasEnded(summary.state))
+    if (isLive(summary.state))
         summary.lostNodes = lostNodes(run, summary.nodes);
     else
         summary.unreadNodes = unreadNodes(run, summary);
@@ -208,6 +217,21 @@ std::vector<RunSummary> StoreReader::Impl::summaries(const char* query) {
 std::vector<RunSummary> StoreReader::runs() {
     return m_impl->read("list the runs", [&] {
         return m_impl->summaries("SELECT id FROM run WHERE deleted_ns IS NULL "
+                                 "ORDER BY created_ns DESC, id DESC");
+    });
+}
+
+std::vector<RunSummary> StoreReader::liveRuns() {
+    return m_impl->read("list the live runs", [&] {
+        return m_impl->summaries("SELECT id FROM run WHERE deleted_ns IS NULL AND state IN (0, 1) "
+                                 "ORDER BY created_ns DESC, id DESC");
+    });
+}
+
+std::vector<RunSummary> StoreReader::runsOfPausedSweeps() {
+    return m_impl->read("list the runs of sweeps", [&] {
+        return m_impl->summaries("SELECT id FROM run WHERE deleted_ns IS NULL AND sweep IN "
+                                 "(SELECT sweep FROM run WHERE state = 2 AND sweep <> '') "
                                  "ORDER BY created_ns DESC, id DESC");
     });
 }

@@ -21,9 +21,11 @@ enum class RunStateKind : uint8_t {
     kStopped = 4,
     kFailed = 5,
     kPreempted = 6,
+    kWaiting = 7, ///< in the queue; nothing of it is on any node yet
 };
 const char* runStateName(RunStateKind state); ///< "preparing", "running", ...
-bool hasEnded(RunStateKind state);            ///< neither preparing nor running
+bool isLive(RunStateKind state);              ///< preparing or running: nodes may have ranks of it
+bool hasEnded(RunStateKind state);            ///< neither live nor waiting
 
 struct RunNode {
     int nodeIndex = 0;
@@ -70,6 +72,8 @@ struct RunSummary {
     QString parentRun; ///< branch of; empty: none
     int64_t parentStep = 0;
     QString parentName;    ///< empty: the parent was deleted
+    QString sweep;         ///< that it is of; empty: none
+    int queuePlace = 0;    ///< it waits for free nodes as the 1st, 2nd, ...; 0: it does not
     int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
     /// Its end was concluded, as one of its nodes has told none; what that tells later corrects it.
     bool isPresumed = false;

@@ -30,6 +30,7 @@ add_library(rm_store STATIC
     store/line_queries.cpp
     store/lock_file.cpp
     store/pyramid.cpp
+    store/queue_rows.cpp
     store/rank_ranges.cpp
     store/read_failures.cpp
     store/record_writer.cpp

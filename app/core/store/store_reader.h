@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/attempts.h"
+#include "app/core/store/queue.h"
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
@@ -43,13 +44,19 @@ public:
     /// From now on queries give nothing, and the one that runs ends soon. Thread-safe.
     void interrupt();
 
-    std::vector<RunSummary> runs();  ///< those that are not in the trash, newest first
+    std::vector<RunSummary> runs();     ///< those that are not in the trash, newest first
+    std::vector<RunSummary> liveRuns(); ///< those of runs() that isLive()
+    /// Those of runs() that are of a sweep of which one has paused.
+    std::vector<RunSummary> runsOfPausedSweeps();
     std::vector<RunSummary> trash(); ///< what was deleted last first
     std::optional<RunSummary> run(const QString& id);
     /// The whole id, or the name of the newest run called so, or an unambiguous start of an id.
     Result<RunSummary> resolve(const QString& idOrNameOrPrefix);
     /// The same among the runs in the trash, of the one that was deleted last.
     Result<RunSummary> resolveDeleted(const QString& idOrNameOrPrefix);
+    /// The runs that wait for free nodes, in their order.
+    std::vector<QueueEntry> queue();
+    std::optional<StoredSweep> sweep(const QString& id);
     std::string specToml(const QString& run);
     std::vector<StoredSettings> settings(const QString& run); ///< by attempt and step
 

@@ -5,6 +5,7 @@
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
+#include "app/core/store/queue_rows.h"
 #include "app/core/store/record_writer.h"
 #include "app/core/store/recover.h"
 #include "app/core/store/requested_rows.h"
@@ -124,6 +125,9 @@ struct StoreWriter::Impl {
     }
 
     void insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes);
+    int64_t insertRun(const NewRun& run, RunStateKind state);
+    bool isIn(int64_t run, RunStateKind state);
+    Result<int64_t> findWaiting(const QString& run);
     void forgetLogsOfOthers(int64_t run, int attempt, const RunNode& node);
     void storeLog(int64_t run, const IngestBatch& batch, RecordWriter& records);
     int64_t& logBytes(int64_t run, int rank);
@@ -354,26 +358,111 @@ std::string StoreWriter::announced(const QString& path) {
     return LockFile::announced(lockOf(path));
 }
 
+int64_t StoreWriter::Impl::insertRun(const NewRun& run, RunStateKind state) {
+    const int64_t now = wallNowNs();
+    const auto spec = parseRunSpec(run.specToml, "spec");
+    database
+        .query("INSERT INTO run (uuid, name, state, spec, total_steps, parent_run, parent_step, "
+               "created_ns, updated_ns, min_nodes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)")
+        .with(run.id, run.name, static_cast<int>(state), run.specToml,
+              spec ? knownSteps(*spec).value_or(0) : 0, run.parentRun, run.parentStep, now,
+              spec ? spec->launch.minNodes : 0)
+        .run();
+    const int64_t id = database.connection().getLastInsertRowid();
+    insertNodes(id, 1, run.nodes);
+    if (!run.parentRun.isEmpty())
+        noteBranch(id, run, now);
+    return id;
+}
+
+bool StoreWriter::Impl::isIn(int64_t run, RunStateKind state) {
+    auto row = database.query("SELECT 1 FROM run WHERE id = ? AND state = ?");
+    return row.with(run, static_cast<int>(state)).next();
+}
+
+Result<int64_t> StoreWriter::Impl::findWaiting(const QString& run) {
+    RM_ASSIGN_OR_RETURN(const auto id, findRun(run));
+    if (database.query("SELECT 1 FROM queue WHERE run = ?").with(id).next())
+        return id;
+    return fail(ErrorCode::kNotFound,
+                "find run " + run.toStdString() + " in the queue: it does not wait there");
+}
+
 Result<void> StoreWriter::createRun(const NewRun& run) {
     return m_impl->transact("create run " + run.id.toStdString(), [&]() -> Result<void> {
-        if (m_impl->findRun(run.id))
+        const auto known = m_impl->findRun(run.id);
+        if (!known) {
+            m_impl->insertRun(run, RunStateKind::kPreparing);
+            return {};
+        }
+        if (!m_impl->isIn(*known, RunStateKind::kWaiting))
             return fail(ErrorCode::kInvalid,
                         "create run " + run.id.toStdString() + ": it exists already");
+        takeFromQueue(m_impl->database, *known);
+        m_impl->setState(*known, RunStateKind::kPreparing, {}, false);
+        m_impl->insertNodes(*known, 1, run.nodes);
+        return m_impl->touch(*known);
+    });
+}
+
+Result<void> StoreWriter::enqueue(const std::vector<NewRun>& runs, const QueuedPlace& place,
+                                  const std::optional<StoredSweep>& sweep) {
+    return m_impl->transact("put runs into the queue", [&]() -> Result<void> {
         Database& database = m_impl->database;
-        const int64_t now = wallNowNs();
-        const auto spec = parseRunSpec(run.specToml, "spec");
-        database
-            .query("INSERT INTO run (uuid, name, state, spec, total_steps, parent_run, "
-                   "parent_step, created_ns, updated_ns, min_nodes) "
-                   "VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?7, ?8)")
-            .with(run.id, run.name, run.specToml, spec ? knownSteps(*spec).value_or(0) : 0,
-                  run.parentRun, run.parentStep, now, spec ? spec->launch.minNodes : 0)
-            .run();
-        const int64_t id = database.connection().getLastInsertRowid();
-        m_impl->insertNodes(id, 1, run.nodes);
-        if (!run.parentRun.isEmpty())
-            m_impl->noteBranch(id, run, now);
+        if (sweep)
+            addSweep(database, *sweep, wallNowNs());
+        for (const NewRun& run : runs) {
+            if (m_impl->findRun(run.id))
+                return fail(ErrorCode::kInvalid,
+                            "create run " + run.id.toStdString() + ": it exists already");
+            const int64_t id = m_impl->insertRun(run, RunStateKind::kWaiting);
+            addToQueue(database, id, place);
+            if (sweep)
+                database.query("UPDATE run SET sweep = ? WHERE id = ?").with(sweep->id, id).run();
+        }
         return {};
+    });
+}
+
+Result<void> StoreWriter::enqueueAgain(const QString& run, const QueuedPlace& place) {
+    return m_impl->transact("put " + run.toStdString() + " into the queue", [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        addToQueue(m_impl->database, id, place);
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::dequeue(const QString& run, RunStateKind as, const QString& message) {
+    return m_impl->transact("take " + run.toStdString() + " from the queue", [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        takeFromQueue(m_impl->database, id);
+        if (m_impl->isIn(id, RunStateKind::kWaiting))
+            m_impl->setState(id, as, message.toStdString(), false);
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::moveInQueue(const QString& run, int place) {
+    return m_impl->transact("move " + run.toStdString() + " in the queue", [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findWaiting(run));
+        rm::moveInQueue(m_impl->database, id, place);
+        return {};
+    });
+}
+
+Result<void> StoreWriter::requeue(const QueueEntry& entry, int place, const QString& why) {
+    const QString& run = entry.run;
+    return m_impl->transact("put " + run.toStdString() + " into the queue", [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        Database& database = m_impl->database;
+        if (m_impl->isIn(id, RunStateKind::kPreparing) || m_impl->isIn(id, RunStateKind::kRunning))
+            return {}; // its ranks may live: the next engine looks for them
+        addToQueue(database, id, entry.place);
+        rm::moveInQueue(database, id, place);
+        const bool isNew = !database.query("SELECT 1 FROM rank WHERE run = ?").with(id).next();
+        if (isNew)
+            m_impl->setState(id, RunStateKind::kWaiting, why.toStdString(), false);
+        return m_impl->touch(id);
     });
 }
 
@@ -427,6 +516,7 @@ Result<void> StoreWriter::beginAttempt(const QString& run, const NewAttempt& beg
             .with(id, attempt, start, begun.startFrom, wallNowNs(), begun.skipped, begun.runtime)
             .run();
         m_impl->insertNodes(id, attempt, begun.nodes);
+        takeFromQueue(database, id);
         // Its start ends what lives there of earlier attempts; what was ended uses no more numbers.
         database
             .query("DELETE FROM given_up WHERE run = ?1 AND (ended OR node IN "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/attempts.h"
+#include "app/core/store/queue.h"
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
@@ -53,7 +54,23 @@ public:
     /// Whether a process has `path` open.
     static bool isHeld(const QString& path);
 
+    /// Stores a run that is about to be started. One that waits leaves the queue; its nodes are
+    /// those of `run` from now on, and all else stays as it was stored.
     Result<void> createRun(const NewRun& run);
+    /// Puts new runs at the end of the queue, all or none, and stores the sweep that they are of.
+    /// NewRun::nodes are those that they may train on.
+    Result<void> enqueue(const std::vector<NewRun>& runs, const QueuedPlace& place,
+                         const std::optional<StoredSweep>& sweep = {});
+    /// Puts a run that has ended at the end of the queue, to go on. Again: it is at the end now.
+    Result<void> enqueueAgain(const QString& run, const QueuedPlace& place);
+    /// Takes the run out of the queue. One that was never started gets that state and message;
+    /// any other stays as it is. Does nothing if it does not wait.
+    Result<void> dequeue(const QString& run, RunStateKind as, const QString& message);
+    /// `place` counts from 0; beyond the last it is the last. kNotFound: the run does not wait.
+    Result<void> moveInQueue(const QString& run, int place);
+    /// A launch of the queue failed for `why` and left nothing on any node: the run waits again at
+    /// that place. Does nothing where it is live, as its ranks may be.
+    Result<void> requeue(const QueueEntry& entry, int place, const QString& why);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {},
                           bool isPresumed = false);
     /// Ends a run of which a node tells no end: as the others told it (presumedEnd()), otherwise as

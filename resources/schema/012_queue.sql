@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
+-- Runs that wait for free nodes, in their order, and the sweeps that some of them are of.
+
+CREATE TABLE queue (
+    run INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    nodes TEXT NOT NULL,
+    wanted INTEGER NOT NULL DEFAULT 0,
+    too_large INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE sweep (
+    id TEXT PRIMARY KEY,
+    nodes TEXT NOT NULL,
+    wanted INTEGER NOT NULL DEFAULT 0,
+    too_large INTEGER NOT NULL DEFAULT 0,
+    eta INTEGER NOT NULL DEFAULT 0,
+    created_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+
+ALTER TABLE run ADD COLUMN sweep TEXT NOT NULL DEFAULT '';
