@@ -6,6 +6,7 @@ target_sources(rm_core PRIVATE
     findings/list_texts.cpp
     findings/network_texts.cpp
     findings/node_texts.cpp
+    findings/queue_texts.cpp
     findings/run_texts.cpp
     findings/ssh_texts.cpp
     findings/text.cpp)

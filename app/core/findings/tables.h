@@ -23,6 +23,7 @@ TextTable gpuTexts();
 TextTable launchTexts();
 TextTable networkTexts();
 TextTable runTexts();
+TextTable queueTexts();
 TextTable sshTexts();
 TextTable engineTexts();
 

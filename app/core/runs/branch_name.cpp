@@ -14,14 +14,6 @@ namespace {
 constexpr size_t kMostChanges = 3;  ///< more would not be read
 constexpr size_t kLongestName = 64; ///< bytes; what a spec's name may have in characters
 
-std::string cut(std::string name) {
-    size_t end = std::min(name.size(), kLongestName);
-    while (end < name.size() && (name[end] & 0xc0) == 0x80) // not within a character
-        --end;
-    name.resize(end);
-    return name;
-}
-
 /// The shorter of "0.0005" and "5e-4".
 std::string textOf(double value) {
     char plain[64], exponent[64];
@@ -69,32 +61,47 @@ std::string shortKey(const SpecField& field) {
     return std::string(same == 1 ? lastPart(field.key) : field.key);
 }
 
-/// "lr 5e-4"; empty: the field did not change.
-std::string change(const SpecField& field, RunSpec& from, RunSpec& to) {
+/// "lr 5e-4"
+std::string settingText(const SpecField& field, RunSpec& spec) {
+    return std::visit([&](auto* value) { return shortKey(field) + " " + textOf(*value); },
+                      field.ref(spec));
+}
+
+bool isSame(const SpecField& field, RunSpec& a, RunSpec& b) {
     return std::visit(
-        [&](auto* value) {
-            const bool isSame = *value == *std::get<decltype(value)>(field.ref(from));
-            return isSame ? std::string() : shortKey(field) + " " + textOf(*value);
-        },
-        field.ref(to));
+        [&](auto* value) { return *value == *std::get<decltype(value)>(field.ref(b)); },
+        field.ref(a));
 }
 
 } // namespace
+
+std::string cutName(std::string name) {
+    size_t end = std::min(name.size(), kLongestName);
+    while (end < name.size() && (name[end] & 0xc0) == 0x80) // not within a character
+        --end;
+    name.resize(end);
+    return name;
+}
+
+std::string settingInName(const RunSpec& spec, std::string_view key) {
+    RunSpec own = spec;
+    return settingText(*std::ranges::find(specSchema(), key, &SpecField::key), own);
+}
 
 std::string branchName(const RunSpec& parent, const RunSpec& branch, int64_t step) {
     RunSpec from = parent, to = branch;
     std::vector<std::string> parts{parent.name};
     for (const SpecField& field : specSchema())
-        if (std::string one = field.key == "name" ? "" : change(field, from, to); !one.empty())
-            parts.push_back(std::move(one));
+        if (field.key != "name" && !isSame(field, from, to))
+            parts.push_back(settingText(field, to));
     const Value name{"parent", parent.name};
     const size_t changes = parts.size() - 1;
     if (changes == 0)
-        return cut(say("run.branch-from", {name, {"step", std::to_string(step)}}));
+        return cutName(say("run.branch-from", {name, {"step", std::to_string(step)}}));
     for (size_t shown = std::min(changes, kMostChanges); shown > 0; --shown)
         if (std::string words = someOf(parts, shown + 1); words.size() <= kLongestName)
             return words;
-    return cut(say("run.branch-with-changes", {name, {"changes", std::to_string(changes)}}));
+    return cutName(say("run.branch-with-changes", {name, {"changes", std::to_string(changes)}}));
 }
 
 } // namespace rm

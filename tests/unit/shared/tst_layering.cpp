@@ -91,7 +91,7 @@ const std::vector<Order>& orders() {
         {"shared/spec/", {".", "families"}},
         {"app/core/",
          {".", "settings", "manual", "findings", "node", "network", "remote", "agent", "deploy",
-          "fleet", "launch", "store", "ingest", "runs", "compare", "follow", "checkpoints",
+          "fleet", "launch", "store", "ingest", "runs", "queue", "compare", "follow", "checkpoints",
           "engine"}},
         {"app/ui/",
          {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "runs", "run", "new_run",

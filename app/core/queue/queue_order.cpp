@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/queue/queue_order.h"
+
+#include "app/core/findings/text.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kMostNodes = 4; ///< that a sentence names
+
+std::vector<std::string> namesOf(const std::vector<QueuedNode>& nodes) {
+    std::vector<std::string> names;
+    for (const QueuedNode& node : nodes)
+        names.push_back(node.node);
+    return names;
+}
+
+size_t wantedOf(const QueuedPlace& place) {
+    const size_t all = place.nodes.size();
+    return place.wanted > 0 ? std::min(static_cast<size_t>(place.wanted), all) : all;
+}
+
+} // namespace
+
+BusyNodes busyNodes(const std::vector<RunSummary>& runs) {
+    BusyNodes busy;
+    for (const RunSummary& run : runs)
+        if (isLive(run.state))
+            for (const RunNode& node : run.nodes)
+                busy.emplace(node.nodeName, run.name.toStdString());
+    return busy;
+}
+
+std::vector<QueueStart> startable(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
+                                  const std::function<bool(const std::string&)>& isCluster) {
+    BusyNodes taken = busy;
+    std::vector<QueueStart> starts;
+    for (const QueueEntry& entry : queue) {
+        std::vector<QueuedNode> free;
+        for (const QueuedNode& node : entry.place.nodes)
+            if (isCluster(node.node) || !taken.contains(node.node))
+                free.push_back(node);
+        const size_t wanted = wantedOf(entry.place);
+        const bool isEnough = wanted > 0 && free.size() >= wanted;
+        free.resize(std::min(free.size(), wanted));
+        for (const QueuedNode& node : free)
+            taken.emplace(node.node, entry.run.toStdString());
+        if (isEnough)
+            starts.push_back({entry, std::move(free)});
+    }
+    return starts;
+}
+
+std::string placeWords(const QueuedPlace& place) {
+    const auto names = namesOf(place.nodes);
+    const std::string nodes = names.size() > kMostNodes ? someOf(names, kMostNodes) : listed(names);
+    const size_t wanted = wantedOf(place);
+    return wanted == names.size()
+               ? nodes
+               : say("queue.of-nodes", {{"count", std::to_string(wanted)}, {"nodes", nodes}});
+}
+
+namespace {
+
+std::string placeInQueue(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
+                         const QueueEntry& entry) {
+    const Value place{"place", std::to_string(&entry - queue.data() + 1)},
+        of{"of", std::to_string(queue.size())}, nodes{"nodes", placeWords(entry.place)};
+    for (const QueuedNode& node : entry.place.nodes)
+        if (const auto by = busy.find(node.node); by != busy.end())
+            return say("queue.waits-for-run",
+                       {place, of, nodes, {"node", node.node}, {"run", by->second}});
+    return say("queue.waits", {place, of, nodes});
+}
+
+} // namespace
+
+std::string waitWords(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
+                      const RunSummary& run) {
+    const auto entry = std::ranges::find(queue, run.id, &QueueEntry::run);
+    if (entry == queue.end())
+        return {};
+    std::string words = placeInQueue(queue, busy, *entry);
+    if (run.state == RunStateKind::kWaiting && !run.message.isEmpty())
+        append(words, run.message.toStdString());
+    return words;
+}
+
+std::string waitWords(StoreReader& reader, const RunSummary& run) {
+    return run.queuePlace > 0 ? waitWords(reader.queue(), busyNodes(reader.liveRuns()), run)
+                              : std::string();
+}
+
+} // namespace rm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/queue.h"
+#include "app/core/store/store_reader.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// By node, what trains or is started there, in words. A node that is not here is free.
+using BusyNodes = std::map<std::string, std::string>;
+
+/// The nodes of live runs, each with the name of one of them.
+BusyNodes busyNodes(const std::vector<RunSummary>& runs);
+
+/// A run of the queue that can be started now, on these of its nodes.
+struct QueueStart {
+    QueueEntry entry;
+    std::vector<QueuedNode> nodes;
+    bool operator==(const QueueStart&) const = default;
+};
+
+/// What can be started now, in the queue's order. A free node that an earlier run waits for is kept
+/// for it, so that no run is overtaken for ever by those that want less. `isCluster`: a node whose
+/// scheduler has a queue of its own, which is never busy.
+std::vector<QueueStart> startable(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
+                                  const std::function<bool(const std::string&)>& isCluster);
+
+/// What the run waits for: "number 2 of 3 in the queue, for a and b; gpt-1 trains on b", and why it
+/// could not be started before. `queue`: all that wait; empty if the run is none of them.
+std::string waitWords(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
+                      const RunSummary& run);
+/// The same of what is stored.
+std::string waitWords(StoreReader& reader, const RunSummary& run);
+
+/// "one of a, b and c", "a and b".
+std::string placeWords(const QueuedPlace& place);
+
+} // namespace rm
