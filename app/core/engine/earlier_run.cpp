@@ -115,7 +115,7 @@ std::string readRest(const std::string& run, const std::string& node) {
 
 Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec& spec) {
     const std::string id = run.toStdString();
-    if (const auto now = reader.run(run); now && !hasEnded(now->state))
+    if (const auto now = reader.run(run); now && isLive(now->state))
         return stillRuns(id, {});
     RM_ASSIGN_OR_RETURN(const auto its, parseRunSpec(reader.specToml(run), id));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(reader, run, {}));
@@ -133,7 +133,7 @@ Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec&
 std::vector<RunSummary> openEarlierRuns(StoreReader& reader, const RunSpec& spec) {
     std::vector<RunSummary> open;
     for (const RunSummary& run : reader.runs()) {
-        if (run.name.toStdString() != spec.name || run.deletedNs > 0 || hasEnded(run.state))
+        if (run.name.toStdString() != spec.name || run.deletedNs > 0 || !isLive(run.state))
             continue;
         const auto its = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
         if (its && its->checkpoint.directory == spec.checkpoint.directory)
@@ -184,7 +184,7 @@ std::optional<std::string> resumesByItself(StoreReader& reader, const RunSpec& s
                                            const std::vector<Placement>& nodes,
                                            const RunSummary& before) {
     const auto now = reader.run(before.id);
-    if (!now || hasEnded(now->state) || now->attempt <= before.attempt)
+    if (!now || !isLive(now->state) || now->attempt <= before.attempt)
         return std::nullopt;
     const std::string id = before.id.toStdString();
     const auto its = parseRunSpec(reader.specToml(before.id), id);

@@ -29,6 +29,8 @@ Result<void> Following::follow(const QString& run, bool wasStarted) {
     if (m_followed.contains(run) || parts.launches.contains(run))
         return {};
     RM_ASSIGN_OR_RETURN(const auto found, m_engine.summary(run));
+    if (found.state == RunStateKind::kWaiting) // its launch will follow it
+        return {};
     if (found.nodes.empty())
         return failAs(say("engine.follow", {{"run", run.toStdString()}}),
                       {ErrorCode::kInvalid, say("engine.on-no-node")});
@@ -135,7 +137,7 @@ void Following::onEnded(const QString& run, const QString& problem, bool lost) {
         Q_EMIT engine.attemptEnded(run);
     };
     const auto& writer = m_engine.parts().writer;
-    const bool open = found && !hasEnded(found->state);
+    const bool open = found && isLive(found->state);
     const bool interrupted = open && !wasStarted && found->state == RunStateKind::kPreparing;
     if (writer && found && !open)
         writer->post([run](StoreWriter& store) {

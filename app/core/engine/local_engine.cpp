@@ -42,7 +42,8 @@ LocalEngine::Parts::Parts(LocalEngine& engine, const Paths& paths, Fleet& nodes,
     , reader(readerOf(database))
     , launches(engine)
     , following(engine)
-    , declaredLost(engine) {
+    , declaredLost(engine)
+    , queue(engine) {
     pool.setMaxThreadCount(kProcedureThreads);
 }
 
@@ -229,8 +230,8 @@ void LocalEngine::attachAll() {
         return m_parts->fleet->find(QString::fromStdString(node.nodeName)).has_value();
     };
     for (const RunSummary& run : m_parts->reader->runs())
-        if (!hasEnded(run.state) || (run.isPresumed && wallNowNs() - run.updatedNs < kLooksForNs &&
-                                     std::ranges::all_of(run.nodes, isThere)))
+        if (isLive(run.state) || (run.isPresumed && wallNowNs() - run.updatedNs < kLooksForNs &&
+                                  std::ranges::all_of(run.nodes, isThere)))
             attach(run.id);
 }
 

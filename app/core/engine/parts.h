@@ -7,6 +7,7 @@
 #include "app/core/engine/following.h"
 #include "app/core/engine/launches.h"
 #include "app/core/engine/local_engine.h"
+#include "app/core/engine/run_queue.h"
 #include "app/core/follow/followed_run.h"
 #include "app/core/launch/cancel_token.h"
 #include "app/core/launch/host_worker.h"
@@ -64,6 +65,7 @@ struct LocalEngine::Parts {
     Launches launches;
     Following following;
     DeclaredLostNodes declaredLost;
+    RunQueue queue;
 };
 
 // What nodes, and not ranks, are asked to do is stored as a command once it is done.

@@ -148,6 +148,12 @@ std::string branchFrom(const QString& parent) {
     return say("engine.branch-from", {{"parent", parent.toStdString()}});
 }
 
+/// 1, or, of a run whose launch by the queue failed, a number that no node has seen.
+int newAttempt(const ProcedureContext& context, const QString& run) {
+    const auto reader = StoreReader::open(context.database);
+    return reader && !(*reader)->attempts(run).empty() ? (*reader)->newestAttempt(run) + 1 : 1;
+}
+
 } // namespace
 
 /// Stores the run only after the checks, so that a launch which they refuse leaves no trace. A
@@ -160,9 +166,10 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                                                  : branchFrom(origin.parentRun),
                       left.error());
     RM_RETURN_IF_ERROR(checkFound(context, id, false));
+    const int attempt = newAttempt(context, id);
     const auto launcher = launcherOf(
         context, *spec, nodes,
-        {id.toStdString(), spec->name, 1, origin.checkpoint, origin.isExact, origin.steps});
+        {id.toStdString(), spec->name, attempt, origin.checkpoint, origin.isExact, origin.steps});
     RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
     if (ifTooLarge == IfTooLarge::kRefuse)
         RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
@@ -179,8 +186,8 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         return tl::unexpected(found.error());
     }
     context.changed(id);
-    const auto started =
-        deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
+    const auto started = deployAndStart(context, id, *launcher,
+                                        {attempt, origin.parentStep, origin.checkpoint, runNodes});
     if (!started) {
         if (isLeftToTheNext(context, *launcher))
             return tl::unexpected(started.error());

@@ -5,6 +5,7 @@
 #include "app/core/engine/requests/commands.h"
 #include "app/core/engine/requests/launch.h"
 #include "app/core/engine/requests/nodes.h"
+#include "app/core/engine/requests/queue.h"
 #include "app/core/engine/requests/runs.h"
 
 #include <optional>
@@ -34,7 +35,8 @@ using EngineRequest =
                  ResumePreflightRequest, CopyCheckpointRequest, WithdrawRequest,
                  PinCheckpointRequest, BringBackCheckpointRequest, CompareCheckpointsRequest,
                  MeasureNetworkRequest, StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest,
-                 TrialRequest, BatchScriptRequest, StopTrialRequest>;
+                 TrialRequest, BatchScriptRequest, StopTrialRequest, EnqueueRequest,
+                 EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest>;
 
 namespace detail {
 

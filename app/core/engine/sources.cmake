@@ -22,12 +22,16 @@ target_sources(rm_core PRIVATE
     engine/local_engine.h
     engine/perform.cpp
     engine/procedures.cpp
+    engine/queue_driver.cpp
+    engine/queue_driver.h
     engine/request.cpp
     engine/requests/checkpoints.cpp
     engine/requests/commands.cpp
     engine/requests/launch.cpp
     engine/requests/nodes.cpp
+    engine/requests/queue.cpp
     engine/requests/runs.cpp
-    engine/run_folders.cpp)
+    engine/run_folders.cpp
+    engine/run_queue.cpp)
 find_package(Boost 1.75 REQUIRED) # PFR, which is headers alone
 target_link_libraries(rm_core PRIVATE Qt6::Network Boost::headers)

@@ -121,6 +121,8 @@ void FaceServer::ask(Face& face, const face::Ask& ask) {
         return showWindow(face, ask);
     if (const auto run = runStartedBy(ask.request))
         face.starts[ask.number] = *run;
+    if (std::holds_alternative<StartQueuedRequest>(ask.request))
+        face.starts[ask.number] = {}; // of runs that are nobody's launch: they are not cancelled
     if (const auto* requested = std::get_if<TrialRequest>(&ask.request))
         face.trials[ask.number] = requested->trial;
     // The request may name a node that was added a moment ago by a process that is gone already.

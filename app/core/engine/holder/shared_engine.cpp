@@ -104,7 +104,7 @@ KnownRuns knownRuns(const QString& database) {
         return known;
     for (const auto& runs : {(*reader)->runs(), (*reader)->trash()})
         for (const RunSummary& run : runs)
-            known[run.id.toStdString()] = hasEnded(run.state) ? KnownRun::kEnded : KnownRun::kLive;
+            known[run.id.toStdString()] = isLive(run.state) ? KnownRun::kLive : KnownRun::kEnded;
     return known;
 }
 
@@ -224,7 +224,7 @@ void SharedEngine::attachAll() {
     if (!reader)
         return;
     for (const RunSummary& run : (*reader)->runs())
-        if (!hasEnded(run.state))
+        if (isLive(run.state))
             attach(run.id);
 }
 

@@ -76,6 +76,25 @@ QFuture<CommandAnswer> sendToRanks(LocalEngine& engine, const QString& run, cons
     return ready(answer);
 }
 
+/// The answer of a run that waits in the queue, which has no ranks: an end takes it out.
+QFuture<CommandAnswer> takeOut(LocalEngine& engine, const QString& run, CommandKind kind,
+                               RequestedCommand requested) {
+    const std::string attempt = attempted(commandKindName(kind), run);
+    if (kind != CommandKind::kStop && kind != CommandKind::kKill)
+        return ready<CommandAnswer>(
+            failAs(attempt, {ErrorCode::kInvalid, say("queue.no-rank-yet")}));
+    const std::string words = say("queue.taken-out");
+    requested.state = RequestedState::kApplied;
+    requested.answer = words;
+    auto done = engine.edit(attempt, [run, words](StoreWriter& writer) {
+        return writer.dequeue(run, RunStateKind::kStopped, QString::fromStdString(words));
+    });
+    engine.noteCommand(run, requested);
+    return done.then([words](const Result<void>& stored) {
+        return stored.map([&] { return CommandState{{}, CommandProgress::kApplied, -1, words}; });
+    });
+}
+
 /// Stores the command, then sends it.
 QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
                                     const RequestedCommand& requested, const Command& command) {
@@ -151,6 +170,8 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
         engine.noteCommand(itself, requested);
         return ready(*answer);
     }
+    if (const auto found = engine.summary(itself); found && found->queuePlace > 0)
+        return takeOut(engine, itself, kind, std::move(requested));
     const bool livesOn = kind == CommandKind::kKill && parts.writer && parts.reader &&
                          !parts.reader->declaredLost(itself).empty();
     if (const auto answer = answerWithoutRanks(engine, itself, kind))

@@ -190,6 +190,20 @@ inline std::vector<face::Message> faceMessages() {
         face::ShowWindow{{}},
         face::NodesChanged{},
         face::Ask{25, BatchScriptRequest{specNamed("x"), {{"cluster", 16}}}},
+        face::Ask{26, EnqueueRequest{specNamed("x"),
+                                     {{{"optimizer.lr", {"0.1", "0.2"}, 0, 0, 0, false},
+                                       {"model.dropout", {}, 0.5, 0.75, 3, true}},
+                                      8,
+                                      7,
+                                      100,
+                                      3},
+                                     {"x-1", "x-2"},
+                                     {{{"node-a", 2}, {"b", 0}}, 1, true},
+                                     "x-3"}},
+        face::Ask{27, EnqueueResumeRequest{"x-1", {{{"node-a", 2}}, 0, false}}},
+        face::Ask{28, MoveInQueueRequest{"x-1", 3}},
+        face::Ask{29, StartQueuedRequest{}},
+        face::Answer{13, Result<QueueProgress>(QueueProgress{{"x-1"}, {"no"}, 4})},
     };
 }
 

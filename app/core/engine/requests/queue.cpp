@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/engine/requests/queue.h"
+
+#include "app/core/engine/parts.h"
+#include "app/core/findings/text.h"
+#include "app/core/store/store_writer.h"
+#include "shared/return_if_error.h"
+
+namespace rm {
+
+namespace {
+
+/// The nodes, if all of them are in the list.
+Result<std::vector<RunNode>> nodesOf(LocalEngine& engine, const QueuedPlace& place) {
+    std::vector<Placement> placements;
+    for (const QueuedNode& node : place.nodes)
+        placements.push_back({QString::fromStdString(node.node), node.ranks});
+    RM_ASSIGN_OR_RETURN(const auto parties, engine.place(placements));
+    std::vector<RunNode> nodes;
+    for (const PlacedParty& party : parties)
+        nodes.push_back({static_cast<int>(nodes.size()), party.node.name, party.ranks, 0});
+    return nodes;
+}
+
+Result<std::vector<CheckedSpec>> specsOf(const EnqueueRequest& request) {
+    if (request.spec.checkpoint.onExisting == "resume")
+        return fail(ErrorCode::kInvalid, say("queue.resumes-earlier"));
+    if (!request.sweep.axes.empty())
+        return sweepSpecs(request.spec, request.sweep);
+    RM_ASSIGN_OR_RETURN(auto spec, check(request.spec));
+    return std::vector<CheckedSpec>{std::move(spec)};
+}
+
+Result<std::vector<NewRun>> newRuns(LocalEngine& engine, const EnqueueRequest& request) {
+    RM_ASSIGN_OR_RETURN(const auto nodes, nodesOf(engine, request.place));
+    RM_ASSIGN_OR_RETURN(const auto specs, specsOf(request));
+    if (specs.size() != request.runs.size())
+        return fail(ErrorCode::kInternal, "the sweep has " + std::to_string(specs.size()) +
+                                              " runs, not " + std::to_string(request.runs.size()));
+    std::vector<NewRun> runs;
+    for (size_t i = 0; i < specs.size(); ++i)
+        runs.push_back({request.runs[i],
+                        QString::fromStdString(specs[i]->name),
+                        toToml(*specs[i]),
+                        nodes,
+                        {},
+                        0});
+    return runs;
+}
+
+} // namespace
+
+std::string EnqueueRequest::attempt() const {
+    return say("queue.put", {{"run", spec.name}});
+}
+
+QFuture<Result<void>> EnqueueRequest::perform(LocalEngine& engine) const {
+    const auto made = newRuns(engine, *this);
+    if (!made)
+        return ready<Answer>(failAs(attempt(), made.error()));
+    std::optional<StoredSweep> stored;
+    if (!sweep.axes.empty())
+        stored = StoredSweep{sweepId, place, sweep.firstRung > 0 ? sweep.eta : 0};
+    return engine.edit(attempt(), [runs = *made, place = place, stored](StoreWriter& writer) {
+        return writer.enqueue(runs, place, stored);
+    });
+}
+
+std::string EnqueueResumeRequest::attempt() const {
+    return say("queue.put", {{"run", run.toStdString()}});
+}
+
+QFuture<Result<void>> EnqueueResumeRequest::perform(LocalEngine& engine) const {
+    const auto found = engine.summary(run);
+    if (!found)
+        return refuse<Answer>(found.error());
+    if (!hasEnded(found->state) || found->queuePlace > 0)
+        return ready<Answer>(
+            failAs(attempt(), {ErrorCode::kInvalid,
+                               say("engine.is-already", {{"state", runStateName(*found)}})}));
+    if (const auto nodes = nodesOf(engine, place); !nodes)
+        return ready<Answer>(failAs(attempt(), nodes.error()));
+    return engine.edit(attempt(), [run = run, place = place](StoreWriter& writer) {
+        return writer.enqueueAgain(run, place);
+    });
+}
+
+std::string MoveInQueueRequest::attempt() const {
+    return say("queue.move", {{"run", run.toStdString()}});
+}
+
+QFuture<Result<void>> MoveInQueueRequest::perform(LocalEngine& engine) const {
+    return engine.edit(attempt(), [run = run, place = place](StoreWriter& writer) {
+        return writer.moveInQueue(run, place);
+    });
+}
+
+std::string StartQueuedRequest::attempt() const {
+    return say("queue.start");
+}
+
+QFuture<Result<QueueProgress>> StartQueuedRequest::perform(LocalEngine& engine) const {
+    if (auto can = engine.canWrite(attempt()); !can)
+        return refuse<Answer>(can.error());
+    return engine.parts().queue.start();
+}
+
+} // namespace rm
