@@ -25,6 +25,7 @@ void describe(CommandLine& line) {
     line.parser().require_subcommand(1);
     line.parser().set_version_flag("--version", "ringmaster " RINGMASTER_RELEASE);
     addLaunching(line);
+    addQueue(line);
     addForecast(line);
     addControls(line);
     addRequested(line);

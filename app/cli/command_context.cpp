@@ -202,7 +202,7 @@ void CommandContext::catchUpWith(const std::vector<RunSummary>& runs) {
         return;
     std::vector<QString> live;
     for (const RunSummary& run : runs)
-        if (!hasEnded(run.state))
+        if (isLive(run.state))
             live.push_back(run.id);
     for (const QString& run : live)
         m_engine->attach(run);

@@ -8,6 +8,7 @@ namespace rm::cli {
 // Each declares the commands of a file, which has their options and what they do.
 
 void addLaunching(CommandLine& line);   ///< run_commands.cpp
+void addQueue(CommandLine& line);       ///< queue_commands.cpp
 void addForecast(CommandLine& line);    ///< trial_commands.cpp
 void addControls(CommandLine& line);    ///< control_commands.cpp
 void addRequested(CommandLine& line);   ///< requested_commands.cpp

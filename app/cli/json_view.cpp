@@ -100,6 +100,8 @@ Json toJson(const RunSummary& run) {
         {"message", run.message.toStdString()},
         {"tags", tags},
         {"notes", run.notes.toStdString()},
+        {"queue_place", run.queuePlace > 0 ? Json(run.queuePlace) : Json(nullptr)},
+        {"sweep", run.sweep.isEmpty() ? Json(nullptr) : Json(run.sweep.toStdString())},
         {"parent_run", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentRun.toStdString())},
         {"parent_step", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentStep)}};
 }

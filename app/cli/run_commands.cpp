@@ -6,6 +6,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/launch_lines.h"
 #include "app/cli/named_nodes.h"
+#include "app/cli/queueing.h"
 #include "app/cli/run_text.h"
 #include "app/cli/run_watch.h"
 #include "app/cli/terminal.h"
@@ -43,14 +44,25 @@ struct RunOptions {
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
     bool anyway = false;      ///< launch even if memory seems too small
+    bool queue = false;       ///< wait for free nodes
+    int take = 0;             ///< of the nodes, those that are free first; 0: all
     bool check = false;       ///< only say what the nodes say of it
     bool printSbatch = false; ///< only print the script of its job on a Slurm cluster
+};
+
+/// A sweep is launched as `run` is, many times.
+struct SweepOptions {
+    RunOptions run;
+    std::vector<std::string> axes; ///< see parseSweepAxis()
+    SweepPlan plan;
+    bool preview = false; ///< only say which runs there would be
 };
 
 struct ResumeOptions {
     std::string run;
     std::vector<std::string> nodes; ///< NAME[:RANKS]; none: those of the last attempt
     bool wait = false;
+    bool queue = false;
     bool preview = false; ///< only say what would change
 };
 
@@ -73,6 +85,7 @@ using namespace std::chrono_literals;
 constexpr auto kFirstWords = 10s;
 constexpr auto kResumedWords = 2min;
 constexpr auto kFirstMoments = 1s;
+constexpr int64_t kMostRungSteps = 1'000'000'000'000;
 
 /// The nodes that were named, else those of the run, of which some may not have taken part last.
 Result<std::vector<Placement>> placementsFor(CommandContext& context, const RunSummary& run,
@@ -401,6 +414,54 @@ int printSbatch(CommandContext& context, const RunRequest& request) {
     return 0;
 }
 
+/// Puts a run into the queue, or the runs of a sweep.
+int enqueue(CommandContext& context, const RunOptions& options, const RunRequest& request,
+            const SweepPlan& sweep, const std::vector<CheckedSpec>& specs) {
+    auto place = queuedPlace(request.placements, options.take, options.anyway);
+    if (!place)
+        return printError(context, place.error());
+    Queueing queueing{{}, sweep.axes.empty() ? QString() : newId(request.spec->name), options.wait};
+    for (const CheckedSpec& spec : specs)
+        queueing.runs.push_back(newId(spec->name));
+    const auto done = await(context.engine().ask(
+        EnqueueRequest{*request.spec, sweep, queueing.runs, std::move(*place), queueing.sweep}));
+    return done ? startQueued(context, queueing) : printError(context, done.error());
+}
+
+/// What the runs of the sweep would be; nothing is begun.
+int previewSweep(const CommandContext& context, const std::vector<CheckedSpec>& specs) {
+    auto json = nlohmann::ordered_json::array();
+    for (const CheckedSpec& spec : specs) {
+        json.push_back({{"name", spec->name}, {"spec", toToml(*spec)}});
+        if (!context.json())
+            std::cout << oneLine(spec->name) << "\n";
+    }
+    if (context.json())
+        printJson(json);
+    else
+        std::cout << specs.size() << (specs.size() == 1 ? " run" : " runs") << std::endl;
+    return 0;
+}
+
+int runSweep(CommandContext& context, const SweepOptions& options) {
+    const auto request = requestOf(context, options.run);
+    if (!request)
+        return printError(context, request.error());
+    SweepPlan plan = options.plan;
+    for (const std::string& text : options.axes) {
+        const auto axis = parseSweepAxis(text);
+        if (!axis)
+            return printError(context, axis.error());
+        plan.axes.push_back(*axis);
+    }
+    const auto specs = sweepSpecs(*request->spec, plan);
+    if (!specs)
+        return printError(context, specs.error());
+    if (options.preview)
+        return previewSweep(context, *specs);
+    return enqueue(context, options.run, *request, plan, *specs);
+}
+
 int runRun(CommandContext& context, const RunOptions& options) {
     const auto request = requestOf(context, options);
     if (!request)
@@ -410,6 +471,8 @@ int runRun(CommandContext& context, const RunOptions& options) {
         return checkLaunch(context, *spec, placements);
     if (options.printSbatch)
         return printSbatch(context, *request);
+    if (options.queue)
+        return enqueue(context, options, *request, {}, {request->spec});
     if (spec->checkpoint.onExisting != "resume") // which would go on as that run
         reportSameName(context, spec->name);
     const QString run = newId(spec->name);
@@ -483,6 +546,15 @@ Result<void> reportChanges(CommandContext& context, const RunSummary& run,
     return {};
 }
 
+int queueResume(CommandContext& context, const QString& run,
+                const std::vector<Placement>& placements, bool wait) {
+    auto place = queuedPlace(placements, 0, false);
+    const auto done = place.and_then([&](const QueuedPlace& where) {
+        return await(context.engine().ask(EnqueueResumeRequest{run, where}));
+    });
+    return done ? startQueued(context, {{run}, {}, wait}) : printError(context, done.error());
+}
+
 int runResume(CommandContext& context, const ResumeOptions& options) {
     const auto run = context.caughtUpOne(options.run);
     if (!run)
@@ -492,6 +564,8 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
         return printError(context, placements.error());
     if (options.preview)
         return printPreview(context, *run, {}, *placements);
+    if (options.queue)
+        return queueResume(context, run->id, *placements, options.wait);
     if (const auto shown = reportChanges(context, *run, {}, *placements); !shown)
         return printError(context, shown.error());
     reportStart(context, *run);
@@ -531,23 +605,62 @@ constexpr const char* kNodeHelp = "NAME[:RANKS] or @GROUP[:RANKS], once per node
 constexpr const char* kPreviewHelp = "Only say what would change, and what a launch would warn of";
 constexpr const char* kWaitHelp = "Follow the run until it ends";
 constexpr const char* kAnywayHelp = "Launch even if a node seems to have too little memory";
+constexpr const char* kQueueHelp = "Wait in the queue until the nodes are free";
+
+/// What `run` and `sweep` have alike. Returns the option --take.
+CLI::Option* addLaunch(CLI::App& command, RunOptions& o) {
+    auto* spec = command.add_option("SPEC", o.spec, "A run spec (.toml) or the name of a recipe");
+    command.add_option("--like", o.like, "Use the spec and the nodes of this run instead")
+        ->excludes(spec);
+    command
+        .add_option("--node", o.nodes,
+                    "NAME[:RANKS] or @GROUP[:RANKS], once per node; default this-computer, or "
+                    "--like's")
+        ->allow_extra_args(false);
+    command.add_option("--set", o.overrides, "section.key=value, overrides the spec")
+        ->allow_extra_args(false);
+    command.add_flag("--wait", o.wait, kWaitHelp);
+    command.add_flag("--anyway", o.anyway, kAnywayHelp);
+    return command
+        .add_option("--take", o.take, "Train on this many of the nodes, those that are free first")
+        ->check(wholeNumber("nodes", 1, 10'000));
+}
+
+void addSweep(CommandLine& line) {
+    auto& o = line.keep<SweepOptions>();
+    auto* sweep = line.add("sweep", "Launch runs that differ in some settings, as nodes are free",
+                           [&o](CommandContext& context) { return runSweep(context, o); });
+    line.needNodes(*sweep);
+    addLaunch(*sweep, o.run);
+    sweep
+        ->add_option("--vary", o.axes,
+                     "KEY=VALUE,VALUE or a range, KEY=FROM..TO/COUNT; once per setting, such as "
+                     "--vary lr=1e-4..1e-2/5 --vary batch_size=8,16")
+        ->required()
+        ->allow_extra_args(false);
+    sweep->add_option("--random", o.plan.samples, "Try this many random choices, not all")
+        ->check(wholeNumber("choices", 1, static_cast<int64_t>(kMostSweepRuns)));
+    sweep->add_option("--seed", o.plan.seed, "Of the random choices; default 1");
+    auto* halving =
+        sweep
+            ->add_option("--halving", o.plan.firstRung,
+                         "Successive halving: all runs pause after this many steps, and the best "
+                         "of them go on to eta times as many, and so on")
+            ->check(wholeNumber("steps", 1, kMostRungSteps));
+    sweep->add_option("--eta", o.plan.eta, "Of those that pause 1/eta go on; default 2")
+        ->needs(halving)
+        ->check(wholeNumber("eta", 2, 100));
+    sweep->add_flag("--preview", o.preview, "Only list the runs");
+}
 
 void addRun(CommandLine& line) {
     auto& o = line.keep<RunOptions>();
     auto* run = line.add("run", "Launch a run",
                          [&o](CommandContext& context) { return runRun(context, o); });
     line.needNodes(*run);
-    auto* spec = run->add_option("SPEC", o.spec, "A run spec (.toml) or the name of a recipe");
-    run->add_option("--like", o.like, "Use the spec and the nodes of this run instead")
-        ->excludes(spec);
-    run->add_option("--node", o.nodes,
-                    "NAME[:RANKS] or @GROUP[:RANKS], once per node; default this-computer, or "
-                    "--like's")
-        ->allow_extra_args(false);
-    run->add_option("--set", o.overrides, "section.key=value, overrides the spec")
-        ->allow_extra_args(false);
-    run->add_flag("--wait", o.wait, kWaitHelp);
-    run->add_flag("--anyway", o.anyway, kAnywayHelp);
+    auto* take = addLaunch(*run, o);
+    auto* queue = run->add_flag("--queue", o.queue, kQueueHelp);
+    take->needs(queue);
     auto* justCheck =
         run->add_flag("--check", o.check,
                       "Launch nothing; say what the nodes say of it: device, disks, checkpoints, "
@@ -570,6 +683,7 @@ void addResume(CommandLine& line) {
     resume->add_option("--node", o.nodes, kNodeHelp)->allow_extra_args(false);
     resume->add_flag("--preview", o.preview, kPreviewHelp);
     resume->add_flag("--wait", o.wait, kWaitHelp);
+    resume->add_flag("--queue", o.queue, kQueueHelp);
 }
 
 void addRestore(CommandLine& line) {
@@ -607,6 +721,7 @@ void addAttach(CommandLine& line) {
 
 void addLaunching(CommandLine& line) {
     addRun(line);
+    addSweep(line);
     addResume(line);
     addRestore(line);
     addAttach(line);

@@ -103,6 +103,8 @@ std::string startedText(const RunSummary& run, const LiveState& live) {
         return "It trains on its nodes now";
     if (hasEnded(run.state))
         return std::string("It is ") + runStateName(run) + " already";
+    if (run.state == RunStateKind::kWaiting)
+        return "It waits in the queue";
     if (isQueued(run) || isRestarting(run))
         return "It " + std::string(isQueued(run) ? "is " : "") + oneLine(run.message.toStdString());
     return unheardText(live);

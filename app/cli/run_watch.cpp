@@ -8,6 +8,7 @@
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
 #include "app/core/engine/earlier_run.h"
+#include "app/core/queue/queue_order.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/run_metrics.h"
 #include "app/core/store/step_samples.h"
@@ -39,6 +40,7 @@ ExitCode exitCodeOf(RunStateKind state) {
         return ExitCode::kRunFailed;
     case RunStateKind::kPreparing:
     case RunStateKind::kRunning:
+    case RunStateKind::kWaiting:
         return ExitCode::kUnavailable;
     case RunStateKind::kFinished:
         break;
@@ -195,6 +197,7 @@ bool Watch::refresh() {
         return false;
     printNewEvents(run->attempt);
     m_status.update(run->state == RunStateKind::kRunning ? statusText(*run)
+                    : run->queuePlace > 0                ? oneLine(waitWords(*m_reader, *run))
                                                          : runStateName(run->state));
     const LiveState live = m_session.engine().live(m_run);
     const bool open = !hasEnded(run->state);
