@@ -2,6 +2,7 @@
 #include "app/ui/main_window.h"
 
 #include "app/core/engine/engine.h"
+#include "app/core/engine/queue_driver.h"
 #include "app/core/settings/paths.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
@@ -12,6 +13,7 @@
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/manual_window.h"
 #include "app/ui/dialogs/node_connector.h"
+#include "app/ui/dialogs/queue_dialog.h"
 #include "app/ui/dialogs/sheet.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -130,6 +132,30 @@ void MainWindow::wire() {
             [this] { settingsIn(m_paths).setValue("theme", modeName(Theme::instance().mode())); });
     wirePages();
     wireKeys();
+    driveQueue();
+}
+
+/// While this window is open, what waits starts as nodes become free.
+void MainWindow::driveQueue() {
+    auto* driver = new QueueDriver(m_engine, this);
+    connect(driver, &QueueDriver::looked, this, [this](const QueueProgress& progress) {
+        for (const QString& why : progress.problems)
+            if (m_queueProblems.insert(why).second)
+                m_toast->say(why);
+    });
+}
+
+void MainWindow::showQueue() {
+    (new QueueDialog(*m_context, this))->open();
+}
+
+void MainWindow::onEnqueued(const QStringList& runs) {
+    m_toast->say(
+        counted(runs.size(), tr("1 run waits in the queue"), tr("%1 runs wait in the queue")));
+    if (runs.size() == 1)
+        showRun(runs.front());
+    else
+        showRuns();
 }
 
 void MainWindow::wirePages() {
@@ -168,6 +194,7 @@ void MainWindow::wirePages() {
         m_run->setFocus(Qt::OtherFocusReason); // its button is gone
         m_run->showTab(RunPage::kCharts);
     });
+    connect(m_newRun, &NewRunPage::enqueued, this, &MainWindow::onEnqueued);
     connect(m_newRun, &NewRunPage::notLaunched, this, [this](const QString& run) {
         if (m_stack->currentWidget() == m_run && m_run->run() == run && !m_runsFeed->find(run))
             showNewRun();
@@ -246,7 +273,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     }
     QSettings settings = settingsIn(m_paths);
     const auto live = std::ranges::count_if(
-        m_runsFeed->runs(), [](const RunSummary& run) { return !hasEnded(run.state); });
+        m_runsFeed->runs(), [](const RunSummary& run) { return isLive(run.state); });
     if (isRequested && live > 0 && !settings.value("window/hasToldOfLiveRuns").toBool()) {
         settings.setValue("window/hasToldOfLiveRuns", true);
         event->ignore();
@@ -399,6 +426,7 @@ std::vector<PaletteEntry> MainWindow::actionEntries() {
              showNodes();
              m_connector->checkAll();
          }},
+        {tr("Queue"), tr("action"), [this] { showQueue(); }},
         {tr("Light theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kLight); }},
         {tr("Dark theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kDark); }},
         {tr("Theme of the desktop"), tr("action"),

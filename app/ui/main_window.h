@@ -4,6 +4,7 @@
 #include <QMainWindow>
 
 #include <memory>
+#include <set>
 
 class QStackedWidget;
 
@@ -74,6 +75,9 @@ private:
     void prepareHere();
     void trainHere();
     void chooseFirstPage();
+    void driveQueue();
+    void showQueue();
+    void onEnqueued(const QStringList& runs);
     QString topicOfPage() const;
     std::vector<PaletteEntry> paletteEntries();
     std::vector<PaletteEntry> runEntries() const;
@@ -87,6 +91,7 @@ private:
     Toast* m_toast;
     Banner* m_unread; ///< that something stored cannot be read
     NodeConnector* m_connector;
+    std::set<QString> m_queueProblems; ///< that were told
     std::unique_ptr<AppContext> m_context;
     Rail* m_rail;
     QStackedWidget* m_stack;

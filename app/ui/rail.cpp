@@ -117,7 +117,7 @@ QPushButton* Rail::makeLiveButton(const RunSummary& run) {
 void Rail::showLive() {
     std::vector<RunSummary> live;
     for (const RunSummary& run : m_runs.runs())
-        if (!hasEnded(run.state) && live.size() < kMostLive)
+        if (isLive(run.state) && live.size() < kMostLive)
             live.push_back(run);
     const auto same = [](const RunSummary& a, const RunSummary& b) {
         return a.id == b.id && a.name == b.name && a.state == b.state && a.held == b.held &&

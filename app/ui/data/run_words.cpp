@@ -131,6 +131,10 @@ StateWords stateWords(const RunSummary& run) {
                 Tone::kBad};
     case RunStateKind::kPreempted:
         return {RunWords::tr("Preempted at %1").arg(step), Tone::kWarn};
+    case RunStateKind::kWaiting:
+        return {run.queuePlace == 1 ? RunWords::tr("Queued, next")
+                                    : RunWords::tr("Queued, no. %1").arg(run.queuePlace),
+                Tone::kAccent};
     }
     Q_UNREACHABLE();
 }
@@ -145,7 +149,7 @@ StateWords stateWords(const RunSummary& run, const LiveState& live) {
     if (isPreparing(run, live))
         return live.pending ? StateWords{RunWords::tr("Cancelling launch"), Tone::kWarn}
                             : StateWords{RunWords::tr("Preparing"), Tone::kAccent};
-    if (hasEnded(run.state))
+    if (!isLive(run.state))
         return stateWords(run);
     if (live.pending)
         return pendingWords(*live.pending, countedRanks(run, live, *live.pending));

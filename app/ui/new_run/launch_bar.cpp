@@ -18,6 +18,7 @@ LaunchBar::LaunchBar(QWidget* parent)
     , m_forecast(makeText({}, "bodySecondary"))
     , m_script(makeButton(tr("Job script"), "", "jobScriptButton"))
     , m_plan(makeButton(tr("What will run"), "", "whatWillRun"))
+    , m_queue(makeButton(tr("Queue…"), "", "queueRun"))
     , m_cancel(makeButton(tr("Cancel launch"), "", "cancelLaunch"))
     , m_launch(makeButton(tr("Launch"), "primary", "launch")) {
     setProperty("role", "bar");
@@ -26,6 +27,7 @@ LaunchBar::LaunchBar(QWidget* parent)
     m_launch->setToolTip(tr("Ctrl+Return"));
     m_cancel->setToolTip(
         tr("End what was started on the nodes; what was sent to them stays there"));
+    m_queue->setToolTip(tr("Launch it when nodes are free, or a sweep of several settings"));
     m_script->setToolTip(tr("What Slurm gets, and your own lines in it"));
     m_cancel->hide();
     m_script->hide();
@@ -33,9 +35,10 @@ LaunchBar::LaunchBar(QWidget* parent)
     row->setContentsMargins(size::kPageX, 10, size::kPageX, 10);
     row->setSpacing(2 * size::kGrid);
     row->addWidget(m_forecast, 1);
-    for (QPushButton* button : {m_script, m_plan, m_cancel, m_launch})
+    for (QPushButton* button : {m_script, m_plan, m_queue, m_cancel, m_launch})
         row->addWidget(button);
     connect(m_plan, &QPushButton::clicked, this, &LaunchBar::planRequested);
+    connect(m_queue, &QPushButton::clicked, this, &LaunchBar::queueRequested);
     connect(m_script, &QPushButton::clicked, this, &LaunchBar::scriptRequested);
     connect(m_cancel, &QPushButton::clicked, this, &LaunchBar::cancelRequested);
     connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchRequested);
@@ -48,12 +51,18 @@ void LaunchBar::setForecast(const QString& forecast) {
 void LaunchBar::setReady(bool ready) {
     m_launch->setEnabled(ready);
     m_plan->setEnabled(ready);
+    m_queue->setEnabled(ready);
     m_script->setEnabled(ready);
 }
 
 void LaunchBar::setHasJob(bool hasJob) {
     m_hasJob = hasJob;
     m_script->setVisible(m_hasJob && !m_isLaunching);
+}
+
+void LaunchBar::setMayQueue(bool mayQueue) {
+    m_mayQueue = mayQueue;
+    m_queue->setVisible(m_mayQueue && !m_isLaunching);
 }
 
 bool LaunchBar::isReady() const {
@@ -69,6 +78,7 @@ void LaunchBar::setLaunching(bool launching, bool cancelled) {
     setHasJob(m_hasJob);
     m_launch->setVisible(!launching);
     m_plan->setVisible(!launching);
+    setMayQueue(m_mayQueue);
     m_cancel->setVisible(launching);
     offerCancel();
     if (isBegun)

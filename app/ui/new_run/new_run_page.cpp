@@ -13,6 +13,7 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/spec_words.h"
+#include "app/ui/dialogs/enqueue_dialog.h"
 #include "app/ui/dialogs/forecast_dialog.h"
 #include "app/ui/dialogs/job_script_dialog.h"
 #include "app/ui/dialogs/node_connector.h"
@@ -171,6 +172,7 @@ void NewRunPage::wireLaunch() {
             refreshChecks();
     });
     connect(m_bar, &LaunchBar::planRequested, this, &NewRunPage::showPlan);
+    connect(m_bar, &LaunchBar::queueRequested, this, &NewRunPage::askQueue);
     connect(m_bar, &LaunchBar::scriptRequested, this, &NewRunPage::showScript);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
     connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
@@ -528,6 +530,7 @@ void NewRunPage::refreshChecks() {
     const auto bad = std::ranges::find(lines, Tone::kBad, &CheckLine::tone);
     const bool good = bad == lines.end();
     m_bar->setReady(good && m_launching.isEmpty());
+    m_bar->setMayQueue(!m_branch);
     m_bar->setHasJob(std::ranges::any_of(m_nodes->placements(), [this](const Placement& each) {
         const auto node = m_context.fleet.find(each.node);
         return node && node->isSlurm;
@@ -636,6 +639,15 @@ void NewRunPage::showPlan() {
         (new ForecastDialog(m_context, spec, nodes, window()))->open();
     });
     plan->open();
+}
+
+void NewRunPage::askQueue() {
+    readText();
+    if (m_parseError || !m_bar->isReady())
+        return;
+    auto* dialog = new EnqueueDialog(m_context, m_form->spec(), m_nodes->placements(), window());
+    connect(dialog, &EnqueueDialog::enqueued, this, &NewRunPage::enqueued);
+    dialog->open();
 }
 
 void NewRunPage::showScript() {

@@ -53,6 +53,7 @@ public:
 Q_SIGNALS:
     void launched(const QString& run);
     void notLaunched(const QString& run); ///< the page says why
+    void enqueued(const QStringList& runs);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -86,6 +87,7 @@ private:
     QString forecast() const;
     void readText();
     void showPlan();
+    void askQueue();
     void showScript();
     void useJobLines(const RunSpec::Launch& launch);
     bool askToBeLetIn();

@@ -207,7 +207,10 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
                                        : tr("Save a checkpoint at the next step and go on"));
     offer(m_checkpoint, running, free);
     offer(m_pause, running, free);
-    offer(m_cancel, preparing, !live.pending);
+    const bool waits = run.queuePlace > 0 && !preparing;
+    m_cancel->setText(waits ? tr("Take out of the queue") : tr("Cancel launch"));
+    m_cancel->setAccessibleName(m_cancel->text());
+    offer(m_cancel, preparing || waits, !live.pending);
     offer(m_more, !preparing, true); // a kill need not wait for what is under way
     for (QAction* action : {m_validate, m_step, m_set})
         action->setVisible(running);
@@ -222,8 +225,9 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     m_kill->setEnabled(live.pending != CommandKind::kKill);
     offer(m_stop, canEnd, true);
     showResumePoint();
-    offer(m_resume, canResume(run.state) && !preparing, m_from.has_value());
-    offer(m_resumeOn, canResume(run.state) && !preparing, m_from.has_value());
+    const bool resumes = canResume(run.state) && !preparing && !waits;
+    offer(m_resume, resumes, m_from.has_value());
+    offer(m_resumeOn, resumes, m_from.has_value());
     offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
     offer(m_clean, hasEnded(run.state) && !preparing, true);
     renewQuestion(canEnd);

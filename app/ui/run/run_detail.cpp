@@ -2,6 +2,7 @@
 #include "app/ui/run/run_detail.h"
 
 #include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/queue/queue_order.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/store_reader.h"
@@ -124,6 +125,7 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     if (!detail.run)
         return detail;
     detail.figures = readFigures(reader, *detail.run);
+    detail.waitsFor = waitWords(reader, *detail.run);
     detail.history.attempts = reader.attempts(id);
     detail.history.events = reader.events(id, kMostEvents);
     detail.history.checkpoints = reader.checkpoints(id);

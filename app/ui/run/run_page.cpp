@@ -364,9 +364,11 @@ QString whyUntrained(const RunSummary& run) {
 
 void RunPage::showBanners() {
     const QString lost = linkLostText(m_live);
-    const bool isWaiting = lost.isEmpty() && isQueued(*m_detail.run);
+    const std::string waits =
+        isQueued(*m_detail.run) ? m_detail.run->message.toStdString() : m_detail.waitsFor;
+    const bool isWaiting = lost.isEmpty() && !waits.empty();
     m_linkBanner->show(isWaiting ? Tone::kAccent : Tone::kWarn,
-                       isWaiting ? capitalized(m_detail.run->message.toStdString()) : lost, {});
+                       isWaiting ? capitalized(waits) : lost, {});
     m_declareLost->setVisible(
         std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
     showDelay();

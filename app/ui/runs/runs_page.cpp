@@ -8,6 +8,7 @@
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/queue_dialog.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
@@ -69,6 +70,8 @@ void RunsPage::buildUi() {
     m_trash = m_header->addAction(tr("Trash"), "quiet", "showTrash");
     m_columns = m_header->addAction(tr("Columns"), "quiet", "chooseColumns");
     m_columns->setToolTip(tr("Settings and metrics as columns"));
+    m_queue = m_header->addAction(tr("Queue"), "quiet", "showQueue");
+    m_queue->setToolTip(tr("The runs that wait for free nodes, and their order"));
     m_compare = m_header->addAction(tr("Compare"), "", "compareRuns");
     m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
     m_new = m_header->addAction(tr("New run"), "primary", "newRun");
@@ -121,6 +124,8 @@ void RunsPage::wire() {
     connect(m_columns, &QPushButton::clicked, this, &RunsPage::askColumns);
     connect(m_trash, &QPushButton::clicked, this,
             [this] { (new TrashDialog(m_context, window()))->open(); });
+    connect(m_queue, &QPushButton::clicked, this,
+            [this] { (new QueueDialog(m_context, window()))->open(); });
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::showMenu);
     connect(m_table, &Table::editRequested, this, &RunsPage::renameSelected);
@@ -174,6 +179,11 @@ void RunsPage::refresh() {
         facts += kSeparator + tr("%1 running").arg(running);
     if (const auto held = count(true); held > 0)
         facts += kSeparator + tr("%1 held").arg(held);
+    const auto waiting =
+        std::ranges::count_if(runs, [](const RunSummary& run) { return run.queuePlace > 0; });
+    if (waiting > 0)
+        facts += kSeparator + tr("%1 queued").arg(waiting);
+    m_queue->setVisible(waiting > 0);
     m_header->setFacts(runs.empty() ? QString() : facts);
     if (!keysToRead().empty())
         m_puller.request();

@@ -66,6 +66,7 @@ private:
     QLineEdit* m_filter;
     QPushButton* m_trash;
     QPushButton* m_columns;
+    QPushButton* m_queue;
     QPushButton* m_compare;
     QPushButton* m_delete;
     QPushButton* m_new;
