@@ -51,13 +51,41 @@ std::string textOf(const NodeEnd& node) {
 
 } // namespace
 
+namespace {
+
+const NodeEnd& firstCause(std::span<const NodeEnd> ends) {
+    return *std::ranges::min_element(ends, {}, orderOf);
+}
+
+/// Of a run that a person ended after its ranks had failed: `by` tells it. What had failed is named
+/// beside that, as the ranks of other nodes are that only lost their peers by it.
+AttemptEnded requestedAfterFailure(const NodeEnd& by, std::span<const NodeEnd> ends) {
+    std::vector<NodeEnd> failures(ends.begin(), ends.end());
+    for (NodeEnd& node : failures)
+        if (isRequestAfterFailure(node.end)) {
+            node.end.outcome = Outcome::kFailed;
+            node.end.message.clear(); // it says how the run was ended
+        }
+    const NodeEnd& cause = firstCause(failures);
+    AttemptEnded whole = by.end;
+    whole.firstFailedRank = cause.end.firstFailedRank;
+    whole.exitCode = cause.end.exitCode;
+    const bool isKnown = cause.end.outcome == Outcome::kFailed && distanceFromCause(cause.end) == 0;
+    if (isKnown && cause.end.firstFailedRank >= 0)
+        whole.message += "; " + failureText(cause);
+    return whole;
+}
+
+} // namespace
+
 AttemptEnded combined(std::span<const NodeEnd> ends) {
-    const NodeEnd& first =
-        *std::min_element(ends.begin(), ends.end(), [](const NodeEnd& a, const NodeEnd& b) {
-            return orderOf(a) < orderOf(b);
-        });
+    const auto requested = std::ranges::find_if(
+        ends, [](const NodeEnd& node) { return isRequestAfterFailure(node.end); });
+    const NodeEnd& first = firstCause(ends);
     AttemptEnded whole = first.end;
     whole.message = textOf(first);
+    if (requested != ends.end())
+        whole = requestedAfterFailure(*requested, ends);
     for (const NodeEnd& node : ends) {
         whole.wallNs = std::max(whole.wallNs, node.end.wallNs);
     }

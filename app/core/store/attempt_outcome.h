@@ -29,8 +29,8 @@ struct NodeEnd {
 
 /// Combines the ends of an attempt on all its nodes, of which there is at least one. The failure
 /// that it names is the first that is not a mere consequence (a lost peer). A node that only lost
-/// its peers to a stop or kill elsewhere did not fail. The first is that of node 0, which knows
-/// whether the run goes on.
+/// its peers to an end elsewhere did not fail. Where a person ended the run after its ranks had
+/// failed, the message says both. The first is that of node 0, which knows whether the run goes on.
 AttemptEnded combined(std::span<const NodeEnd> ends);
 
 /// Why a rank exited, from the last lines of its log: the text after the last "error: " at the

@@ -295,6 +295,8 @@ void RecordWriter::on(const RankExited& record) {
 void RecordWriter::on(const AttemptEnded& record) {
     if (!isAttempt(record.attempt))
         return;
+    if (!m_endBefore && record.attempt == runAttempt())
+        m_endBefore = attemptEnd(m_database, m_run, record.attempt);
     m_database
         .query("INSERT INTO node_end (run, attempt, node, outcome, first_failed_rank, exit_code, "
                "wall_ns, message, goes_on) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
@@ -553,14 +555,18 @@ void RecordWriter::correct(RunStateKind presumed, RunStateKind state) {
 
 void RecordWriter::followAttempt() {
     const int32_t attempt = runAttempt();
-    auto stored = m_database.query("SELECT state, presumed FROM run WHERE id = ?");
+    auto stored = m_database.query("SELECT state, presumed, message FROM run WHERE id = ?");
     const bool isThere = stored.with(m_run).next();
     const auto state = static_cast<RunStateKind>(isThere ? stored.number(0) : 0);
     const bool isPresumed = isThere && stored.number(1) != 0;
+    // By what the nodes had told, of which one only waited for the others: what it says now counts.
+    const bool isOfNodes = isThere && m_endBefore && m_endBefore->attempt == attempt &&
+                           state == stateOf(m_endBefore->outcome) &&
+                           stored.text(2) == m_endBefore->message;
     if (const auto end = attemptEnd(m_database, m_run, attempt)) {
         if (end->resumes)
             setState(RunStateKind::kPreparing, kRestartsMessage + (": " + end->message));
-        else if (!hasEnded(state) || isPresumed)
+        else if (!hasEnded(state) || isPresumed || isOfNodes)
             setState(stateOf(end->outcome), end->message);
         if (isPresumed && !end->resumes)
             correct(state, stateOf(end->outcome));

@@ -92,6 +92,7 @@ private:
     std::map<int64_t, StreamRows> m_rows;          ///< by stream
     std::map<std::pair<int32_t, int32_t>, int64_t> m_rankSteps; ///< by attempt, rank
     std::vector<int32_t> m_endedAttempts;
+    std::optional<AttemptEnded> m_endBefore; ///< of the newest attempt, before these records
     bool m_lifecycleChanged = false;
     bool m_rankZeroStarted = false;
     int m_refused = 0;

@@ -56,7 +56,7 @@ bool hasEnded(RunStateKind state) {
 }
 
 bool wasKilled(const RunSummary& run) {
-    return run.state == RunStateKind::kStopped && run.message == kKilledMessage;
+    return run.state == RunStateKind::kStopped && run.message.startsWith(kKilledMessage);
 }
 
 QStringList liveRunsOn(const std::vector<RunSummary>& runs, const std::string& node) {

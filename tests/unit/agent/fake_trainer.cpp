@@ -3,6 +3,7 @@
 // RINGMASTER_FAKE_RANK_<rank> says, "ACTION@STEP" with ACTION one of
 //   exit=CODE  signal=NUMBER  ignore-term  finish  leave-child  flood-log
 //   deaf (to what rank 0 says of commands)
+//   linger (after it has obeyed a command that ends it)
 //   wait (in a collective, for ever)  hang (before it comes to that collective)
 // or "ACTION@STEP#ATTEMPT" for what it does in that attempt alone, several of them separated by
 // spaces; the first that is of the attempt counts. A rank goes on from step 0.
@@ -137,6 +138,8 @@ int train(Board& board, JournalWriter& journal, int rank, int attempt, const std
             act(script, runDir, board);
         const std::string word = wordPath(runDir, attempt);
         if (const int code = obey(board, journal, step, runDir); code >= 0) {
+            while (script.action == "linger")
+                ::pause();
             std::ofstream(word) << code;
             return code;
         }

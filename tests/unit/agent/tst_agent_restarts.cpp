@@ -294,6 +294,54 @@ private Q_SLOTS:
         }
     }
 
+    /// The first node's machine is restarted while a pause waits for its rank, or once the rank has
+    /// obeyed it. The agent before had heard it.
+    void aPauseThatMeetsARestartOfTheFirstMachineIsThePauseOfAllNodes_data() {
+        QTest::addColumn<bool>("isObeyed");
+        QTest::addColumn<int>("restarts");
+        for (const int restarts : {0, 3}) {
+            QTest::addRow("obeyed, %d restarts", restarts) << true << restarts;
+            QTest::addRow("not obeyed, %d restarts", restarts) << false << restarts;
+        }
+    }
+    void aPauseThatMeetsARestartOfTheFirstMachineIsThePauseOfAllNodes() {
+        QFETCH(bool, isObeyed);
+        QFETCH(int, restarts);
+        Nodes nodes(2, "[launch]\nmax_restarts = " + std::to_string(restarts) + "\n");
+        nodes.fixture().script(0, "linger@1");
+        nodes.fixture().script(1, "deaf@1");
+        nodes.start();
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.records<Samples>(0).size() >= 2, kLongMs);
+        if (!isObeyed)
+            ::kill(static_cast<pid_t>(nodes.pidOf(0, "rank")), SIGSTOP);
+        {
+            AttachClient client(nodes.fixture());
+            client.say(Command{"p", CommandKind::kPause, {}});
+            const auto wanted = isObeyed ? CommandProgress::kApplied : CommandProgress::kAccepted;
+            const auto isHeard = [&] {
+                (void)client.pump();
+                const auto states = client.all<CommandState>();
+                return !states.empty() && states.back().progress == wanted;
+            };
+            QTRY_VERIFY_WITH_TIMEOUT(isHeard(), kLongMs);
+        }
+        nodes.kill(0, "agent");
+        nodes.kill(0, "rank");
+        nodes.kill(1, "rank");
+        QTRY_VERIFY_WITH_TIMEOUT(!nodes.records<AttemptEnded>(1).empty(), kLongMs);
+        QCOMPARE(nodes.fixture().agent({"adopt", "r1", "0"}).exitCode, 0);
+        for (int node = 0; node < 2; ++node)
+            QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEnded(node), kLongMs);
+        QCOMPARE(nodes.attempt(0), 1);
+        const AttemptEnded end = nodes.records<AttemptEnded>(0).back();
+        const bool isPause = isObeyed || restarts > 0; // else it had failed first
+        QCOMPARE(end.outcome, isPause ? Outcome::kPaused : Outcome::kFailed);
+        QCOMPARE(end.firstFailedRank, 0); // nothing hides that it is gone
+        QVERIFY(end.exitCode != 0);
+        if (restarts > 0)
+            QCOMPARE(nodes.records<AttemptEnded>(1).back().outcome, Outcome::kPaused);
+    }
+
     /// A machine that was started anew, say, a week before somebody looks.
     void whatIsLongDeadIsClosedAndNotBegunAnew() {
         Nodes nodes(1);

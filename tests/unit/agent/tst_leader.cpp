@@ -528,6 +528,22 @@ private Q_SLOTS:
         QCOMPARE(run.count<Leader::Start>(), 0);
     }
 
+    void whatWasObeyedIsItsEndWhateverTheRanksDiedOf() {
+        for (const int64_t maxRestarts : {0, 3}) {
+            Run run(config(2, maxRestarts));
+            run.step(10);
+            run.look();
+            run.leader().onObeyed(Outcome::kPaused, "paused on request");
+            run.fail(0);
+            run.fail(1, ExitCode::kPeerLost);
+            run.wait(5 * kSecondNs);
+            QVERIFY(run.isOver());
+            QCOMPARE(run.count<Leader::Start>(), 0);
+            QCOMPARE(run.over()->outcome, std::optional(Outcome::kPaused));
+            QCOMPARE(run.over()->why, "paused on request");
+        }
+    }
+
     void aPersonMayEndItBetweenTwoAttempts() {
         Run run(config(2));
         run.step();

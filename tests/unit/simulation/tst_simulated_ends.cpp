@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/attempt_outcome.h"
 #include "shared/exit_code.h"
+#include "shared/journal/first_cause.h"
 #include "tests/unit/simulation/schedules.h"
 #include "trainer/agent/supervisor/rank_group.h"
 
@@ -20,7 +21,15 @@ constexpr uint64_t kSchedules = 100'000;
 constexpr int64_t kMs = 1'000'000;
 
 /// What happens to an attempt.
-enum class Story { kFinishes, kIsPaused, kIsStopped, kIsPreempted, kCrashes, kIsKilled };
+enum class Story {
+    kFinishes,
+    kIsPaused,
+    kIsStopped,
+    kIsPreempted,
+    kCrashes,
+    kIsKilled,
+    kPausesAsAMachineRestarts, ///< the first one, once rank 0 has obeyed
+};
 
 ChildStatus exitOf(ExitCode code) {
     return {static_cast<int>(code), 0};
@@ -61,6 +70,10 @@ public:
                 return "a node has no end";
             ends.push_back(*node->end);
         }
+        // The agent that takes its place finds what rank 0 has obeyed.
+        if (AttemptEnded& first = ends.front().end;
+            m_story == Story::kPausesAsAMachineRestarts && first.outcome == Outcome::kFailed)
+            first = endedOnRequest(first, Outcome::kPaused, "paused on request");
         for (size_t i = ends.size(); i > 1; --i) // in whichever order they are read
             std::swap(ends[i - 1], ends[static_cast<size_t>(m_dice.below(int64_t(i)))]);
         return flawOf(combined(ends));
@@ -152,6 +165,8 @@ private:
             return crash();
         case Story::kIsKilled:
             return killAll();
+        case Story::kPausesAsAMachineRestarts:
+            return restartFirst();
         }
     }
     void all(ExitCode code) {
@@ -190,11 +205,28 @@ private:
             exitLater(rank, firstMs + 1 + m_dice.below(20000), exitOf(ExitCode::kPeerLost));
     }
 
+    /// Of its ranks some had ended. Of the others some lose a peer in the barrier before their end.
+    void restartFirst() {
+        const int64_t ms = m_dice.below(3000);
+        for (int rank = 0; rank < m_ranks; ++rank)
+            if (rank < m_nodes.front()->count)
+                exitLater(rank, ms,
+                          m_dice.oneIn(2) ? ChildStatus{.isKnown = false}
+                                          : exitOf(ExitCode::kPaused));
+            else
+                exitLater(rank, ms + m_dice.below(3000),
+                          exitOf(m_dice.oneIn(2) ? ExitCode::kPeerLost : ExitCode::kPaused));
+    }
+
     std::string flawOf(const AttemptEnded& end) const {
         static const std::map<Story, Outcome> kOutcomes = {
-            {Story::kFinishes, Outcome::kFinished},     {Story::kIsPaused, Outcome::kPaused},
-            {Story::kIsStopped, Outcome::kStopped},     {Story::kCrashes, Outcome::kFailed},
-            {Story::kIsPreempted, Outcome::kPreempted}, {Story::kIsKilled, Outcome::kStopped},
+            {Story::kFinishes, Outcome::kFinished},
+            {Story::kIsPaused, Outcome::kPaused},
+            {Story::kIsStopped, Outcome::kStopped},
+            {Story::kCrashes, Outcome::kFailed},
+            {Story::kIsPreempted, Outcome::kPreempted},
+            {Story::kIsKilled, Outcome::kStopped},
+            {Story::kPausesAsAMachineRestarts, Outcome::kPaused},
         };
         if (end.outcome != kOutcomes.at(m_story))
             return std::string("it is ") + outcomeName(end.outcome) + " instead of " +
@@ -202,6 +234,9 @@ private:
         if (m_story == Story::kCrashes && end.firstFailedRank != m_culprit)
             return "rank " + std::to_string(end.firstFailedRank) + " is blamed for what rank " +
                    std::to_string(m_culprit) + " did: " + end.message;
+        if (end.outcome == Outcome::kPaused && end.firstFailedRank >= m_nodes.front()->count)
+            return "rank " + std::to_string(end.firstFailedRank) +
+                   " is blamed for a machine that was restarted";
         return {};
     }
 
@@ -215,9 +250,10 @@ private:
 };
 
 std::string endOf(Dice& dice) {
-    static constexpr Story kStories[] = {Story::kFinishes,    Story::kIsPaused, Story::kIsStopped,
-                                         Story::kIsPreempted, Story::kCrashes,  Story::kCrashes,
-                                         Story::kCrashes,     Story::kIsKilled};
+    static constexpr Story kStories[] = {
+        Story::kFinishes,    Story::kIsPaused, Story::kIsStopped,
+        Story::kIsPreempted, Story::kCrashes,  Story::kCrashes,
+        Story::kCrashes,     Story::kIsKilled, Story::kPausesAsAMachineRestarts};
     Attempt attempt(dice, dice.of(kStories));
     return attempt.run();
 }

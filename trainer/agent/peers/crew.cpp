@@ -111,6 +111,9 @@ public:
 
     std::optional<int64_t> nextDeadline() const override { return m_leader.nextDeadline(); }
     void ask(Outcome outcome, const std::string& how) override { m_leader.ask(outcome, how); }
+    void onObeyed(Outcome outcome, const std::string& how) override {
+        m_leader.onObeyed(outcome, how);
+    }
     void onPersonRequest() override { m_leader.onPersonRequest(); }
     bool isFlushed() const override { return !m_channel || m_channel->isFlushed(); }
 

@@ -51,6 +51,8 @@ public:
     virtual std::optional<int64_t> nextDeadline() const { return std::nullopt; }
     /// A person ends the run while none of this node's ranks lives. `how`: what its end says of it.
     virtual void ask(Outcome outcome, const std::string& how) = 0;
+    /// The ranks have obeyed a person who ended the run; they may have failed after that.
+    virtual void onObeyed(Outcome, const std::string&) {}
     /// A person asks the ranks to pause or to stop.
     virtual void onPersonRequest() {}
     /// After CrewTarget::leave(), with how the attempt ended: the newest checkpoint may still get

@@ -303,7 +303,10 @@ void Leader::settle(int64_t nowNs) {
         return beginWaiting(nowNs, nowNs);
     const bool isObeyed = std::ranges::any_of(
         m_members, [&](int32_t n) { return hasEnded(n) && m_nodes.at(n).status->hasObeyed; });
-    if (!end || end->outcome != Outcome::kFailed || (isObeyed && !m_isRegrouping))
+    const bool hasFailed = end && end->outcome == Outcome::kFailed;
+    if (hasFailed && m_hasObeyed)
+        return over(m_requested, m_howRequested);
+    if (!hasFailed || (isObeyed && !m_isRegrouping))
         return over({}, {});
     restartAfter(*end, nowNs);
 }

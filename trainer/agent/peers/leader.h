@@ -77,7 +77,7 @@ public:
     };
     /// There will be no other attempt.
     struct Over {
-        std::optional<Outcome> outcome; ///< that a person asked for between two attempts
+        std::optional<Outcome> outcome; ///< that a person asked for
         std::string why;                ///< how they asked, or why it does not go on
     };
     /// For the journal of the node.
@@ -100,6 +100,12 @@ public:
     void ask(Outcome outcome, std::string how) {
         m_requested = outcome;
         m_howRequested = std::move(how);
+    }
+
+    /// The ranks have done what a person ended the run with, whatever became of them after that.
+    void onObeyed(Outcome outcome, std::string how) {
+        m_hasObeyed = true;
+        ask(outcome, std::move(how));
     }
 
     /// A person asks the ranks to pause or stop, so that a pause is not that of Regroup, and none
@@ -173,6 +179,7 @@ private:
     int64_t m_notBeforeNs = 0; ///< the earliest start of the next attempt
     std::optional<Outcome> m_requested;
     std::string m_howRequested;
+    bool m_hasObeyed = false; ///< what m_requested says was done
     int m_regroups = 0;
     bool m_isKilled = false;
     bool m_isRegrouping = false;

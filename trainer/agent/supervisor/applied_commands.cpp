@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/applied_commands.h"
 
+#include "trainer/agent/peers/crew.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +21,21 @@ bool isAboutHolding(const CommandApplied& applied) {
     return applied.ok && kind && rowOf(*kind).isAboutHolding;
 }
 
+/// The end of a run that a person brought about with it; nullopt: it ends none.
+std::optional<Outcome> endingBy(const CommandApplied& applied) {
+    const auto kind = commandKindNamed(applied.kind);
+    if (!applied.ok || !kind || applied.id.starts_with(kRegroup))
+        return std::nullopt;
+    return *kind == CommandKind::kPause  ? std::optional(Outcome::kPaused)
+           : *kind == CommandKind::kStop ? std::optional(Outcome::kStopped)
+                                         : std::nullopt;
+}
+
 } // namespace
+
+std::string howObeyed(Outcome outcome) {
+    return outcome == Outcome::kPaused ? "paused on request" : "stopped on request";
+}
 
 AppliedCommands::AppliedCommands(const std::string& runDir)
     : m_path(runDir + "/" + kAppliedJournal)
@@ -35,6 +51,12 @@ bool AppliedCommands::areHeld(uint64_t since) {
     catchUp();
     return m_lastHold && m_lastHold->second > since &&
            m_lastHold->first.kind != commandKindName(CommandKind::kContinue);
+}
+
+std::optional<Outcome> AppliedCommands::endingSince(uint64_t since) {
+    catchUp();
+    return m_lastEnding && m_lastEnding->second > since ? std::optional(m_lastEnding->first)
+                                                        : std::nullopt;
 }
 
 uint64_t AppliedCommands::size() {
@@ -84,6 +106,8 @@ void AppliedCommands::drain() {
             applied->ok ? CommandProgress::kApplied : CommandProgress::kRefused;
         if (isAboutHolding(*applied))
             m_lastHold = std::pair(*applied, m_scanner.cursor());
+        if (const auto ending = endingBy(*applied))
+            m_lastEnding = std::pair(*ending, m_scanner.cursor());
         m_applied[applied->id] = {applied->id, progress, applied->step, applied->message};
     }
 }

@@ -3,6 +3,7 @@
 
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/journal/first_cause.h"
 #include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/log_cap.h"
@@ -157,6 +158,12 @@ void Attempt::end(const EndOrder& order, Moment now) {
     tick(now);
 }
 
+void Attempt::endForOthers(const std::string& why, Moment now) {
+    m_group.end(false, why, now); // the first reason counts, and it is not of this node
+    m_group.end(true, why, now);
+    tick(now);
+}
+
 void Attempt::preempt() {
     for (int i = 0; i < static_cast<int>(m_processes.size()); ++i)
         if (!m_group.hasExited(i))
@@ -200,9 +207,13 @@ Result<bool> Attempt::post(const Command& command) {
 }
 
 bool Attempt::isPosted(const std::string& id) {
+    const std::optional<Command> command = posted();
+    return command && command->id == id;
+}
+
+std::optional<Command> Attempt::posted() {
     const Result<Board> board = boardOfRankZero();
-    const std::optional<Command> posted = board ? board->pendingCommand() : std::nullopt;
-    return posted && posted->id == id;
+    return board ? board->pendingCommand() : std::nullopt;
 }
 
 Result<void> Attempt::spawnRanks() {
@@ -396,10 +407,7 @@ void Attempt::markAwaited() {
 
 void Attempt::close(std::optional<Outcome> requested, const std::string& why) {
     if (requested) {
-        m_end->outcome = *requested;
-        m_end->firstFailedRank = -1;
-        m_end->exitCode = 0;
-        m_end->message = why;
+        *m_end = endedOnRequest(*m_end, *requested, why);
     } else if (!why.empty()) {
         m_end->message += "; " + why;
     }

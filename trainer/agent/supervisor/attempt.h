@@ -59,6 +59,8 @@ public:
     /// A scheduler is about to take this node: the ranks write a checkpoint and end by themselves.
     void preempt();
     void end(const EndOrder& order, Moment now);
+    /// Ends ranks at once of a run that is over elsewhere, for `why`.
+    void endForOthers(const std::string& why, Moment now);
 
     /// Does what is due, and writes what is new.
     void tick(Moment now);
@@ -69,6 +71,7 @@ public:
     /// Board of rank 0, which is on this node: see CommandTarget.
     Result<bool> post(const Command& command);
     bool isPosted(const std::string& id);
+    std::optional<Command> posted();
 
     void journal(const Record& record);
     /// After all ranks have ended: another attempt is to follow.

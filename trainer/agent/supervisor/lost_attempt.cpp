@@ -4,8 +4,10 @@
 #include "shared/board/board.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/journal/first_cause.h"
 #include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
+#include "trainer/agent/supervisor/applied_commands.h"
 #include "trainer/agent/supervisor/log_tail.h"
 
 namespace rm {
@@ -79,6 +81,10 @@ Result<void> closeLostAttempt(const std::string& runDir, const LostEnd& how) {
     end.resumes = how.resumes;
     if (!how.why.empty())
         end.message = how.why;
+    // They obeyed a person first.
+    if (const auto obeyed = AppliedCommands(runDir).endingSince(state->appliedBefore);
+        obeyed && end.outcome == Outcome::kFailed)
+        end = endedOnRequest(end, *obeyed, howObeyed(*obeyed));
     for (const Record& record : records)
         journal.append(record);
     RM_RETURN_IF_ERROR(journal.sync());

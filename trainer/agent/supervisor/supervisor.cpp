@@ -134,6 +134,9 @@ Result<void> Supervisor::adopt(const AgentState& state) {
     m_appliedBefore = state.appliedBefore;
     RM_RETURN_IF_ERROR(open());
     m_attempt->adopt(state);
+    // What the agent before had heard, and no rank has obeyed yet.
+    if (const auto posted = m_attempt->posted())
+        (void)m_queue.onCommand(*posted);
     return {};
 }
 
@@ -194,9 +197,10 @@ void Supervisor::awaitAttempt() {
 
 void Supervisor::leave(const OverOrder& order) {
     const Moment now = Moment::now();
-    if (!m_attempt->hasEnded())
-        return m_attempt->end({static_cast<int32_t>(m_attempt->plan().attempt), true, order.why},
-                              now);
+    if (!m_attempt->hasEnded()) {
+        m_over = order;
+        return m_attempt->endForOthers(order.why, now);
+    }
     if (std::exchange(m_isOver, true))
         return;
     m_resumesInJob = !order.outcome && m_files && m_attempt->isPreempted(m_isPreempted);
@@ -295,13 +299,14 @@ void Supervisor::pump() {
             m_files->publish(readRunState("."));
         m_nextSampleNs = std::max(m_nextSampleNs + kSampleNs, now.monotonicNs + kSampleNs / 2);
     }
-    if (m_attempt->hasFailed() && !m_isOver)
+    if (m_attempt->hasEnded() && !m_isOver)
         obeyEndings();
     if (!m_isOver || m_crew->isCopying()) {
         m_crew->onStatus(m_attempt->status());
         m_crew->tick(now.monotonicNs);
         m_attempt->tick(now);
     }
+    leaveBelated();
     // Last, so that the leader has heard how the ranks ended.
     if (m_isFolderGone && m_attempt->hasEnded() && !m_isOver)
         m_crew->ask(Outcome::kFailed, whyFolderGone(m_attempt->plan()));
@@ -320,8 +325,19 @@ void Supervisor::lookForFolder(Moment now) {
     m_attempt->end({static_cast<int32_t>(plan.attempt), true, whyFolderGone(plan)}, now);
 }
 
-/// Obeys pauses and stops that ranks did not live to obey: there must be no other attempt.
+/// The leader need not say it again, and may be gone.
+void Supervisor::leaveBelated() {
+    if (m_over && m_attempt->hasEnded() && !m_isOver)
+        leave(*std::exchange(m_over, std::nullopt));
+}
+
+/// Obeys pauses and stops that ranks did not live to obey, or after which they failed: there must
+/// be no other attempt.
 void Supervisor::obeyEndings() {
+    if (const auto obeyed = m_applied.endingSince(m_appliedBefore))
+        m_crew->onObeyed(*obeyed, howObeyed(*obeyed));
+    if (!m_attempt->hasFailed())
+        return;
     for (const Command& command : m_queue.takeEndings()) {
         if (command.id.starts_with(kRegroup))
             continue;

@@ -74,6 +74,7 @@ private:
     std::vector<CommandState> onCommand(const Command& command);
     void lookForFolder(Moment now);
     void obeyEndings();
+    void leaveBelated();
     void beginNext(const StartOrder& order);
     bool mustWaitForRoom();
     Result<void> begin(const NodePlan& plan);
@@ -104,7 +105,8 @@ private:
     std::optional<StartOrder> m_next; ///< what is to be started once the stack is unwound
     std::optional<Error> m_whyNot;    ///< why it cannot be started
     int64_t m_roomByNs = 0; ///< until when a full disk is waited for to begin it; 0: it is not
-    uint64_t m_appliedBefore = 0; ///< see AgentState
+    std::optional<OverOrder> m_over; ///< which came while ranks still lived
+    uint64_t m_appliedBefore = 0;    ///< see AgentState
     bool m_isOver = false;
     bool m_isFolderGone = false;      ///< so that nothing can be written any more
     std::optional<PartFiles> m_files; ///< in a job

@@ -5,6 +5,8 @@
 #include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/journal/event_codes.h"
+#include "shared/journal/first_cause.h"
 #include "shared/spec/run_spec.h"
 #include "tests/unit/core/store/store_fixture.h"
 
@@ -651,6 +653,8 @@ private Q_SLOTS:
                                 << static_cast<int>(RunStateKind::kStopped);
         QTest::newRow("preempted")
             << static_cast<int>(Outcome::kPreempted) << static_cast<int>(RunStateKind::kPreempted);
+        QTest::newRow("paused") << static_cast<int>(Outcome::kPaused)
+                                << static_cast<int>(RunStateKind::kPaused);
         QTest::newRow("finished") << static_cast<int>(Outcome::kFinished)
                                   << static_cast<int>(RunStateKind::kFailed);
     }
@@ -666,7 +670,81 @@ private Q_SLOTS:
         store.ingest("a", {started(1, 0, 0), ended(1, static_cast<Outcome>(outcome))});
         const RunSummary run = *store.reader().run("a");
         QCOMPARE(static_cast<int>(run.state), state);
-        QCOMPARE(run.message == "the agent's words", run.state != RunStateKind::kFailed);
+        QCOMPARE(run.message, run.state == RunStateKind::kFailed
+                                  ? "rank 2 on node-b: exited: peer lost"
+                              : run.state == RunStateKind::kPaused ? ""
+                                                                   : "the agent's words");
+    }
+
+    /// Rank 0's machine was restarted while a pause waited for it. Another node tells first how it
+    /// ended for the time being, and then that it is over.
+    void aPauseAfterAFailureIsAPauseThatNamesTheFailureWhoeverTellsFirst_data() {
+        QTest::addColumn<QString>(
+            "order"); ///< each digit is a node, which has told all by its last
+        for (const char* order : {"0 1 1", "1 0 1", "1 1 0"})
+            QTest::newRow(order) << QString(order);
+    }
+    void aPauseAfterAFailureIsAPauseThatNamesTheFailureWhoeverTellsFirst() {
+        QFETCH(QString, order);
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {RankStarted{1, 0, 70, 1}, started(1, 0, 0), lossAt(40, 1),
+                           exited(1, 0, 1, 0, 400, "gone without a last word")});
+        store.ingest("a",
+                     {RankStarted{1, 2, 72, 1}, started(1, 2, 0),
+                      exited(1, 2, kPeerLost, 0, 300, "exited: peer lost")},
+                     1);
+        AttemptEnded waits = ended(1, Outcome::kFailed, 2, kPeerLost);
+        waits.resumes = true;
+        const AttemptEnded first = ended(1, Outcome::kFailed, 0, 1);
+        std::vector<AttemptEnded> other = {waits, endedOnRequest(waits, Outcome::kPaused, "ended")};
+        other.back().resumes = false;
+        bool isFirstTold = false;
+        for (const QString& node : order.split(' ')) {
+            if (node == "0") {
+                store.ingest("a", {endedOnRequest(first, Outcome::kPaused, "ended on request")});
+                isFirstTold = true;
+            } else {
+                store.ingest("a", {other.front()}, 1);
+                other.erase(other.begin());
+            }
+            if (isFirstTold && other.size() < 2) {
+                const RunSummary run = *store.reader().run("a");
+                QCOMPARE(run.state, RunStateKind::kPaused);
+                QCOMPARE(run.message, "ended on request; rank 0 on node-a: gone without a last "
+                                      "word at step 40");
+                const auto stored = *store.reader().attempts("a")[0].ended;
+                QCOMPARE(stored.outcome, Outcome::kPaused);
+                QCOMPARE(stored.firstFailedRank, 0);
+            }
+        }
+    }
+
+    /// The node of rank 0 had failed for the time being only by what it heard of another.
+    void aLaterWordOfANodeCorrectsWhatAllHadTold() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        AttemptEnded waits = ended(1, Outcome::kFailed, 2, 1);
+        waits.resumes = true;
+        store.ingest("a", {started(1, 0, 0), ended(1, Outcome::kStopped)});
+        store.ingest("a", {waits}, 1);
+        QCOMPARE(state(store), RunStateKind::kFailed);
+        store.ingest("a", {ended(1, Outcome::kStopped)}, 1);
+        QCOMPARE(state(store), RunStateKind::kStopped);
+        QCOMPARE(store.reader().attempts("a")[0].ended->outcome, Outcome::kStopped);
+    }
+
+    void aKillAfterAFailureIsAKill() {
+        StoreFixture store;
+        store.createRun("a");
+        const AttemptEnded failed = ended(1, Outcome::kFailed, 0, 137);
+        store.ingest("a", {RankStarted{1, 0, 70, 1}, started(1, 0, 0), lossAt(3, 1),
+                           exited(1, 0, 137, 9, 500, "killed by SIGKILL"),
+                           endedOnRequest(failed, Outcome::kStopped, kKilledMessage)});
+        const RunSummary run = *store.reader().run("a");
+        QVERIFY(wasKilled(run));
+        QVERIFY2(run.message.contains("rank 0 on node-a: killed by SIGKILL"),
+                 qPrintable(run.message));
     }
 
     void firstFailureIsNamedNotItsConsequences() {
