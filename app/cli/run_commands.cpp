@@ -141,6 +141,7 @@ struct Start {
     std::function<QFuture<Result<QString>>()> begin;
     std::vector<std::string> nodes;
     std::chrono::seconds firstWords = kFirstWords;
+    std::function<void()> reportBegun = [] {}; ///< once it has begun
 };
 
 /// A node refuses a login before anything was started. So the launch can simply be repeated once
@@ -228,6 +229,7 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
             return printError(context, id.error());
         run = *id; // that of an earlier run, if the launch goes on with it
     }
+    start.reportBegun();
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isRequested)
         return watchRun(context, run);
@@ -318,15 +320,29 @@ std::string goingOnText(const RunSummary& run, const StoredCheckpoint& from,
            ": they stay, and can be restored or branched from.";
 }
 
-/// From which checkpoint a run that is simply resumed goes on, and what that retires.
-void reportStart(CommandContext& context, const RunSummary& run) {
+/// The step that the newest attempt began with, as the engine has found its checkpoint.
+std::optional<int64_t> begunFrom(StoreReader& reader, const QString& run) {
+    const auto attempts = reader.attempts(run);
+    return attempts.empty() ? std::nullopt : std::optional(attempts.back().startStep);
+}
+
+/// Says from which checkpoint a run that is simply resumed goes on, and what that retires, once
+/// that is known: the list of checkpoints may name one that is not on the nodes.
+std::function<void()> startReport(CommandContext& context, const RunSummary& run) {
     const auto reader = context.reader();
     const auto newest = reader && hasEnded(run.state)
                             ? findCheckpoint(**reader, run.id, {})
                             : Result<StoredCheckpoint>(fail(ErrorCode::kNotFound, ""));
-    if (newest) // else the engine says why it cannot go on
-        std::cerr << goingOnText(run, *newest, (*reader)->retirementBy(run.id, *newest))
+    if (!newest)
+        return [] {}; // the engine says why it cannot go on
+    return [&context, id = run.id, step = newest->saved.step,
+            text = goingOnText(run, *newest, (*reader)->retirementBy(run.id, *newest))] {
+        const auto now = context.reader();
+        const auto begun = now ? begunFrom(**now, id) : std::nullopt;
+        std::cerr << (begun && *begun != step ? "Going on from step " + std::to_string(*begun)
+                                              : text)
                   << std::endl;
+    };
 }
 
 /// Says what resuming from there retires. The person has to agree: on a terminal, or by --yes,
@@ -568,11 +584,11 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
         return queueResume(context, run->id, *placements, options.wait);
     if (const auto shown = reportChanges(context, *run, {}, *placements); !shown)
         return printError(context, shown.error());
-    reportStart(context, *run);
+    const auto report = startReport(context, *run);
     const auto begin = [&] {
         return context.engine().ask(ResumeRequest{run->id, {}, *placements});
     };
-    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
+    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords, report},
                          options.wait);
 }
 

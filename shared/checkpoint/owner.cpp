@@ -84,6 +84,31 @@ Result<CheckpointOwner> readOwner(const std::string& parent) {
     return ownerOf(json, path);
 }
 
+CheckpointFolder checkpointFolderAt(const std::string& parent) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (!fs::is_directory(parent, error))
+        return CheckpointFolder::kMissing;
+    if (fs::exists(ownerPath(parent), error))
+        return CheckpointFolder::kKnown;
+    for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error))
+        if (it->path().filename().string().starts_with("step-"))
+            return CheckpointFolder::kKnown;
+    return CheckpointFolder::kForeign;
+}
+
+const char* nameOf(CheckpointFolder folder) {
+    return folder == CheckpointFolder::kMissing   ? "missing"
+           : folder == CheckpointFolder::kForeign ? "foreign"
+                                                  : "known";
+}
+
+CheckpointFolder checkpointFolderNamed(const std::string& name) {
+    return name == "missing"   ? CheckpointFolder::kMissing
+           : name == "foreign" ? CheckpointFolder::kForeign
+                               : CheckpointFolder::kKnown;
+}
+
 Result<void> claimCheckpoints(const std::string& parent, const CheckpointOwner& claim) {
     const std::string attempt = "save checkpoints in " + parent;
     const auto owner = readOwner(parent);

@@ -23,6 +23,19 @@ struct CheckpointOwner {
 /// kNotFound: nobody has claimed the folder. kCorrupt, kTooNew: as parseManifest().
 Result<CheckpointOwner> readOwner(const std::string& parent);
 
+/// What is known of a folder in which checkpoints were saved. An empty one may be the place where a
+/// disk is to be mounted.
+enum class CheckpointFolder {
+    kKnown,   ///< an attempt has claimed it, or it has checkpoints
+    kForeign, ///< it is there, without any sign of that
+    kMissing,
+};
+CheckpointFolder checkpointFolderAt(const std::string& parent);
+/// "known", "foreign", "missing", as agents tell it.
+const char* nameOf(CheckpointFolder folder);
+/// kKnown for what is none of these: an older agent does not tell.
+CheckpointFolder checkpointFolderNamed(const std::string& name);
+
 /// Makes the attempt `claim.line.attempt` the one that writes into `parent`, which is made if it is
 /// missing. kInvalid: the folder is another run's, which is named, or a later attempt of this run
 /// has begun. An attempt that goes on from a checkpoint in this folder takes it over from a run of

@@ -4,6 +4,7 @@
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
@@ -33,6 +34,7 @@ private Q_SLOTS:
     void restoreSaysWhatItRetires();
     void restoredCheckpointAndAbandonedOnesStay();
     void rulesAreTriedBeforeTheyRemoveAnything();
+    void aFolderThatIsAwayRefusesAResumeAndChangesNothing();
     void resumeTakesTheNewestOfTheLivingLine();
     void abandonedCheckpointIsRestoredByName();
     void onlyAnAbandonedCheckpointIsRemoved();
@@ -176,6 +178,41 @@ void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
         m_own.run({"checkpoints", kRun, "--preview", "--set", "checkpoint.keep_last=0"});
     QVERIFY2(wrong.exitCode == static_cast<int>(ExitCode::kUsage), wrong.whole());
     QCOMPARE(m_own.run({"checkpoints", kRun, "--json"}).json().array().size(), there);
+}
+
+/// As a disk that is not mounted: nothing is there, or the empty folder for it.
+void TestCliLines::aFolderThatIsAwayRefusesAResumeAndChangesNothing() {
+    const QString folder = QFileInfo(checkpoint(nameOf(m_first))["path"].toString()).path();
+    const QString aside = folder + "-aside";
+    const auto attempts = [this] {
+        return m_own.run({"show", kRun, "--json"}).json().object()["attempts"].toArray().size();
+    };
+    const auto before = attempts();
+    QVERIFY(QDir().rename(folder, aside));
+    for (const bool isEmptyThere : {false, true}) {
+        QVERIFY(!isEmptyThere || QDir().mkdir(folder));
+        const QString newest = nameOf(m_second, 2);
+        for (const QStringList& words :
+             {QStringList{"resume", kRun, "--preview"}, QStringList{"resume", kRun},
+              QStringList{"restore", kRun, newest, "--yes"}}) {
+            const Answer refused = m_own.run(words);
+            QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUnavailable), refused.whole());
+            for (const QString& told : {folder, QString("this-computer"), QString("mount its disk"),
+                                        QString("nothing was changed")})
+                QVERIFY2(QString::fromUtf8(refused.err).contains(told), refused.whole());
+            QVERIFY2(words.front() != "resume" || !refused.err.contains("Going on"),
+                     refused.whole());
+        }
+        const QJsonObject shown = m_own.run({"show", kRun, "--json"}).json().object();
+        QCOMPARE(shown["state"].toString(), QString("paused"));
+        QCOMPARE(attempts(), before);
+        // What cannot be read is not damaged.
+        const Answer verified = m_own.run({"checkpoints", kRun, "--verify"});
+        QVERIFY2(verified.exitCode != 0 && verified.whole().contains("is its disk mounted?"),
+                 verified.whole());
+        QVERIFY2(!verified.whole().contains("damaged"), verified.whole());
+    }
+    QVERIFY(QDir().rmdir(folder) && QDir().rename(aside, folder));
 }
 
 void TestCliLines::resumeTakesTheNewestOfTheLivingLine() {

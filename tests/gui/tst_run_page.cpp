@@ -620,24 +620,28 @@ void TestRunPage::anotherRunShowsNoCurveOfTheOneBefore() {
 
 void TestRunPage::eachCheckpointIsVerified() {
     QTemporaryDir folder;
-    Manifest manifest;
-    manifest.runId = kFinishedRun.toStdString();
-    manifest.step = 590;
-    manifest.reason = "command";
-    const auto published =
-        publishCheckpoint(folder.path().toStdString(), manifest, [](const std::string& dir) {
-            return writeFileAtomically(dir + "/state.json", "{}");
-        });
-    QVERIFY(published);
-    CheckpointSaved saved;
-    saved.step = 590;
-    saved.path = *published;
-    saved.reason = "command";
-    store(kFinishedRun, saved);
+    for (const int64_t step : {580, 590}) {
+        Manifest manifest;
+        manifest.runId = kFinishedRun.toStdString();
+        manifest.step = step;
+        manifest.reason = "command";
+        const auto published =
+            publishCheckpoint(folder.path().toStdString(), manifest, [](const std::string& dir) {
+                return writeFileAtomically(dir + "/state.json", "{}");
+            });
+        QVERIFY(published);
+        CheckpointSaved saved;
+        saved.step = step;
+        saved.path = *published;
+        saved.reason = "command";
+        store(kFinishedRun, saved);
+        if (step == 580)
+            QVERIFY(QFile::remove(QString::fromStdString(*published) + "/MANIFEST.json"));
+    }
     m_demo->window().resize(1000, 700);
     open(kFinishedRun, RunPage::kCheckpoints);
     auto* table = find<QTableView>("checkpointsTable");
-    QTRY_COMPARE(table->model()->rowCount(), 4);
+    QTRY_COMPARE(table->model()->rowCount(), 5);
     QVERIFY(table->isColumnHidden(CheckpointsModel::kVerified));
     auto* verify = find<QPushButton>("verifyCheckpoints");
     QTRY_VERIFY(verify->isVisible());
@@ -647,11 +651,15 @@ void TestRunPage::eachCheckpointIsVerified() {
     QVERIFY(!table->isColumnHidden(CheckpointsModel::kVerified));
     for (int row = 0; row < table->model()->rowCount(); ++row) {
         const auto cell = table->model()->index(row, CheckpointsModel::kVerified);
-        const bool isThere = table->model()->index(row, CheckpointsModel::kStep).data() == "590";
-        // What the demo tells of was never written.
-        QCOMPARE(cell.data().toString(), isThere ? QString("Whole") : QString("Damaged"));
-        QCOMPARE(cell.data(kToneRole).toInt(),
-                 static_cast<int>(isThere ? Tone::kGood : Tone::kBad));
+        const QString step = table->model()->index(row, CheckpointsModel::kStep).data().toString();
+        const bool isThere = step == "590", isDamaged = step == "580";
+        // What the demo tells of was never written: the folder is as of a disk that is away.
+        QCOMPARE(cell.data().toString(), isThere     ? QString("Whole")
+                                         : isDamaged ? QString("Damaged")
+                                                     : QString("Not verified"));
+        QCOMPARE(cell.data(kToneRole).toInt(), static_cast<int>(isThere     ? Tone::kGood
+                                                                : isDamaged ? Tone::kBad
+                                                                            : Tone::kWarn));
         QVERIFY(isThere || cell.data(Qt::ToolTipRole).toString().contains("/step-"));
     }
     open(kPausedRun, RunPage::kCheckpoints);

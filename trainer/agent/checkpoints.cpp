@@ -3,6 +3,7 @@
 
 #include "shared/checkpoint/compare.h"
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/checkpoint/saved_runs.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
@@ -36,6 +37,11 @@ Result<void> noteRemoved(const std::string& runDir, const CheckpointEntry& entry
     return journal.sync();
 }
 
+/// What is known of the folder in which that one lies.
+const char* folderNameOf(const std::string& checkpoint) {
+    return nameOf(checkpointFolderAt(std::filesystem::path(checkpoint).parent_path().string()));
+}
+
 } // namespace
 
 Result<std::string> verifyCheckpointAt(const std::string& path) {
@@ -47,6 +53,7 @@ Result<std::string> verifyCheckpointAt(const std::string& path) {
     const bool isThere = verified || verified.error().code != ErrorCode::kNotFound;
     const json verdict = {{"whole", verified.has_value()},
                           {"there", isThere},
+                          {"folder", folderNameOf(path)},
                           {"problem", verified ? "" : verified.error().message}};
     return verdict.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -70,7 +77,7 @@ Result<std::string> checkpointAt(const std::string& path) {
         return tl::unexpected(entries.error());
     const auto entry = std::ranges::find(*entries, path, &CheckpointEntry::path);
     if (entry == entries->end())
-        return json{{"there", false}}.dump() + "\n";
+        return json{{"there", false}, {"folder", folderNameOf(path)}}.dump() + "\n";
     const json found = {{"there", true},
                         {"run_id", entry->manifest.runId},
                         {"attempt", entry->manifest.attempt},
@@ -96,7 +103,8 @@ namespace {
 Result<json> newestIn(const std::string& runDir, bool mustExist) {
     RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder(runDir));
     std::error_code error;
-    if (mustExist && !std::filesystem::exists(folder, error))
+    // One that is there and empty may be where a disk was mounted.
+    if (mustExist && checkpointFolderAt(folder) != CheckpointFolder::kKnown)
         return fail(ErrorCode::kUnavailable,
                     "go on from a checkpoint: the folder " + folder + " is not there");
     RM_ASSIGN_OR_RETURN(const RunCheckpoints there, readCheckpoints(runDir));

@@ -277,16 +277,29 @@ Result<TensorComparison> compareCheckpointsOnNode(HostSession& session, const st
         });
 }
 
+namespace {
+
+CheckpointFolder folderOf(const json& answer) {
+    return checkpointFolderNamed(textAt(answer, "folder").value_or(""));
+}
+
+} // namespace
+
 Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
-                                    const std::string& path, std::stop_token stop) {
+                                    const std::string& path, bool isCopy, std::stop_token stop) {
     auto text = runToEnd(session, agent, {"verify-checkpoint"}, path, kVerifyTimeout, stop);
     // kCorrupt is said of the checkpoint alone, not of what the login shell printed.
     if (!text && text.error().code == ErrorCode::kCorrupt)
         return fail(ErrorCode::kInternal, text.error().message);
-    return text.and_then(parseVerdict);
+    return text.and_then([&](const std::string& verdict) { return parseVerdict(verdict, isCopy); });
 }
 
-Result<void> parseVerdict(const std::string& text) {
+bool isAway(CheckpointFolder folder, bool hasCopies) {
+    return folder == CheckpointFolder::kMissing ||
+           (folder == CheckpointFolder::kForeign && !hasCopies);
+}
+
+Result<void> parseVerdict(const std::string& text, bool isCopy) {
     // Not kCorrupt, which is said of the checkpoint.
     const auto answer = parseAnswer(text, "verify-checkpoint");
     const auto isWhole = answer ? boolAt(*answer, "whole") : std::nullopt;
@@ -294,33 +307,29 @@ Result<void> parseVerdict(const std::string& text) {
     if (!isWhole || !problem)
         return fail(ErrorCode::kInternal, say("agent.no-verdict"));
     const bool isThere = boolAt(*answer, "there").value_or(true);
+    if (!isThere && isAway(folderOf(*answer), isCopy))
+        return fail(ErrorCode::kUnavailable, say("checkpoint.folder-away-as", {{"why", *problem}}));
     return *isWhole ? Result<void>()
                     : fail(isThere ? ErrorCode::kCorrupt : ErrorCode::kNotFound, *problem);
 }
 
-Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& text) {
+Result<CheckpointAnswer> parseCheckpointThere(const std::string& text) {
     RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "find-checkpoint"));
     const auto isThere = boolAt(answer, "there");
     if (isThere && !*isThere)
-        return std::nullopt;
+        return CheckpointAnswer{std::nullopt, folderOf(answer)};
     const auto runId = textAt(answer, "run_id");
     const auto attempt = intAt(answer, "attempt"), step = intAt(answer, "step"),
                bytes = intAt(answer, "bytes");
     if (!isThere || !runId || !attempt || !step || !bytes)
         return fail(ErrorCode::kCorrupt, say("agent.no-checkpoint"));
-    return CheckpointThere{*runId,
-                           *attempt,
-                           *step,
-                           *bytes,
-                           boolAt(answer, "copy").value_or(false),
-                           intAt(answer, "ranks").value_or(0),
-                           intAt(answer, "positions_per_step").value_or(0)};
+    return CheckpointAnswer{CheckpointThere{
+        *runId, *attempt, *step, *bytes, boolAt(answer, "copy").value_or(false),
+        intAt(answer, "ranks").value_or(0), intAt(answer, "positions_per_step").value_or(0)}};
 }
 
-Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session,
-                                                            const std::string& agent,
-                                                            const std::string& path,
-                                                            std::stop_token stop) {
+Result<CheckpointAnswer> findCheckpointOnNode(HostSession& session, const std::string& agent,
+                                              const std::string& path, std::stop_token stop) {
     return runToEnd(session, agent, {"find-checkpoint"}, path, kSubcommandTimeout, stop)
         .and_then(parseCheckpointThere);
 }

@@ -6,6 +6,7 @@
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "shared/checkpoint/compare.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/checkpoint/saved_runs.h"
 #include "shared/spec/node_plan.h"
 #include "shared/wire/dial.h"
@@ -157,9 +158,11 @@ Result<TensorComparison> compareCheckpointsOnNode(HostSession& session, const st
                                                   std::stop_token stop);
 
 /// Compares every byte of the checkpoint in that folder with its manifest. kCorrupt: what is wrong.
-/// kNotFound: it has no manifest.
+/// kNotFound: it has no manifest. kUnavailable: nor is the folder in which it lay, which may be on
+/// a disk that is away; one that has nothing of checkpoints counts as that, too, unless it has
+/// copies, as these come and go.
 Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
-                                    const std::string& path, std::stop_token stop);
+                                    const std::string& path, bool isCopy, std::stop_token stop);
 
 /// A checkpoint that lies on a node.
 struct CheckpointThere {
@@ -173,18 +176,25 @@ struct CheckpointThere {
     bool operator==(const CheckpointThere&) const = default;
 };
 
-/// The checkpoint in that folder, by its manifest and the sizes of its files; nullopt: there is
-/// none that anything could go on from.
-Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session,
-                                                            const std::string& agent,
-                                                            const std::string& path,
-                                                            std::stop_token stop);
+/// What a node answers that was asked for a checkpoint.
+struct CheckpointAnswer {
+    std::optional<CheckpointThere> there; ///< nullopt: none that anything could go on from
+    CheckpointFolder folder = CheckpointFolder::kKnown; ///< in which it was looked for
+    bool operator==(const CheckpointAnswer&) const = default;
+};
+
+/// Whether a folder that had checkpoints, or copies of them, is away as a disk that is not mounted.
+bool isAway(CheckpointFolder folder, bool hasCopies);
+
+/// The checkpoint in that folder, by its manifest and the sizes of its files.
+Result<CheckpointAnswer> findCheckpointOnNode(HostSession& session, const std::string& agent,
+                                              const std::string& path, std::stop_token stop);
 
 /// JSON of `ringmaster-agent find-checkpoint`. kCorrupt: not such a text.
-Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& json);
+Result<CheckpointAnswer> parseCheckpointThere(const std::string& json);
 
 /// JSON of `ringmaster-agent verify-checkpoint`; errors as above. kInternal: not such a text.
-Result<void> parseVerdict(const std::string& json);
+Result<void> parseVerdict(const std::string& json, bool isCopy = true);
 
 /// Two of the runs that have checkpoints in that folder (savedRunsIn()): the one with the newest,
 /// and the one called `name` with the newest. `folder` is what checkpoint.directory names, as

@@ -17,6 +17,9 @@
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
+#include <algorithm>
+#include <filesystem>
+
 namespace rm {
 
 namespace {
@@ -38,21 +41,39 @@ std::vector<Place> placesOf(const StoredCheckpoint& checkpoint) {
     return places;
 }
 
-/// What lies in that folder of the node, if it is this checkpoint; nullopt: it is not.
+/// What a folder that is not there means for a checkpoint that is known to lie in it: nothing, as
+/// its disk may be away. Where it is not known to lie, the folder need not be there.
+Result<void> refuseAway(const CheckpointAnswer& answer, const Node& node, const std::string& folder,
+                        const StoredCheckpoint& checkpoint) {
+    const bool wasSavedThere =
+        !checkpoint.removed && node.name == checkpoint.node && folder == checkpoint.saved.path;
+    const bool isCopy = std::ranges::any_of(checkpoint.copies, [&](const CheckpointCopy& copy) {
+        return copy.node == node.name && copy.folder == folder;
+    });
+    if (answer.there || !(wasSavedThere || isCopy) || !isAway(answer.folder, !wasSavedThere))
+        return {};
+    const std::string parent = std::filesystem::path(folder).parent_path().string();
+    return fail(ErrorCode::kUnavailable,
+                say("checkpoint.folder-away", {{"folder", parent}, {"node", node.name}}));
+}
+
+/// What lies in that folder of the node, if it is this checkpoint; nullopt: it is not. kUnavailable
+/// as of refuseAway().
 Result<std::optional<CheckpointThere>> thereIs(const ProcedureContext& context, const Node& node,
                                                const std::string& folder, const QString& run,
                                                const StoredCheckpoint& checkpoint,
                                                std::stop_token stop) {
-    using There = std::optional<CheckpointThere>;
     RM_ASSIGN_OR_RETURN(
-        auto there,
+        auto answer,
         context.hosts->worker(node)
-            ->post<There>(
+            ->post<CheckpointAnswer>(
                 [folder](HostSession& session, const std::string& agent, std::stop_token stopped) {
                     return findCheckpointOnNode(session, agent, folder, stopped);
                 },
                 std::move(stop))
             .get());
+    RM_RETURN_IF_ERROR(refuseAway(answer, node, folder, checkpoint));
+    std::optional<CheckpointThere>& there = answer.there;
     const bool isIt = there && there->runId == run.toStdString() &&
                       there->attempt == checkpoint.attempt && there->step == checkpoint.saved.step;
     return isIt ? there : std::nullopt;
@@ -455,6 +476,10 @@ Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunS
     preflight.after = std::move(*parts);
     for (const ResumePoint::Gone& gone : point->gone)
         preflight.passedOver.push_back(gone.step);
+    if (!way.from && !way.steps) // it is known to lie there, and was not found
+        preflight.warnings.push_back(
+            say("run.not-whole-there",
+                {{"step", std::to_string(preflight.step)}, {"node", preflight.takenFrom}}));
     for (const CheckRow& row : launcher->warnings())
         preflight.warnings.push_back(sentenceOf(row));
     return preflight;

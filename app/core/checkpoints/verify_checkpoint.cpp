@@ -18,12 +18,12 @@ namespace rm {
 namespace {
 
 Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
-                          const std::string& folder) {
+                          const std::string& folder, bool isCopy) {
     // The node reads every byte, which may take long.
     return context.hosts->ownWorker(node)
         ->ask<bool>(
-            [folder](HostSession& session, const std::string& agent, std::stop_token stop) {
-                return verifyCheckpointOnNode(session, agent, folder, stop).map([] {
+            [=](HostSession& session, const std::string& agent, std::stop_token stop) {
+                return verifyCheckpointOnNode(session, agent, folder, isCopy, stop).map([] {
                     return true;
                 });
             },
@@ -43,7 +43,7 @@ Result<void> asDamage(Result<void> verified) {
 
 Result<void> verifyPlace(const ProcedureContext& context, const Node& node,
                          const std::string& folder) {
-    return asDamage(verifyFolder(context, node, folder));
+    return asDamage(verifyFolder(context, node, folder, true));
 }
 
 Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run,
@@ -51,18 +51,18 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
     std::vector<VerifiedPlace> places;
-    const auto verified = [&](const std::string& name, const std::string& folder) {
+    const auto verified = [&](const std::string& name, const std::string& folder, bool isCopy) {
         return nodeCalled(context, name).and_then([&](const Node& node) {
-            return verifyFolder(context, node, folder);
+            return verifyFolder(context, node, folder, isCopy);
         });
     };
     if (!checkpoint.removed)
-        places.push_back(
-            {checkpoint.node, false, asDamage(verified(checkpoint.node, checkpoint.saved.path))});
+        places.push_back({checkpoint.node, false,
+                          asDamage(verified(checkpoint.node, checkpoint.saved.path, false))});
     // Agents remove copies for newer ones, which is known here a little later.
     std::vector<VerifiedPlace> gone;
     for (const CheckpointCopy& copy : checkpoint.copies) {
-        auto found = verified(copy.node, copy.folder);
+        auto found = verified(copy.node, copy.folder, true);
         const bool isGone = !found && found.error().code == ErrorCode::kNotFound;
         (isGone ? gone : places).push_back({copy.node, true, asDamage(std::move(found))});
     }

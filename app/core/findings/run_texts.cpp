@@ -237,6 +237,10 @@ public:
                                            "without {nodes}; it goes on with all.")},
         {"run.goes-on-from", QT_TR_NOOP("It goes on from step {step}.")},
         {"run.passes-over", QT_TR_NOOP("The checkpoint of step {step} is nowhere any more.")},
+        {"run.not-whole-there",
+         QT_TR_NOOP("{node} has no whole checkpoint of step {step}, by which it is not known from "
+                    "which step the ranks go on: from the newest whole one before it, if there is "
+                    "one")},
         {"run.other-nodes", QT_TR_NOOP("Nodes: {after} in place of {before}.")},
         {"run.other-ranks",
          QT_TR_NOOP("Ranks: {after} in place of {before}; a step keeps its number of samples.")},
@@ -276,6 +280,12 @@ public:
         {"checkpoint.not-of-run",
          QT_TR_NOOP("{run} has no checkpoint of step {step} of attempt {attempt}")},
         {"checkpoint.not-in-folder", QT_TR_NOOP("it is not in {folder} any more")},
+        {"checkpoint.folder-away",
+         QT_TR_NOOP("the folder of its checkpoints, {folder}, is not on {node} now, or is empty; "
+                    "nothing was changed: mount its disk there and try again, or, if that is lost, "
+                    "go on from a copy on another node with --node")},
+        {"checkpoint.folder-away-as",
+         QT_TR_NOOP("its folder is not there now; is its disk mounted? ({why})")},
         {"checkpoint.nowhere", QT_TR_NOOP("it is not there, nor anywhere else")},
         {"checkpoint.nowhere-as", QT_TR_NOOP("it is not there, nor anywhere else: {tried}")},
         {"checkpoint.only-out-of-reach",

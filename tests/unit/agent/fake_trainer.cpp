@@ -8,6 +8,7 @@
 // or "ACTION@STEP#ATTEMPT" for what it does in that attempt alone, several of them separated by
 // spaces; the first that is of the attempt counts. A rank goes on from step 0.
 #include "shared/board/board.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
@@ -164,7 +165,9 @@ int main(int argc, char** argv) {
     auto journal = JournalWriter::begin(runDir + "/journal", rankName(rank), attempt);
     if (!board || !journal)
         return 1;
-    std::filesystem::create_directories(runDir + "/checkpoints");
+    const std::string run = std::filesystem::path(runDir).parent_path().filename().string();
+    if (rank == 0 && !claimCheckpoints(runDir + "/checkpoints", {run, run, {attempt, {}, {}}}))
+        return 1;
     journal->append(AttemptStarted{attempt, rank, 1, 0, wallNowNs(), {}});
     const int code = train(*board, *journal, rank, attempt, runDir);
     board->setLastWord(code);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/checkpoint/safetensors.h"
 #include "shared/exit_code.h"
 #include "shared/io/file.h"
@@ -248,6 +249,14 @@ void TestAgentCheckpoints::whatLiesThereIsTold() {
     QVERIFY(QFile::resize(QString::fromStdString(*source + "/model.safetensors"), 5));
     QVERIFY(!ask(*source)["there"].toBool(true));
     QVERIFY(!ask("/no/such/step-000000060")["there"].toBool(true));
+    // A disk that is away leaves nothing, or the empty folder where it is mounted.
+    QCOMPARE(ask(*source)["folder"].toString(), "known");
+    QCOMPARE(ask("/no/such/step-000000060")["folder"].toString(), "missing");
+    const QString mount = a.path("mount");
+    QVERIFY(QDir().mkpath(mount + "/lost+found"));
+    QCOMPARE(ask(mount.toStdString() + "/step-000000060")["folder"].toString(), "foreign");
+    RM_OK(claimCheckpoints(mount.toStdString(), {"r1", "named", {1, {}, {}}}));
+    QCOMPARE(ask(mount.toStdString() + "/step-000000060")["folder"].toString(), "known");
 }
 
 void TestAgentCheckpoints::leaveARetiredOne(AgentFixture& f) {

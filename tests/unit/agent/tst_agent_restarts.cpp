@@ -407,13 +407,21 @@ private Q_SLOTS:
     }
 
     /// Else it would begin from step 0, and retire what the lost folder has.
+    void nothingBeginsWithoutTheFolderOfCheckpoints_data() {
+        QTest::addColumn<bool>("isEmptyThere"); ///< as where a disk was mounted
+        QTest::newRow("missing") << false;
+        QTest::newRow("empty") << true;
+    }
     void nothingBeginsWithoutTheFolderOfCheckpoints() {
+        QFETCH(bool, isEmptyThere);
         AgentFixture f;
         f.script(0, "signal=9@300#1");
         QCOMPARE(f.start(f.plan(1), kRestarting).exitCode, 0);
         const QString folder = f.runDir() + "/checkpoints";
         QTRY_VERIFY_WITH_TIMEOUT(QDir(folder).exists(), kLongMs);
+        QTRY_VERIFY_WITH_TIMEOUT(!QDir(folder).isEmpty(), kLongMs);
         QVERIFY(QDir(folder).removeRecursively());
+        QVERIFY(!isEmptyThere || QDir().mkdir(folder));
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
         QCOMPARE(f.nodeRecords<RankStarted>().size(), size_t(1));
         const AttemptEnded last = f.nodeRecords<AttemptEnded>().back();

@@ -65,6 +65,15 @@ void TestRunFolders::onlyAVerdictSaysThatACheckpointIsDamaged() {
              std::string("damaged: read /x: no"));
     const auto gone = parseVerdict(R"({"whole":false,"there":false,"problem":"open /x: no"})");
     QVERIFY(!gone && gone.error().code == ErrorCode::kNotFound);
+    for (const bool isCopy : {false, true}) { // a copy's folder is empty once its copies are old
+        const auto away = parseVerdict(
+            R"({"whole":false,"there":false,"folder":"missing","problem":"open /x: no"})", isCopy);
+        QVERIFY(!away && away.error().code == ErrorCode::kUnavailable);
+        const auto empty = parseVerdict(
+            R"({"whole":false,"there":false,"folder":"foreign","problem":"open /x: no"})", isCopy);
+        QVERIFY(!empty &&
+                empty.error().code == (isCopy ? ErrorCode::kNotFound : ErrorCode::kUnavailable));
+    }
     for (const char* answer : {"", "{}", "3", R"({"whole":false})", R"({"whole":1,"problem":""})"})
         QVERIFY2(verdictText(parseVerdict(answer)).starts_with("not verified: "), answer);
 }
