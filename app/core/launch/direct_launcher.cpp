@@ -7,6 +7,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
+#include "app/core/launch/staged_tree.h"
 #include "app/core/launch/transfer_rate.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
@@ -407,44 +408,6 @@ RunSpec DirectLauncher::neededSpec() const {
     return spec;
 }
 
-Result<LocalTree> DirectLauncher::stagedTree() const {
-    const RunSpec spec = neededSpec();
-    LocalTree staged{"data", {}};
-    const auto append = [&staged, &spec](const std::vector<std::string>& paths,
-                                         const std::string& folder) -> Result<void> {
-        const bool arePictures = familyOf(spec).data == DataKind::kPictures;
-        RM_ASSIGN_OR_RETURN(auto tree,
-                            dataTree(paths, arePictures ? Repeated::kAlways : Repeated::kOnce));
-        for (LocalTree::File& file : tree.files)
-            staged.files.push_back({folder + "/" + file.path, file.local, false});
-        return {};
-    };
-    if (!spec.data.train.empty())
-        RM_RETURN_IF_ERROR(append(spec.data.train, "train"));
-    if (!spec.data.validation.empty())
-        RM_RETURN_IF_ERROR(append(spec.data.validation, "validation"));
-    // Whatever its original name, the file or folder is staged under `folder`, where specForNode()
-    // expects it.
-    const auto appendOne = [&staged](const std::string& path, const std::string& folder,
-                                     const std::string& nameOfFile) -> Result<void> {
-        if (path.empty())
-            return {};
-        RM_ASSIGN_OR_RETURN(auto tree, dataTree({path}));
-        for (LocalTree::File& file : tree.files) {
-            const size_t slash = file.path.find('/');
-            const std::string own = nameOfFile.empty() ? file.path : nameOfFile;
-            const std::string name = slash == file.path.npos ? own : file.path.substr(slash + 1);
-            staged.files.push_back({folder + "/" + name, file.local, false});
-        }
-        return {};
-    };
-    const std::string tokenizer =
-        spec.data.tokenizer == "tokenizer.json" ? "tokenizer.json" : "tokenizer.model";
-    return appendOne(spec.data.tokenizerFile, "tokenizer", tokenizer)
-        .and_then([&] { return appendOne(spec.model.startFrom, "start_from", ""); })
-        .map([&] { return std::move(staged); });
-}
-
 Result<void> DirectLauncher::deploy() {
     if (const auto continues = checkStop(); !continues || m_isDeployed)
         return continues;
@@ -455,7 +418,7 @@ Result<void> DirectLauncher::deploy() {
     m_isDeployed = !neededSpec().data.stage;
     if (m_isDeployed)
         return {};
-    RM_ASSIGN_OR_RETURN(const auto data, stagedTree());
+    RM_ASSIGN_OR_RETURN(const auto data, stagedTree(neededSpec()));
     RM_ASSIGN_OR_RETURN(auto staged, sendTree(data, say("launch.send-data")));
     m_stagedData = std::move(staged);
     m_isDeployed = true;

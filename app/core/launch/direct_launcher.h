@@ -64,7 +64,6 @@ protected:
     /// each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& stage);
     RunSpec neededSpec() const;
-    Result<LocalTree> stagedTree() const;
     bool mayBeTooLarge() const;
     Result<std::vector<NodePlan>> planAtMeeting();
     Result<void> startAll(const std::vector<NodePlan>& plans);

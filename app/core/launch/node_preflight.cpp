@@ -6,6 +6,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/job_place.h"
 #include "app/core/launch/recipes.h"
+#include "app/core/launch/staged_tree.h"
 #include "app/core/node/chosen_gpus.h"
 #include "app/core/remote/ssh_tokens.h"
 #include "shared/io/data_files.h"
@@ -69,7 +70,7 @@ std::optional<LaunchProblem> emptyClass(const RunSpec& spec) {
 
 /// Why the data that is sent from here cannot be sent.
 std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
-    const auto tree = dataTree(dataPaths(spec));
+    const auto tree = stagedTree(spec);
     if (tree) {
         const auto empty = emptyClass(spec);
         return empty ? std::vector{*empty} : std::vector<LaunchProblem>();
@@ -126,7 +127,7 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
     const auto trainer = bytesOf(trainerBundle(target ? target->runtime : "cpu"));
     if (!trainer || !spec.data.stage)
         return trainer;
-    return bytesOf(dataTree(dataPaths(spec))).map([&](int64_t data) { return *trainer + data; });
+    return bytesOf(stagedTree(spec)).map([&](int64_t data) { return *trainer + data; });
 }
 
 /// The error with the advice of the node's check, where the node's shell may not execute the agent

@@ -17,5 +17,6 @@ target_sources(rm_core PRIVATE
     launch/rendezvous.cpp
     launch/run_trainer.cpp
     launch/slurm_launcher.cpp
+    launch/staged_tree.cpp
     launch/transfer_rate.cpp
     launch/trial.cpp)

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
+#include "app/core/launch/staged_tree.h"
 #include "app/core/node/chosen_gpus.h"
 
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace rm;
@@ -36,6 +41,7 @@ private Q_SLOTS:
     void whatGoesOnFromACheckpointIsAskedForLess();
     void aRunOwnsItsCheckpointFolder();
     void stagedDataReplacesPaths();
+    void whatIsLookedAtAheadIsWhatIsSent();
     void newIdsAreValidAndDiffer_data();
     void newIdsAreValidAndDiffer();
 };
@@ -248,6 +254,39 @@ void TestPlan::stagedDataReplacesPaths() {
     const RunSpec named = specForNode(spec, "run-1", "/node/data/abc");
     QCOMPARE(named.data.tokenizerFile, std::string("/node/data/abc/tokenizer"));
     QCOMPARE(named.model.startFrom, std::string("/node/data/abc/start_from"));
+}
+
+/// The names of what is sent are those that specForNode() gives the ranks; a picture that two
+/// folders lead to is read, and sent, twice.
+void TestPlan::whatIsLookedAtAheadIsWhatIsSent() {
+    const QTemporaryDir dir;
+    const auto write = [&](const QString& name) {
+        QVERIFY(QDir().mkpath(QFileInfo(dir.filePath(name)).path()));
+        QFile file(dir.filePath(name));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("x") == 1);
+    };
+    write("all/cat/a.png");
+    write("held/cat/b.png");
+    write("own/net.safetensors");
+    QVERIFY(QDir().mkpath(dir.filePath("some/cat")));
+    QVERIFY(QFile::link(dir.filePath("all/cat/a.png"), dir.filePath("some/cat/c.png")));
+    RunSpec spec;
+    spec.model.type = "resnet18";
+    spec.data.stage = true;
+    for (const char* folder : {"all", "some"})
+        spec.data.train.push_back(dir.filePath(folder).toStdString());
+    spec.data.validation = {dir.filePath("held").toStdString()};
+    spec.model.startFrom = dir.filePath("own").toStdString();
+    const auto tree = stagedTree(spec);
+    QVERIFY2(tree, tree ? "" : tree.error().message.c_str());
+    std::vector<std::string> names;
+    for (const LocalTree::File& file : tree->files)
+        names.push_back(file.path);
+    QCOMPARE(names,
+             (std::vector<std::string>{"train/all/cat/a.png", "train/some/cat/c.png",
+                                       "validation/held/cat/b.png", "start_from/net.safetensors"}));
+    spec.data.validation = {dir.filePath("nowhere").toStdString()};
+    QVERIFY(!stagedTree(spec));
 }
 
 void TestPlan::newIdsAreValidAndDiffer_data() {
