@@ -29,6 +29,10 @@ Result<RunSpec> parseRunSpec(std::string_view toml, std::string_view source) {
 
 Result<RunSpec> loadRunSpec(const std::string& path) {
     RM_ASSIGN_OR_RETURN(auto text, readFile(path, kMaxSpecFile));
+    if (text.empty()) // what a crash or a full disk leaves is no wish for the defaults
+        return fail(ErrorCode::kCorrupt, "read " + path +
+                                             ": the file is empty, so that what was set is lost; "
+                                             "bring back a copy of it");
     return parseRunSpec(text, path);
 }
 

@@ -214,6 +214,11 @@ public:
         // ": ".
         {"gpu.node-make-folder", QT_TR_NOOP("make {folder}")},
         {"gpu.node-save-file", QT_TR_NOOP("save {file}")},
+        {"gpu.node-file-empty",
+         QT_TR_NOOP(
+             "read {file}: the file is empty, as after a crash or on a full disk, so that the "
+             "nodes in it are lost; bring back a copy of it, or remove it: then the list "
+             "begins anew")},
         {"gpu.node-save-all", QT_TR_NOOP("save the nodes")},
         {"gpu.node-add", QT_TR_NOOP("add node {node}")},
         {"gpu.node-edit", QT_TR_NOOP("edit node {node}")},

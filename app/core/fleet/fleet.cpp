@@ -108,6 +108,9 @@ Result<NodesFile> Fleet::Impl::read() const {
     if (!file.exists() && !file.isSymLink()) // a link that leads nowhere is of a disk that is away
         return NodesFile();
     RM_ASSIGN_OR_RETURN(const auto text, readFile(path().toStdString()));
+    if (text.empty()) // Ringmaster writes a line into a list without nodes
+        return fail(ErrorCode::kCorrupt,
+                    say("gpu.node-file-empty", {{"file", path().toStdString()}}));
     return parseNodes(text, path().toStdString());
 }
 

@@ -479,6 +479,8 @@ private Q_SLOTS:
         RM_FAILS(loadRunSpec(path), ErrorCode::kNotFound, path);
         test::writeBytes(path, std::vector<std::byte>((1 << 20) + 1, std::byte{'#'}));
         RM_FAILS(loadRunSpec(path), ErrorCode::kInvalid, "larger than");
+        test::writeBytes(path, {});
+        RM_FAILS(loadRunSpec(path), ErrorCode::kCorrupt, "the file is empty");
         test::writeBytes(path, example::bytesOf(toToml(example::spec())));
         QVERIFY(*loadRunSpec(path) == example::spec());
     }

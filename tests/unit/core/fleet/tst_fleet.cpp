@@ -49,6 +49,7 @@ private Q_SLOTS:
     void brokenHistoriesAreEmpty();
     void removedNodeIsGone();
     void aNodeThatIsBroughtBackIsAsBefore();
+    void anEmptyFileIsAnErrorAndNotAListWithoutNodes();
     void severalAreAddedOrNone();
     void theNetworkIsMeasuredWhereRanksRun();
     void oneTurnOfChecksAsksForTheRunsOnce();
@@ -597,6 +598,29 @@ void FleetTest::aNodeThatIsBroughtBackIsAsBefore() {
     QVERIFY(fleet.add({"a", false, "elsewhere.example", {}, 0, {}}));
     QCOMPARE(fleet.bringBack(*removed).error().code, ErrorCode::kInvalid);
     QVERIFY(!fleet.lastCheck("a") && fleet.history("a").empty());
+}
+
+/// As a crash or a full disk leaves it. A list whose last node was removed is another thing.
+void FleetTest::anEmptyFileIsAnErrorAndNotAListWithoutNodes() {
+    const QString file = m_dir->filePath("config/nodes.toml");
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("a")));
+    QVERIFY(fleet.remove("a"));
+    QVERIFY(Fleet(m_dir->filePath("config")).load());
+    QVERIFY(fleet.add(sample("a")));
+    QVERIFY(QFile::resize(file, 0));
+    const auto loaded = fleet.load();
+    QVERIFY(!loaded && loaded.error().code == ErrorCode::kCorrupt);
+    for (const char* told : {"nodes.toml", "the file is empty", "bring back a copy", "remove it"})
+        QVERIFY2(QByteArray::fromStdString(loaded.error().message).contains(told),
+                 loaded.error().message.c_str());
+    QVERIFY(fleet.problem());
+    QVERIFY(fleet.find("a")); // what was known stays
+    const auto added = fleet.add(sample("b"));
+    QVERIFY(!added && added.error().code == ErrorCode::kCorrupt);
+    QCOMPARE(QFileInfo(file).size(), 0); // nothing is written over it
+    QVERIFY(QFile::remove(file));
+    QVERIFY(fleet.add(sample("b")));
 }
 
 void FleetTest::severalAreAddedOrNone() {
