@@ -81,9 +81,13 @@ int parseAndPerform(CLI::App& parser, const CommandLine& line, int argc, char** 
     if (!line.needsEngine())
         return line.perform(context);
     if (const auto opened = context.open(line.needsNodes()); !opened) {
-        if (!line.mayOnlyRead() || !context.canOnlyRead(opened.error()))
+        const bool isReadable = context.canOnlyRead(opened.error());
+        if (!isReadable || !(line.mayOnlyRead() || line.mayGoUnrecorded()))
             return printError(context, opened.error());
-        context.onlyRead(opened.error());
+        if (line.mayOnlyRead())
+            context.onlyRead(opened.error());
+        else
+            context.goUnrecorded(opened.error());
         return line.perform(context);
     }
     const int code = line.perform(context);

@@ -102,11 +102,29 @@ bool CommandContext::canOnlyRead(const Error& error) const {
     return (isFull || isOnReadOnlyDisk(database)) && QFile::exists(m_paths.database());
 }
 
+namespace {
+
+/// "DIR is on a full disk"
+std::string whyUnwritable(const Paths& paths, const Error& error) {
+    return paths.data.toStdString() +
+           (error.code == ErrorCode::kExhausted ? " is on a full disk" : " is read-only");
+}
+
+} // namespace
+
 void CommandContext::onlyRead(const Error& error) {
     m_onlyReads = true;
-    std::cerr << "ringmaster: " << m_paths.data.toStdString()
-              << (error.code == ErrorCode::kExhausted ? " is on a full disk" : " is read-only")
+    std::cerr << "ringmaster: " << whyUnwritable(m_paths, error)
               << ", so that no node is asked: what is stored is shown as it is" << std::endl;
+}
+
+void CommandContext::goUnrecorded(const Error& error) {
+    m_isUnrecorded = true;
+    m_engine->openUnrecorded();
+    std::cerr << "ringmaster: " << whyUnwritable(m_paths, error)
+              << ", so that nothing of this command is recorded here: it is sent all the same, and "
+                 "how the run ended is read from its nodes once that can be written"
+              << std::endl;
 }
 
 void CommandContext::finish() {
@@ -198,7 +216,7 @@ void CommandContext::noteLinks(RunSummary& run) const {
 }
 
 void CommandContext::catchUpWith(const std::vector<RunSummary>& runs) {
-    if (m_onlyReads)
+    if (m_onlyReads || m_isUnrecorded)
         return;
     std::vector<QString> live;
     for (const RunSummary& run : runs)

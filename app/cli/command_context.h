@@ -33,6 +33,8 @@ public:
     /// Goes on without the engine after that error, which stderr is told: what is stored is shown
     /// as it is.
     void onlyRead(const Error& error);
+    /// Goes on with an engine that writes nothing, which stderr is told.
+    void goUnrecorded(const Error& error);
     /// Keeps the process running while it starts ranks for other terminals.
     void finish();
 
@@ -68,6 +70,7 @@ private:
 
     bool m_json;
     bool m_onlyReads = false;
+    bool m_isUnrecorded = false;
     Paths m_paths;
     std::unique_ptr<Fleet> m_fleet;
     std::unique_ptr<SharedEngine> m_engine;

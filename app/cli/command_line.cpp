@@ -49,6 +49,10 @@ void CommandLine::mayOnlyRead(CLI::App& command) {
     command.preparse_callback([this](size_t) { m_mayOnlyRead = true; });
 }
 
+void CommandLine::mayGoUnrecorded(CLI::App& command) {
+    command.preparse_callback([this](size_t) { m_mayGoUnrecorded = true; });
+}
+
 std::function<std::string(const std::string&)> wholeNumber(const char* what, int64_t least,
                                                            int64_t most) {
     return [=](const std::string& typed) {

@@ -59,12 +59,16 @@ public:
     /// mounted read-only.
     void mayOnlyRead(CLI::App& command);
 
+    /// The command is sent to ranks also where it cannot be noted here for the same reason.
+    void mayGoUnrecorded(CLI::App& command);
+
     // What was typed, once it is parsed.
 
     bool isJson() const { return m_isJson; }
     bool needsNodes() const { return m_needsNodes; }
     bool needsEngine() const { return m_needsEngine; }
     bool mayOnlyRead() const { return m_mayOnlyRead; }
+    bool mayGoUnrecorded() const { return m_mayGoUnrecorded; }
     int perform(CommandContext& context) const { return m_action(context); }
 
 private:
@@ -74,6 +78,7 @@ private:
     bool m_needsNodes = false;
     bool m_needsEngine = true;
     bool m_mayOnlyRead = false;
+    bool m_mayGoUnrecorded = false;
     Action m_action;
 };
 

@@ -383,6 +383,8 @@ void addControls(CommandLine& line) {
             row.name, row.help, o.run, [&o, kind = row.kind](CommandContext& context) {
                 return runControl(context, o.run, kind, argumentsOf(kind, o));
             });
+        if (row.endsAttempt)
+            line.mayGoUnrecorded(*command);
         if (row.kind == CommandKind::kStep)
             command->add_option("N", o.steps, "How many steps")
                 ->check(wholeNumber("steps", 1, kMostSteps));

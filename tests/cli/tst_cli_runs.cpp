@@ -4,12 +4,15 @@
 #include "app/core/store/store_writer.h"
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"
+#include "tests/support/requirement.h"
+#include "tests/support/small_disk.h"
 
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QScopeGuard>
 #include <QTcpServer>
 #include <QTest>
 
@@ -53,6 +56,8 @@ private Q_SLOTS:
     void ofTwoEndingsOnlyTheOneThatCameFirstIsDone();
     void anInterruptedCommandSaysWhatBecomesOfIt();
     void aListThatIsAwayTakesNothingAndLosesNothing();
+    void endingsGoThroughThoughTheDiskHereIsFull_data();
+    void endingsGoThroughThoughTheDiskHereIsFull();
     void runsAreCompared();
 
 private:
@@ -431,6 +436,56 @@ void TestCliRuns::aListThatIsAwayTakesNothingAndLosesNothing() {
     const RunSummary run = *find("unlisted");
     for (const int rank : {0, 1})
         QCOMPARE((*reader)->points(run.id, {"train/loss", rank}).size(), size_t(run.step));
+}
+
+void TestCliRuns::endingsGoThroughThoughTheDiskHereIsFull_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<bool>("isFollowed"); ///< by another Ringmaster, which has the database
+    for (const char* command : {"kill", "pause"}) {
+        QTest::addRow("%s", command) << QString(command) << false;
+        QTest::addRow("%s, followed", command) << QString(command) << true;
+    }
+}
+
+/// What cannot be noted is done all the same, and said.
+void TestCliRuns::endingsGoThroughThoughTheDiskHereIsFull() {
+    QFETCH(QString, command);
+    QFETCH(bool, isFollowed);
+    const QByteArray before = qgetenv("XDG_DATA_HOME");
+    const QString data = m_own.path("full-data");
+    const SmallDisk disk(data, "256m");
+    RM_NEEDS("root", disk.isMounted(), disk.error());
+    qputenv("XDG_DATA_HOME", data.toLocal8Bit());
+    const auto back = qScopeGuard([&] { qputenv("XDG_DATA_HOME", before); });
+    const QString name = QString("full-") + (isFollowed ? "followed" : "alone");
+    const Answer begun = m_own.run(longRunWords(name, 1'000'000, "this-computer:1"));
+    QVERIFY2(begun.exitCode == 0, begun.whole());
+    std::unique_ptr<QProcess> watch;
+    if (isFollowed) {
+        watch = m_own.start({"attach", name});
+        QTRY_VERIFY_WITH_TIMEOUT(StoreWriter::isHeld(Paths::fromEnvironment().database()),
+                                 kDeadlineMs);
+    }
+    const QString id = find(name)->id;
+    const auto agent = [&] {
+        QFile file(Paths::fromEnvironment().state + "/runs/" + id + "/node-00000/agent.json");
+        return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
+                                              : QJsonObject();
+    };
+    disk.fill();
+    const Answer sent = m_own.run({command, name}, 2 * kDeadlineMs);
+    QVERIFY2(sent.err.contains("recorded here") || sent.out.contains("recorded here") ||
+                 sent.err.contains("cannot be read here"),
+             sent.whole());
+    QTRY_VERIFY2_WITH_TIMEOUT(agent()["ended"].toBool(), sent.whole(), kDeadlineMs);
+    QCOMPARE(agent()["outcome"].toInt(),
+             static_cast<int>(command == "kill" ? Outcome::kStopped : Outcome::kPaused));
+    // Once there is room, all is read from the node.
+    disk.empty();
+    watch.reset();
+    static_cast<void>(m_own.run({"attach", name}, kDeadlineMs));
+    const RunStateKind wanted = command == "kill" ? RunStateKind::kStopped : RunStateKind::kPaused;
+    QTRY_COMPARE_WITH_TIMEOUT(find(name)->state, wanted, kDeadlineMs);
 }
 
 void TestCliRuns::runsAreCompared() {

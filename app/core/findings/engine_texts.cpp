@@ -169,6 +169,7 @@ public:
         {"engine.no-run", QT_TR_NOOP("find run {run}: there is none")},
         {"engine.database-is-open", QT_TR_NOOP("another Ringmaster has this database open")},
         {"engine.no-effect", QT_TR_NOOP("{command} has no effect: {why}")},
+        {"engine.not-recorded", QT_TR_NOOP("it could not be recorded here: {why}")},
         {"engine.not-listed-any-more", QT_TR_NOOP("it is not in the list of nodes any more")},
         {"engine.wait-for-ranks", QT_TR_NOOP("ranks are being started; wait until they train")},
         {"engine.removed-already", QT_TR_NOOP("Ringmaster is being removed from it already, by "

@@ -267,16 +267,26 @@ void SharedEngine::seek() {
         this);
 }
 
-void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
-    const auto socket = socketFor(databasePath());
-    const auto announced =
-        socket.and_then([&](const QString& path) { return writer->announce(path.toStdString()); });
+void SharedEngine::openUnrecorded() {
+    makeLocal(nullptr);
+    m_impl->role = Impl::Role::kHolder;
+    goOn();
+}
+
+void SharedEngine::makeLocal(std::unique_ptr<StoreWriter> writer) {
     m_impl->live.clear();
     m_impl->fleet.setChecker({});
     m_impl->local = std::make_unique<LocalEngine>(m_impl->paths, m_impl->fleet, std::move(writer));
     m_impl->local->setCredentialSource(
         [&fleet = m_impl->fleet](const Node& node) { return fleet.credentials().lookUp(node); });
     passSignalsOn(*m_impl->local);
+}
+
+void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
+    const auto socket = socketFor(databasePath());
+    const auto announced =
+        socket.and_then([&](const QString& path) { return writer->announce(path.toStdString()); });
+    makeLocal(std::move(writer));
     m_impl->server = std::make_unique<FaceServer>(*m_impl->local, m_impl->fleet, m_impl->self);
     connect(m_impl->server.get(), &FaceServer::idle, this, &SharedEngine::idleForOthers);
     connect(m_impl->server.get(), &FaceServer::windowRequested, this,

@@ -28,6 +28,9 @@ public:
     /// Becomes the holder or finds it. kUnavailable names the process that has the database and
     /// does not answer, or is of another release. The rest may be called before the answer.
     QFuture<Result<void>> open();
+    /// In place of open(), after that failed as nothing can be written: commands are sent, and
+    /// nothing is stored. Others do not join.
+    void openUnrecorded();
     bool isHolder() const;
 
     /// Whether ranks are being started here for others, so that this process should not end yet.
@@ -54,6 +57,7 @@ private:
 
     void seek();
     void hold(std::unique_ptr<StoreWriter> writer);
+    void makeLocal(std::unique_ptr<StoreWriter> writer);
     void beServed(FoundHolder holder);
     void goOn();
     void giveUp(const Error& error);

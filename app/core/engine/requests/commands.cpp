@@ -95,7 +95,22 @@ QFuture<CommandAnswer> takeOut(LocalEngine& engine, const QString& run, CommandK
     });
 }
 
-/// Stores the command, then sends it.
+/// Whether a command that could not be stored may be sent all the same: it is its run that is
+/// meant, and the disk here that takes nothing.
+bool goesUnrecorded(const Error& why) {
+    return why.code == ErrorCode::kExhausted || why.code == ErrorCode::kUnavailable ||
+           why.code == ErrorCode::kDenied;
+}
+
+CommandAnswer unrecorded(CommandAnswer answer, const Error& why) {
+    if (answer)
+        append(answer->message, say("engine.not-recorded", {{"why", why.message}}), "; ");
+    else
+        append(answer.error().message, say("engine.not-recorded", {{"why", why.message}}), "; ");
+    return answer;
+}
+
+/// Stores the command, then sends it; where it cannot be stored it is sent all the same.
 QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
                                     const RequestedCommand& requested, const Command& command) {
     const auto promise = std::make_shared<QPromise<CommandAnswer>>();
@@ -105,8 +120,13 @@ QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
             promise->addResult(answer);
             promise->finish();
         };
-        if (!stored)
+        if (!stored && !goesUnrecorded(stored.error()))
             return finish(tl::unexpected<Error>(stored.error()));
+        if (!stored)
+            return whenAnswered(sendToRanks(engine, run, command, wallNowNs()), &engine,
+                                [finish, why = stored.error()](const CommandAnswer& answer) {
+                                    finish(unrecorded(answer, why));
+                                });
         Q_EMIT engine.runsChanged();
         if (!isOpen(stored->state))
             return finish(answerOf(*stored, run));
@@ -117,6 +137,30 @@ QFuture<CommandAnswer> storeAndSend(LocalEngine& engine, const QString& run,
         QMetaObject::invokeMethod(&engine, [onStored, stored] { onStored(stored); });
         return stored.map([](const RequestedCommand&) {});
     });
+    return promise->future();
+}
+
+/// Sends a kill, which waits for nothing, and notes it meanwhile. Where that has failed by the time
+/// of the answer, the answer says so.
+QFuture<CommandAnswer> killAndNote(LocalEngine& engine, const QString& run,
+                                   const RequestedCommand& requested, const Command& command) {
+    const auto whyNot = std::make_shared<std::optional<Error>>();
+    engine.parts().writer->post([&engine, run, requested, whyNot](StoreWriter& writer) {
+        const auto noted = writer.addCommand(run, requested);
+        QMetaObject::invokeMethod(&engine, [&engine, whyNot, noted] {
+            if (!noted)
+                *whyNot = noted.error();
+            Q_EMIT engine.runsChanged();
+        });
+        return noted.map([](const RequestedCommand&) {});
+    });
+    const auto promise = std::make_shared<QPromise<CommandAnswer>>();
+    promise->start();
+    whenAnswered(sendToRanks(engine, run, command, requested.requestedNs), &engine,
+                 [promise, whyNot](const CommandAnswer& answer) {
+                     promise->addResult(*whyNot ? unrecorded(answer, **whyNot) : answer);
+                     promise->finish();
+                 });
     return promise->future();
 }
 
@@ -185,11 +229,11 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
     if (const auto followed = parts.following.follow(itself); !followed)
         return refuse<Answer>(followed.error());
     const Command command{requested.id, kind, args};
-    // A kill waits for nothing, such as a disk that does not answer.
-    if (kind == CommandKind::kKill)
-        engine.noteCommand(itself, requested);
-    if (!parts.writer || kind == CommandKind::kKill)
+    if (!parts.writer)
         return sendToRanks(engine, itself, command, requested.requestedNs);
+    // It waits for nothing, such as a disk that does not answer.
+    if (kind == CommandKind::kKill)
+        return killAndNote(engine, itself, requested, command);
     return storeAndSend(engine, itself, requested, command);
 }
 

@@ -30,8 +30,9 @@ std::string newCommandId();
 /// stopped, a resumed run stays as it was. If isAlready(), the answer is kApplied at step -1.
 ///
 /// A command with the same `id` takes effect once; empty: an id is generated. It is stored before
-/// it is sent (a kill: meanwhile), and one without an answer is sent by the next engine that
-/// follows the run, too, for up to kCommandKeptNs.
+/// it is sent (a kill: meanwhile); where it cannot be, as on a full disk here, it is sent all the
+/// same and its answer says so. One without an answer is sent by the next engine that follows the
+/// run, too, for up to kCommandKeptNs.
 struct CommandRequest {
     using Answer = Result<CommandState>;
 
