@@ -5,7 +5,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
-#include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/runs/standstill.h"
 #include "shared/io/clock.h"
 #include "shared/spec/live_settings.h"
@@ -107,22 +107,14 @@ Result<CommandState> sendAndWait(CommandContext& context, const QString& run, Co
                                                "; it takes effect when every rank comes to it"}));
 }
 
-/// What a pause that no rank was there for has not saved: "; its newest checkpoint is of step 80:
-/// ..."
+/// unsavedWords() of a pause, behind what is said of it.
 std::string unsavedText(const CommandContext& context, const QString& run, CommandKind kind) {
     const auto reader = context.reader();
     const auto now = context.resolve(run.toStdString());
-    if (kind != CommandKind::kPause || !reader || !now || now->state != RunStateKind::kPaused)
+    if (kind != CommandKind::kPause || !reader || !now)
         return {};
-    const auto checkpoints = (*reader)->checkpoints(run);
-    const StoredCheckpoint* newest = newestLiving(checkpoints);
-    const int64_t saved = newest ? newest->saved.step : 0;
-    if (saved >= now->step)
-        return {};
-    return "; it could save none: " +
-           (newest ? "its newest checkpoint is of step " + std::to_string(saved)
-                   : std::string("it has no checkpoint")) +
-           ", and later steps are trained again";
+    const std::string words = unsavedWords(*now, (*reader)->checkpoints(run));
+    return words.empty() ? words : "; " + words;
 }
 
 void printState(const CommandContext& context, const QString& run, CommandKind kind,

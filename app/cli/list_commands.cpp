@@ -198,6 +198,8 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
         std::cout << "  unread      " << node << ": not all that it has of the run was read\n";
     if (!run.message.isEmpty())
         std::cout << "  message     " << oneLine(run.message.toStdString()) << "\n";
+    if (const auto words = unsavedWords(run, reader.checkpoints(run.id)); !words.empty())
+        std::cout << "  unsaved     " << words << "\n";
     for (const StoredRank& rank : reader.ranks(run.id)) {
         std::cout << "  rank " << rank.rank << "      step " << rank.step;
         if (rank.exited)

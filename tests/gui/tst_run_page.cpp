@@ -22,6 +22,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/journal/event_codes.h"
+#include "shared/journal/first_cause.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
@@ -79,6 +80,7 @@ private Q_SLOTS:
     void whatIsOverIsEditedAndLaunchedAgain();
     void theFailureIsToldOnce();
     void aRunThatStoppedBeforeItTrainedSaysWhy();
+    void aPauseSaysWhatItCouldNotSaveAndWhatHadFailed();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -850,6 +852,34 @@ void TestRunPage::aRunThatStoppedBeforeItTrainedSaysWhy() {
              qPrintable(banner->accessibleName()));
     QVERIFY(find<QPushButton>("editAgain")->isVisible());
     QVERIFY(!find<QPushButton>("copyReport")->isVisible()); // nothing failed
+}
+
+/// Its node was restarted while the pause waited for its rank.
+void TestRunPage::aPauseSaysWhatItCouldNotSaveAndWhatHadFailed() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Fill([](StoreWriter& store) {
+        const AttemptEnded failed{1, Outcome::kFailed, 0, 1, 9, "rank 0: gone"};
+        CheckpointSaved saved;
+        saved.step = 80;
+        saved.path = "/checkpoints/step-000000080";
+        IngestBatch batch;
+        batch.run = "x-1";
+        batch.records = {AttemptStarted{1, 0, 1, 0, 1, {}}, saved,
+                         Samples{0, 95, 5, {metric::kTrainLoss}, {1.f}},
+                         RankExited{1, 0, 1, 0, 8, "gone without a last word", ""},
+                         endedOnRequest(failed, Outcome::kPaused, "ended on request")};
+        return store.createRun({"x-1", "x", toToml(RunSpec()), {{0, "node-a", 1, 0}}, {}, 0})
+            .and_then([&] { return store.ingest(batch); });
+    }));
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().showRun("x-1");
+    const auto* banner = find<QWidget>("failureBanner");
+    QTRY_VERIFY(banner->isVisible());
+    for (const char* told : {"rank 0 on node-a: gone without a last word",
+                             "The newest is of step 80", "steps 81 to 95 are trained again"})
+        QVERIFY2(banner->accessibleName().contains(told, Qt::CaseInsensitive),
+                 qPrintable(banner->accessibleName()));
+    QVERIFY(!find<QPushButton>("editAgain")->isVisible());
+    QVERIFY(!find<QPushButton>("copyReport")->isVisible());
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

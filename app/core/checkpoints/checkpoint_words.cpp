@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/checkpoints/checkpoint_words.h"
 
+#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/findings/text.h"
 #include "app/core/runs/requested_words.h"
 #include "app/core/store/attempts.h"
@@ -98,6 +99,18 @@ std::string whereWords(const StoredCheckpoint& checkpoint) {
         return say("checkpoint.copied-to", {nodes});
     return copies.empty() ? checkpoint.node
                           : say("checkpoint.and-copied-to", {{"node", checkpoint.node}, nodes});
+}
+
+std::string unsavedWords(const RunSummary& run, const std::vector<StoredCheckpoint>& newestFirst) {
+    const StoredCheckpoint* newest = newestLiving(newestFirst);
+    const int64_t saved = newest ? newest->saved.step : 0;
+    if (run.state != RunStateKind::kPaused || saved >= run.step)
+        return {};
+    const Value last{"last", std::to_string(run.step)};
+    return newest
+               ? say("checkpoint.unsaved",
+                     {{"saved", std::to_string(saved)}, {"first", std::to_string(saved + 1)}, last})
+               : say("checkpoint.none-saved", {last});
 }
 
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,

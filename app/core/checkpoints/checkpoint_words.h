@@ -50,6 +50,11 @@ std::string whereWords(const StoredCheckpoint& checkpoint);
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
                             const std::vector<RequestedCommand>& newestFirst);
 
+/// What a pause has not saved, as no rank was there for it: "the pause could save no checkpoint:
+/// the newest is of step 80, and steps 81 to 95 are trained again". Empty: nothing, or the run is
+/// not paused.
+std::string unsavedWords(const RunSummary& run, const std::vector<StoredCheckpoint>& newestFirst);
+
 /// "steps 251 to 405 and 3 checkpoints"
 std::string retirementText(const Retirement& retired);
 

@@ -297,6 +297,12 @@ public:
                                              "`{command}` goes on from it")},
         {"checkpoint.goes-on-from-it", QT_TR_NOOP("the run goes on from it; only those that were "
                                                   "set aside can be removed")},
+        {"checkpoint.unsaved",
+         QT_TR_NOOP("the pause could save no checkpoint: the newest is of step {saved}, and steps "
+                    "{first} to {last} are trained again")},
+        {"checkpoint.none-saved",
+         QT_TR_NOOP("the pause could save no checkpoint, and there is none: its {last} steps are "
+                    "trained again")},
         {"checkpoint.none-removed", QT_TR_NOOP("none of that name was removed")},
         {"checkpoint.copied-to", QT_TR_NOOP("copied to {nodes}")},
         {"checkpoint.and-copied-to", QT_TR_NOOP("{node}, copied to {nodes}")},

@@ -2,6 +2,7 @@
 #include "app/ui/run/run_detail.h"
 
 #include "app/core/checkpoints/checkpoint_choice.h"
+#include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/queue/queue_order.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/standstill.h"
@@ -10,6 +11,7 @@
 #include "app/ui/look/format.h"
 #include "shared/exit_code.h"
 #include "shared/journal/event_codes.h"
+#include "shared/journal/first_cause.h"
 #include "shared/spec/schema.h"
 
 #include <QCoreApplication>
@@ -204,6 +206,23 @@ FailureReport failureReport(const RunDetail& detail) {
     if (report.what.isEmpty())
         report.what = RunDetailWords::tr("The run failed and nothing says why; its log may.");
     report.next = nextStep(detail);
+    return report;
+}
+
+FailureReport endReport(const RunDetail& detail) {
+    if (!detail.run || !hasEnded(detail.run->state))
+        return {};
+    const auto& attempts = detail.history.attempts;
+    const bool hadFailed =
+        !attempts.empty() && attempts.back().ended && isRequestAfterFailure(*attempts.back().ended);
+    std::vector<std::string> said{hadFailed ? detail.run->message.toStdString() : std::string(),
+                                  unsavedWords(*detail.run, detail.history.checkpoints)};
+    std::erase(said, std::string());
+    FailureReport report;
+    if (!said.empty())
+        report.what = capitalized(said.front()) + '.';
+    if (said.size() > 1)
+        report.next = capitalized(said.back()) + '.';
     return report;
 }
 

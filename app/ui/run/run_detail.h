@@ -51,4 +51,8 @@ struct FailureReport {
 };
 FailureReport failureReport(const RunDetail& detail);
 
+/// What is to be known of a run that ended as a person asked: the ranks that had failed before, and
+/// what a pause could not save. `what` is empty: nothing.
+FailureReport endReport(const RunDetail& detail);
+
 } // namespace rm

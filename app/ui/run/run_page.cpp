@@ -100,9 +100,9 @@ void RunPage::buildUi() {
     connect(kill, &QPushButton::clicked, m_actions, &RunActions::askKill);
     column->addWidget(m_delayBanner);
     m_failure = new Banner("failureBanner");
-    QPushButton* edit = makeButton(tr("Edit and launch again"), "", "editAgain");
-    m_failure->addAction(edit);
-    connect(edit, &QPushButton::clicked, this, &RunPage::askEdit);
+    m_editAgain = makeButton(tr("Edit and launch again"), "", "editAgain");
+    m_failure->addAction(m_editAgain);
+    connect(m_editAgain, &QPushButton::clicked, this, &RunPage::askEdit);
     m_copyReport = makeButton(tr("Copy report"), "", "copyReport");
     m_failure->addAction(m_copyReport);
     connect(m_copyReport, &QPushButton::clicked, this, [this] {
@@ -375,8 +375,11 @@ void RunPage::showBanners() {
     showTrouble();
     const bool hasFailed = m_detail.run->state == RunStateKind::kFailed;
     m_copyReport->setVisible(hasFailed);
+    const QString untrained = whyUntrained(*m_detail.run);
+    m_editAgain->setVisible(hasFailed || !untrained.isEmpty());
     if (!hasFailed) {
-        m_failure->show(Tone::kWarn, whyUntrained(*m_detail.run), {});
+        const FailureReport end = untrained.isEmpty() ? endReport(m_detail) : FailureReport();
+        m_failure->show(Tone::kWarn, untrained.isEmpty() ? end.what : untrained, end.next);
         return;
     }
     const FailureReport report = failureReport(m_detail);

@@ -104,7 +104,8 @@ private:
     QTimer m_tick; ///< what the banners say grows older
     Banner* m_linkBanner;
     QPushButton* m_declareLost;
-    Banner* m_failure; ///< or why it stopped before it trained
+    Banner* m_failure; ///< or why it stopped before it trained, or endReport()
+    QPushButton* m_editAgain;
     QPushButton* m_copyReport;
     Banner* m_trouble; ///< what it met and lives on with
     QPushButton* m_seen;

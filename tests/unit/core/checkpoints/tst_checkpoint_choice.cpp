@@ -50,6 +50,22 @@ private Q_SLOTS:
         QVERIFY(isSomewhere(stored(20, true, "this-computer", 2))); // this one was asked for
     }
 
+    void aPauseSaysWhichStepsItCouldNotSave() {
+        RunSummary run;
+        run.state = RunStateKind::kPaused;
+        run.step = 95;
+        QCOMPARE(unsavedWords(run, {stored(80, false), stored(70, false)}),
+                 std::string("the pause could save no checkpoint: the newest is of step 80, and "
+                             "steps 81 to 95 are trained again"));
+        QCOMPARE(unsavedWords(run, {}),
+                 std::string("the pause could save no checkpoint, and there is none: its 95 steps "
+                             "are trained again"));
+        QVERIFY(unsavedWords(run, {stored(95, false)}).empty());
+        QVERIFY(!unsavedWords(run, {stored(95, false, "", 2), stored(80, false)}).empty());
+        run.state = RunStateKind::kFailed; // of which its own report says from where it goes on
+        QVERIFY(unsavedWords(run, {stored(80, false)}).empty());
+    }
+
     void whatAPersonRemovedCanBeBroughtBackForAWeek() {
         constexpr int64_t kDayNs = int64_t{24} * 3600 * 1'000'000'000;
         StoredCheckpoint checkpoint = stored(20, true, "", 2);
