@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/picture_files.h"
 #include "trainer/train/data/bad_samples.h"
+#include "trainer/train/data/data_identity.h"
 #include "trainer/train/workloads/resnet/image_batches.h"
 
 #include <QDir>
@@ -12,6 +13,7 @@
 #include <ATen/ops/equal.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 using namespace rm;
@@ -185,6 +187,46 @@ private Q_SLOTS:
         };
         QCOMPARE(of(one), of(copy));
         QVERIFY(of(one) != of(renamed));
+    }
+
+    /// Of another size, or of the same with other bytes; where they lie and how old they are is not
+    /// what they are.
+    void contentIsOfWhatPicturesAre() {
+        const auto write = [](const Folder& folder, const std::string& name, const char* bytes) {
+            folder.touch(name);
+            std::ofstream(folder.path(name)) << bytes;
+        };
+        const Folder one, copy;
+        for (const Folder* folder : {&one, &copy})
+            for (const char* name : {"a/x.png", "a/y.png", "b/z.png"})
+                write(*folder, name, "some bytes");
+        const auto of = [](const Folder& folder) {
+            const auto scanned = ImageFolder::scan({folder.path()});
+            return withContent(scanned->identity(), scanned->content());
+        };
+        const std::string before = of(one);
+        QCOMPARE(of(copy), before);
+        QVERIFY(mayBeSameData(before, of(copy)));
+        write(one, "a/y.png", "more bytes than before");
+        QVERIFY(!mayBeSameData(before, of(one)));
+        write(one, "a/y.png", "same bytes");
+        QVERIFY(!mayBeSameData(before, of(one)));
+        write(one, "a/y.png", "some bytes");
+        QVERIFY(mayBeSameData(before, of(one)));
+        // What an earlier release has saved tells of the names alone.
+        write(one, "a/y.png", "same bytes");
+        QVERIFY(mayBeSameData(ImageFolder::scan({one.path()})->identity(), of(one)));
+        QVERIFY(mayBeSameData("", of(one)));
+    }
+
+    void ofManyFilesSomeAreLookedAt() {
+        int64_t looked = 0;
+        const auto path = [&](int64_t) {
+            ++looked;
+            return std::string("/no/such/file");
+        };
+        static_cast<void>(sampledContent(1'000'000, 50'000, path));
+        QCOMPARE(looked, int64_t{50'000});
     }
 
     void heldOutPicturesFollowFromTheirNames() {

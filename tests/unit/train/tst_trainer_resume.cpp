@@ -174,6 +174,44 @@ private Q_SLOTS:
         QCOMPARE(std::ranges::count(events, "data-changed", &Event::code), changes ? 1 : 0);
     }
 
+    /// Token shards of one length.
+    void otherShardsThanBeforeAreTold() {
+        const QTemporaryDir folder;
+        const QString shard = folder.filePath("own.rmtok");
+        const auto write = [&](int shift) { // as trainer/train/data/text/FORMAT.md has it
+            QByteArray bytes("RMTOKENS");
+            const auto append = [&bytes](auto value) {
+                bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+            };
+            append(uint32_t{1});
+            append(uint32_t{2});
+            append(uint64_t{4000});
+            append(uint64_t{256});
+            for (int at = 0; at < 4000; ++at)
+                append(static_cast<uint16_t>((at * 7 + shift) % 251));
+            QFile file(shard);
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+        };
+        write(0);
+        RunSpec spec = tinySpec();
+        spec.data.train = spec.data.validation = {shard.toStdString()};
+        spec.train.steps = 5;
+        spec.checkpoint.every = 5;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        const auto told = [&] {
+            const auto events = run.recordsOf<Event>(0);
+            return std::ranges::count(events, "data-changed", &Event::code);
+        };
+        spec.train.steps = 10;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(5))), kAlone);
+        QCOMPARE(told(), 0);
+        write(1);
+        spec.train.steps = 15;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(10))), kAlone);
+        QCOMPARE(told(), 1);
+    }
+
     void whenNoCheckpointIsWholeThatIsTheError() {
         RunSpec spec = tinySpec();
         spec.train.steps = 10;

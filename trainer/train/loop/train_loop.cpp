@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
+#include "trainer/train/data/data_identity.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <cstdio>
@@ -76,7 +77,7 @@ void TrainLoop::resumeFrom(const TrainState& from) {
     m_spikes.restore(from);
     m_orders.restore(from);
     const std::string& data = t.task->dataIdentity();
-    if (!data.empty() && !from.dataIdentity.empty() && data != from.dataIdentity)
+    if (!mayBeSameData(data, from.dataIdentity))
         t.event(Severity::kWarning, "data-changed",
                 "the training data, or what is held out of it, is other than it was when the "
                 "checkpoint of step " +

@@ -55,8 +55,9 @@ public:
     /// config.json and the tokenizer's files.
     virtual TextFiles files() const = 0;
 
-    /// Tells data apart, and what of them is held out: texts and pairs by their content, pictures
-    /// by their names, token shards by their length. Empty: it is not known.
+    /// Tells data apart, and what of them is held out: texts, pairs and token shards by their
+    /// content, pictures by their names and, on rank 0, by ImageFolder::content(). Empty: it is not
+    /// known. See mayBeSameData().
     const std::string& dataIdentity() const { return m_dataIdentity; }
 
 protected:

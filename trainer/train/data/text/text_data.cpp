@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
+#include "trainer/train/data/data_identity.h"
 #include "trainer/train/data/file_hash_cache.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/tokenizer_file.h"
@@ -193,11 +194,11 @@ Result<void> checkLength(const TextData& data, const RunSpec& spec, bool isResum
     return {};
 }
 
-/// Checks that every token of the shards is in their vocabulary; returns a short identity of the
+/// Checks that every token of the shards is in their vocabulary; returns the identity of the
 /// shards.
 Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string& cacheDir) {
     FileHashCache known(cacheDir + "/" + kNotebook);
-    std::string summary;
+    std::string summary, content;
     for (const auto* shards : {&data.train, &data.validation})
         for (const std::string& path : *shards) {
             const auto checked = known.once(path, "tokens", [&] { return checkTokens(path); });
@@ -205,9 +206,14 @@ Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string&
                 return tl::unexpected(checked.error());
             RM_ASSIGN_OR_RETURN(const auto file, TokenFile::open(path));
             summary += std::to_string(file.count()) + " " + std::to_string(file.vocabSize()) + "\n";
+            RM_ASSIGN_OR_RETURN(const auto hash, known.sha256(path));
+            content += hash + "\n";
         }
     known.save();
-    return summary;
+    const auto hashOf = [](const std::string& text) {
+        return sha256Hex(std::as_bytes(std::span<const char>(text)));
+    };
+    return withContent(hashOf(summary), hashOf(content));
 }
 
 /// The tokenizer of shards of the user's own; nullptr: it is not known.
@@ -232,12 +238,12 @@ Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
     Result<std::string> mine;
     if (world.localRank() == 0)
         mine = checkOwnShards(spec.data, cacheDir);
-    RM_ASSIGN_OR_RETURN(const auto summary,
+    RM_ASSIGN_OR_RETURN(const auto identity,
                         agreeAcrossNodes(world, mine, "read training data: the token shards"));
     auto data = openStreams(spec.data.train, spec.data.validation);
     if (!data)
         return data;
-    data->identity = sha256Hex(std::as_bytes(std::span<const char>(summary)));
+    data->identity = identity;
     RM_ASSIGN_OR_RETURN(auto tokenizer,
                         tokenizerOfShards(spec, world, knownModel, data->vocabSize));
     data->tokenizer = std::move(tokenizer);

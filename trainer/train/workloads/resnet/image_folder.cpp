@@ -4,6 +4,7 @@
 #include "shared/io/data_files.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
+#include "trainer/train/data/data_identity.h"
 
 #include <algorithm>
 #include <array>
@@ -171,6 +172,11 @@ std::string ImageFolder::identity() const {
     for (const Picture& picture : m_pictures)
         text.append(std::to_string(picture.root) + "/" + name(picture)).push_back('\0');
     return sha256Hex(std::as_bytes(std::span<const char>(text)));
+}
+
+std::string ImageFolder::content() const {
+    constexpr int64_t kMost = 50'000;
+    return sampledContent(count(), kMost, [this](int64_t at) { return path(at); });
 }
 
 std::string_view ImageFolder::stem(const Picture& picture) const {

@@ -5,6 +5,7 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/data/batch_feed.h"
+#include "trainer/train/data/data_identity.h"
 #include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
@@ -97,6 +98,8 @@ struct ImageTask::Folders {
     ImageFolder validation;
 
     std::string identity() const { return training.identity() + " " + validation.identity(); }
+    /// By rank 0 alone, whose checkpoints have it: where homes are slow, each look costs.
+    std::string content() const { return training.content() + " " + validation.content(); }
 };
 
 /// This rank's view of the folders, checked against the spec.
@@ -126,7 +129,9 @@ Result<std::unique_ptr<Task>> ImageTask::create(const Session& session) {
     const auto mine =
         folders ? Result<std::string>(folders->identity()) : tl::unexpected(folders.error());
     RM_RETURN_IF_ERROR(agreeAmongAll(session.world, mine, "read training data: the pictures"));
-    return std::unique_ptr<Task>(new ImageTask(session, std::move(*folders), *mine));
+    const std::string identity =
+        session.world.isFirst() ? withContent(*mine, folders->content()) : *mine;
+    return std::unique_ptr<Task>(new ImageTask(session, std::move(*folders), identity));
 }
 
 ImageTask::ImageTask(const Session& session, Folders folders, std::string identity)
