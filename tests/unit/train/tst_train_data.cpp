@@ -161,6 +161,21 @@ private Q_SLOTS:
                  files.error().message.c_str());
     }
 
+    /// SentencePiece names an option of its own, character_coverage, which nobody can set here.
+    void aVocabularyThatIsTooSmallIsToldInOurKeys() {
+        const Folder folder;
+        const std::string path = folder.write("text.txt", kText.repeated(20));
+        const auto model = trainSentencePiece({path}, 100);
+        QVERIFY(!model);
+        const QByteArray said = QByteArray::fromStdString(model.error().message);
+        QVERIFY2(said.contains("data.vocab_size = 100"), said);
+        QVERIFY2(!said.contains("character_coverage") && !said.contains("required_chars"), said);
+        const int64_t least =
+            said.mid(said.indexOf("set data.vocab_size to ") + 23).split(' ').front().toLongLong();
+        QVERIFY2(least > 256, said);
+        QVERIFY(trainSentencePiece({path}, least));
+    }
+
     void smallTextGetsASmallerVocabulary() {
         const Folder folder;
         const std::string path = folder.write("text.txt", kText);

@@ -15,4 +15,8 @@ namespace rm {
 Result<std::string> fitVocabulary(int64_t vocabSize,
                                   const std::function<Result<std::string>(int64_t size)>& learn);
 
+/// What SentencePiece says of why it learns no vocabulary, in the keys of the spec: its options are
+/// none of a person's.
+std::string inKeysOfTheSpec(const std::string& message);
+
 } // namespace rm

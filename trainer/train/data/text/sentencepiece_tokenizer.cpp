@@ -200,7 +200,8 @@ Result<std::string> trainSentencePiece(const std::vector<std::string>& files, in
             return tl::unexpected(*lines.error());
         if (!status.ok())
             return fail(ErrorCode::kInvalid,
-                        "learn a SentencePiece vocabulary: " + status.ToString());
+                        "learn a SentencePiece vocabulary, data.vocab_size = " +
+                            std::to_string(size) + ": " + inKeysOfTheSpec(status.ToString()));
         return model;
     });
 }

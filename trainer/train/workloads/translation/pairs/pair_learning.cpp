@@ -69,8 +69,9 @@ Result<std::string> learn(const PairFile& texts, int which, int64_t vocabSize) {
             sentencepiece::SentencePieceTrainer::Train(trainerOptions(size), &lines, &model);
         if (!status.ok())
             return fail(ErrorCode::kInvalid, std::string("learn a SentencePiece vocabulary of ") +
-                                                 kNames[which] + ", data.vocab_size = " +
-                                                 std::to_string(size) + ": " + status.ToString());
+                                                 kNames[which] +
+                                                 ", data.vocab_size = " + std::to_string(size) +
+                                                 ": " + inKeysOfTheSpec(status.ToString()));
         return model;
     });
 }
