@@ -353,9 +353,6 @@ int runTrashEmpty(CommandContext& context, bool yes) {
     if (!reader)
         return printError(context, reader.error());
     const auto runs = (*reader)->trash();
-    auto forgotten = Json::array();
-    for (const RunSummary& run : runs)
-        forgotten.push_back(run.id.toStdString());
     if (!runs.empty()) {
         const std::string what = "this forgets " + counted(std::ssize(runs), "run") +
                                  " for good, with all samples and logs; what is on the nodes "
@@ -369,11 +366,26 @@ int runTrashEmpty(CommandContext& context, bool yes) {
         if (!done)
             return printError(context, done.error());
     }
+    // Others may have brought some back, or emptied it, meanwhile; one that trains is kept.
+    auto forgotten = Json::array();
+    std::string kept;
+    for (const RunSummary& run : runs)
+        if (!(*reader)->run(run.id))
+            forgotten.push_back(run.id.toStdString());
+        else
+            kept += (kept.empty() ? "" : ", ") + run.id.toStdString();
+    if (const auto failure = (*reader)->failure())
+        return printError(context, *failure);
     if (context.json())
         printJson({{"forgotten", forgotten}});
     else
-        std::cout << (runs.empty() ? "The trash is empty."
-                                   : counted(std::ssize(runs), "run is", "runs are") + " forgotten")
+        std::cout << (runs.empty()
+                          ? std::string("The trash is empty.")
+                          : counted(static_cast<int64_t>(forgotten.size()), "run is", "runs are") +
+                                " forgotten" +
+                                (kept.empty()
+                                     ? ""
+                                     : "; not, as they train or were brought back: " + kept))
                   << std::endl;
     return 0;
 }
