@@ -240,8 +240,9 @@ public:
          QT_TR_NOOP("the login shell ended before it; log in there with ssh to see why")},
         {"ssh.shell-ended-saying", QT_TR_NOOP("the login shell ended before it; the last it said: "
                                               "{said}; log in there with ssh to see why")},
-        {"ssh.shell-waits", QT_TR_NOOP("the login shell has not come to it in {seconds} s; its "
-                                       "startup files (~/.bashrc) may wait for something")},
+        {"ssh.shell-waits",
+         QT_TR_NOOP("the login shell has not come to it in {seconds} s; its "
+                    "startup files (~/.bashrc) may wait for something, such as input")},
         {"ssh.shell-waits-saying",
          QT_TR_NOOP("the login shell has not come to it in {seconds} s; its startup files "
                     "(~/.bashrc) may wait for something; the last it said: {said}")},

@@ -82,6 +82,10 @@ public:
     /// the peer gave no sign of life for too long, so the link is cut without a word of it.
     Result<void> checkAlive(const std::string& attempt);
 
+    /// Whether startup files of the login shell were seen to come to a program without any input.
+    bool shellReadsNothing() const { return m_shellReadsNothing; }
+    void setShellReadsNothing() { m_shellReadsNothing = true; }
+
     /// Sets the host's name; false: libssh does not take it, though OpenSSH may ("gpu_box"). It
     /// needs none, as it is given a socket or a proxy.
     bool setHost(const std::string& name);
@@ -113,6 +117,7 @@ private:
     std::chrono::nanoseconds m_lastHeard; ///< since the computer started, its sleeps as well
     SignOfLife m_signOfLife;
     bool m_answers = false; ///< keep-alive requests
+    bool m_shellReadsNothing = false;
 };
 
 } // namespace rm

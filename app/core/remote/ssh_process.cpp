@@ -22,6 +22,8 @@ using std::chrono::seconds;
 constexpr seconds kStartTimeout{15};
 /// Limit for the startup files of the login shell.
 constexpr seconds kShellTimeout{15};
+/// In less time no startup file gives up waiting for input.
+constexpr milliseconds kQuickShell{500};
 /// A peer that takes no byte for so long is considered gone; TCP would notice after 15 minutes.
 constexpr seconds kStall{60};
 /// Limit for what a program prints while it is being written to.
@@ -90,7 +92,8 @@ Result<void> SshProcess::begin(const std::string& commandLine) {
         return tl::unexpected(answer.error());
     if (*answer != SSH_OK)
         return tl::unexpected(sshError(*m_link, what));
-    m_begunBy = Clock::now() + kShellTimeout;
+    m_requested = Clock::now();
+    m_begunBy = m_requested + kShellTimeout;
     return {};
 }
 
@@ -113,6 +116,23 @@ Result<void> SshProcess::checkBegun() {
                       m_ended ? say("ssh.shell-ended") : say("ssh.shell-waits", {limit}));
     return failed("ssh.start", m_ended ? say("ssh.shell-ended-saying", {said})
                                        : say("ssh.shell-waits-saying", {limit, said}));
+}
+
+/// Holds back what the program is to read, as startup files of the login shell that read would take
+/// it. Once they have come to the program soon without any input, later ones do as well, and get it
+/// at once.
+Result<void> SshProcess::awaitBegun() {
+    if (m_link->shellReadsNothing())
+        return {};
+    while (!m_outputMark.isSeen() && !m_ended) {
+        RM_RETURN_IF_ERROR(takeAll());
+        RM_RETURN_IF_ERROR(checkBegun());
+        if (!m_outputMark.isSeen() && !m_ended)
+            RM_RETURN_IF_ERROR(waitForTurn(m_begunBy, "ssh.start"));
+    }
+    if (m_outputMark.isSeen() && Clock::now() - m_requested < kQuickShell)
+        m_link->setShellReadsNothing();
+    return {};
 }
 
 std::string SshProcess::errorText() const {
@@ -212,6 +232,7 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
 Result<void> SshProcess::write(std::span<const std::byte> bytes) {
     m_owner.enforce();
     const SshLink::Turn turn(*m_link);
+    RM_RETURN_IF_ERROR(awaitBegun());
     return handOn(bytes);
 }
 
@@ -248,6 +269,7 @@ Result<void> SshProcess::handOn(std::span<const std::byte> bytes) {
 Result<void> SshProcess::closeWrite() {
     m_owner.enforce();
     const SshLink::Turn turn(*m_link);
+    RM_RETURN_IF_ERROR(awaitBegun());
     if (ssh_channel_is_open(m_channel) == 0)
         return {};
     // SSH_AGAIN: it is queued behind what is on its way, perhaps of another thread.

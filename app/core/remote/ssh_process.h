@@ -40,6 +40,7 @@ private:
     Result<size_t> takePiece(bool ofErrors);
     Result<void> keep(std::string_view piece, bool ofErrors);
     Result<void> checkBegun();
+    Result<void> awaitBegun();
     std::string lastLineOfShell() const;
     Result<void> handOn(std::span<const std::byte> bytes);
     Result<size_t> writePiece(std::span<const std::byte> bytes);
@@ -57,7 +58,8 @@ private:
     ssh_channel_callbacks_struct m_callbacks{};
     std::optional<int> m_exitStatus;
     std::string m_exitSignal;
-    std::chrono::steady_clock::time_point m_begunBy; ///< the login shell must have started it
+    std::chrono::steady_clock::time_point m_requested; ///< when its start was
+    std::chrono::steady_clock::time_point m_begunBy;   ///< the login shell must have started it
     StartMark m_outputMark;
     StartMark m_errorMark;
     std::vector<std::byte> m_pending;

@@ -24,6 +24,7 @@ private Q_SLOTS:
     void endlessBannerIsABoundedError_data();
     void endlessBannerIsABoundedError();
     void shellThatEndsEarlySaysWhatItSaid();
+    void shellThatWaitsIsGivenUp_data();
     void shellThatWaitsIsGivenUp();
     void shellThatWaitsIsEnded();
     void everyShellStartsScripts_data();
@@ -67,6 +68,7 @@ void LoginShellTest::whatStartupFilesPrintIsSkipped_data() {
     QTest::newRow("its own commands") << "set -xv";
     QTest::newRow("another folder") << "cd /tmp; echo now in $PWD";
     QTest::newRow("a line on exit") << "trap 'echo goodbye' EXIT";
+    QTest::newRow("a wait for input") << "read -r -t 1 answer";
 }
 
 void LoginShellTest::whatStartupFilesPrintIsSkipped() {
@@ -131,13 +133,23 @@ void LoginShellTest::shellThatEndsEarlySaysWhatItSaid() {
              ran.error().message.c_str());
 }
 
+void LoginShellTest::shellThatWaitsIsGivenUp_data() {
+    QTest::addColumn<QString>("bashrc");
+    QTest::newRow("for nothing") << "echo 'Press a key'; sleep 300";
+    // It would take what the program is to read.
+    QTest::newRow("for input") << "echo 'Press a key'; cat >/dev/null";
+}
+
 void LoginShellTest::shellThatWaitsIsGivenUp() {
-    const auto session = behind("echo 'Press a key'; sleep 300");
+    QFETCH(QString, bashrc);
+    const auto session = behind(bashrc);
     QVERIFY(session);
     QElapsedTimer timer;
     timer.start();
-    const auto ran = runToEnd(*session, "true", {}, {}, 60s);
+    const auto ran = runToEnd(*session, "cat", {}, "an order", 60s);
     QVERIFY(!ran);
+    QVERIFY2(ran.error().message.find(".bashrc) may wait for something") != std::string::npos,
+             ran.error().message.c_str());
     QVERIFY2(ran.error().message.find("Press a key") != std::string::npos,
              ran.error().message.c_str());
     QVERIFY2(timer.elapsed() < 40000, qPrintable(QString::number(timer.elapsed())));
