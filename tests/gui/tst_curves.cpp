@@ -88,6 +88,7 @@ private Q_SLOTS:
     void aPauseTakesNoRoomInTheHeatMap();
     void whatWasAbandonedIsNotIdle();
     void aHoldTakesNoRoomInTheHeatMap();
+    void stepsThatAreDoneWhileHeldAreTrained();
     void aRunThatIsHeldEndsWithAGap();
     void aRedFigureSaysWhy();
     void noFigureIsRedWhereRanksAreAlike();
@@ -556,6 +557,25 @@ void TestCurves::aHoldTakesNoRoomInTheHeatMap() {
     map.show(heat);
     QCOMPARE(map.gapTexts().size(), 1);
     QVERIFY2(map.gapTexts().front().contains("17 min"), qPrintable(map.gapTexts().front()));
+}
+
+void TestCurves::stepsThatAreDoneWhileHeldAreTrained() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    const int64_t held = kStart + 100 * kSecond, stepped = held + 500 * kSecond;
+    const int64_t last = stepped + 200 * kSecond;
+    QVERIFY(run.command("hold", 100, held));
+    sampleCpu(100, held + kSecond, stepped - kSecond, 0.0F);
+    QVERIFY(run.command("step", 100, stepped));
+    for (int64_t step = 101; step <= 300; ++step)
+        ingest({Samples{0, step, stepped + (step - 100) * kSecond, {metric::kTrainLoss}, {1.F}}});
+    sampleCpu(300, stepped, last, 0.9F);
+    sampleCpu(300, last + kSecond, last + 300 * kSecond, 0.0F);
+    HeatMap map;
+    map.show(readHeatMap());
+    const double trained = static_cast<double>(lengthOf(map.data().trained)) / 1e9;
+    QVERIFY2(std::abs(trained - 300) < 10, qPrintable(QString::number(trained)));
+    QCOMPARE(map.gapTexts().size(), 2);
 }
 
 void TestCurves::aRunThatIsHeldEndsWithAGap() {

@@ -103,7 +103,15 @@ std::vector<double> cellsOf(StoreReader& reader, const QString& run, const Serie
     return cells.means();
 }
 
-/// The times in which the ranks were held: they were sampled, but did not train.
+/// When the last of these steps was done that are there; `sinceNs` at the least.
+int64_t doneNs(StoreReader& reader, const QString& run, const Steps& steps, int64_t sinceNs) {
+    const auto done =
+        reader.buckets(run, {metricName(metric::kTrainLoss), 0}, steps.first, steps.last, 1);
+    return done.empty() ? sinceNs : std::max(sinceNs, done.back().wallNs);
+}
+
+/// The times in which the ranks were held: they were sampled, but did not train. They did for the
+/// steps that `step` had them do.
 TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
     const auto attempts = reader.attempts(run);
     const auto endOf = [&](int attempt) {
@@ -114,8 +122,19 @@ TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
     };
     TimeSpans held;
     int holding = 0; // the attempt that is held; 0: none
-    for (const auto& [applied, attempt] : reader.commands(run)) {
-        if (applied.ok && applied.kind == "hold" && holding != attempt) {
+    const auto commands = reader.commands(run);
+    for (size_t at = 0; at < commands.size(); ++at) {
+        const auto& [applied, attempt] = commands[at];
+        if (applied.ok && applied.kind == "step") {
+            if (holding == attempt)
+                held.back().lastNs = applied.wallNs;
+            const bool isFollowed = at + 1 < commands.size() && commands[at + 1].attempt == attempt;
+            const Steps steps{applied.step + 1,
+                              isFollowed ? commands[at + 1].applied.step : INT64_MAX};
+            const int64_t fromNs = doneNs(reader, run, steps, applied.wallNs);
+            held.push_back({fromNs, std::max(fromNs, endOf(attempt))});
+            holding = attempt;
+        } else if (applied.ok && applied.kind == "hold" && holding != attempt) {
             held.push_back({applied.wallNs, std::max(applied.wallNs, endOf(attempt))});
             holding = attempt;
         } else if (applied.ok && applied.kind == "continue" && holding == attempt) {
