@@ -51,13 +51,6 @@ std::string lossText(const std::optional<double>& loss) {
     return loss ? formatNumber(*loss) : "-";
 }
 
-std::string nodesText(const RunSummary& run) {
-    std::string text;
-    for (const RunNode& node : run.nodes)
-        text += (text.empty() ? "" : ", ") + node.nodeName + ":" + std::to_string(node.ranks);
-    return text;
-}
-
 std::string stateText(const RunSummary& run) {
     std::string text = runStateName(run);
     if (run.isPresumed)

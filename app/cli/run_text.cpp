@@ -11,11 +11,6 @@
 
 namespace rm::cli {
 
-std::string stepsText(const RunSummary& run, const std::string& of) {
-    return std::to_string(run.step) +
-           (run.totalSteps > 0 ? of + std::to_string(run.totalSteps) : std::string());
-}
-
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics) {
     std::string text;

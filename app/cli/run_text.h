@@ -24,9 +24,6 @@ std::string sentText(const Progress& progress, double seconds);
 /// now: "It trains on its nodes now".
 std::string startedText(const RunSummary& run, const LiveState& live);
 
-/// "120/1000"; "120" while it is not known how many steps train.epochs are.
-std::string stepsText(const RunSummary& run, const std::string& of = "/");
-
 /// "  bleu 27.4  chrf 55.1": the last of each of these metrics of a run.
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics);

@@ -52,7 +52,7 @@ constexpr int kRanksHere = 2;
 const QString kFirstRecipe = "gpt-tiny";
 
 QSettings settingsIn(const Paths& paths) {
-    return {paths.config + "/settings.ini", QSettings::IniFormat};
+    return {paths.settings(), QSettings::IniFormat};
 }
 
 } // namespace

@@ -19,18 +19,6 @@ namespace {
 constexpr int kBuckets = 256;
 constexpr int64_t kAllSteps = INT64_MAX;
 
-std::string nodesOf(const RunSummary& run) {
-    std::string text;
-    for (const RunNode& node : run.nodes)
-        text += (text.empty() ? "" : ", ") + node.nodeName + ":" + std::to_string(node.ranks);
-    return text;
-}
-
-std::string stepsOf(const RunSummary& run) {
-    return std::to_string(run.step) +
-           (run.totalSteps > 0 ? "/" + std::to_string(run.totalSteps) : "");
-}
-
 std::string parentOf(const RunSummary& run) {
     if (run.parentRun.isEmpty())
         return {};
@@ -121,12 +109,12 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
     };
     return {row("state", "run.fact-state",
                 [](const RunSummary& run) { return std::string(runStateName(run)); }),
-            row("steps", "run.fact-steps", &stepsOf),
+            row("steps", "run.fact-steps", [](const RunSummary& run) { return stepsText(run); }),
             row("attempts", "run.fact-attempts",
                 [](const RunSummary& run) { return std::to_string(run.attempt); }),
             row("ranks", "run.fact-ranks",
                 [](const RunSummary& run) { return std::to_string(run.ranks); }),
-            row("nodes", "run.fact-nodes", &nodesOf),
+            row("nodes", "run.fact-nodes", &nodesText),
             row("runtime", "run.fact-runtime",
                 [&](const RunSummary& run) {
                     const auto attempts = reader.attempts(run.id);

@@ -16,6 +16,8 @@ struct Paths {
     QString cache;  ///< $XDG_CACHE_HOME/ringmaster
 
     QString database() const { return data + "/runs.sqlite"; }
+    /// What window and terminal keep for the next start.
+    QString settings() const { return config + "/settings.ini"; }
 
     /// From the environment of this process; the folders are not made.
     static Paths fromEnvironment();

@@ -83,6 +83,18 @@ const char* runStateName(const RunSummary& run) {
                             : runStateName(run.state);
 }
 
+std::string nodesText(const RunSummary& run) {
+    std::string text;
+    for (const RunNode& node : run.nodes)
+        text += (text.empty() ? "" : ", ") + node.nodeName + ":" + std::to_string(node.ranks);
+    return text;
+}
+
+std::string stepsText(const RunSummary& run, const std::string& of) {
+    return std::to_string(run.step) +
+           (run.totalSteps > 0 ? of + std::to_string(run.totalSteps) : std::string());
+}
+
 std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
     auto rows = database.query("SELECT node, name, ranks, first_rank FROM node WHERE run = ?1 AND "
                                "attempt = (SELECT max(attempt) FROM node WHERE run = ?1) "

@@ -95,6 +95,10 @@ bool isRestarting(const RunSummary& run);
 bool isQueued(const RunSummary& run);
 /// The same, or "held", "killed" or "queued".
 const char* runStateName(const RunSummary& run);
+/// "node-a:8, node-b:4": with the ranks of each.
+std::string nodesText(const RunSummary& run);
+/// "120/1000"; "120" while it is not known how many steps train.epochs are.
+std::string stepsText(const RunSummary& run, const std::string& of = "/");
 
 struct NewRun {
     QString id;

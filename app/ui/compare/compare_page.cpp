@@ -52,7 +52,7 @@ constexpr int kIndent = 18; ///< of a branch in the lineage
 constexpr size_t kMostOffered = 40;
 
 QSettings settingsOf(const AppContext& context) {
-    return {context.paths.config + "/settings.ini", QSettings::IniFormat};
+    return {context.paths.settings(), QSettings::IniFormat};
 }
 
 /// "train/loss", "train/step_ms (ms)"

@@ -61,7 +61,7 @@ QString explanationOf(const ChartPanel& panel) {
 }
 
 QSettings settingsOf(const AppContext& context) {
-    return {context.paths.config + "/settings.ini", QSettings::IniFormat};
+    return {context.paths.settings(), QSettings::IniFormat};
 }
 
 } // namespace

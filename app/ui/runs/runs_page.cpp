@@ -40,7 +40,7 @@ namespace {
 constexpr int kKeyWidth = 100; ///< of a column that a person has added
 
 QSettings settingsOf(const AppContext& context) {
-    return {context.paths.config + "/settings.ini", QSettings::IniFormat};
+    return {context.paths.settings(), QSettings::IniFormat};
 }
 
 QString filterHelp() {
