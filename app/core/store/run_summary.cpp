@@ -111,7 +111,7 @@ std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
         database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
                        "created_ns, updated_ns, message, "
                        "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0), presumed, "
-                       "sweep FROM run WHERE id = ?");
+                       "sweep, starred, archived FROM run WHERE id = ?");
     if (!row.with(run).next())
         return std::nullopt;
     const int64_t revision = row.integer(0);
@@ -144,6 +144,8 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.sweep = row.string(15);
     auto place = database.query("SELECT place + 1 FROM queue WHERE run = ?");
     summary.queuePlace = static_cast<int>(place.with(run).firstInteger().value_or(0));
+    summary.isStarred = row.number(16) != 0;
+    summary.isArchived = row.number(17) != 0;
     auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
     if (parent.with(summary.parentRun).next())
         summary.parentName = parent.string(0);

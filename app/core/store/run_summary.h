@@ -69,7 +69,9 @@ struct RunSummary {
     QString message;                      ///< why it failed
     QString notes;
     QStringList tags;
-    QString parentRun; ///< branch of; empty: none
+    bool isStarred = false;
+    bool isArchived = false; ///< kept, but out of the way: see matches()
+    QString parentRun;       ///< branch of; empty: none
     int64_t parentStep = 0;
     QString parentName;    ///< empty: the parent was deleted
     QString sweep;         ///< that it is of; empty: none

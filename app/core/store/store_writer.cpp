@@ -620,6 +620,14 @@ Result<void> StoreWriter::setTags(const QString& run, const QStringList& tags) {
     return m_impl->edit(run, "UPDATE run SET tags = ? WHERE id = ?", json.toStdString());
 }
 
+Result<void> StoreWriter::setStarred(const QString& run, bool starred) {
+    return m_impl->edit(run, "UPDATE run SET starred = ? WHERE id = ?", starred);
+}
+
+Result<void> StoreWriter::setArchived(const QString& run, bool archived) {
+    return m_impl->edit(run, "UPDATE run SET archived = ? WHERE id = ?", archived);
+}
+
 /// The run that has this name already; empty: none.
 std::string StoreWriter::Impl::takenBy(int64_t run, const QString& name) {
     auto other = database.query("SELECT uuid FROM run WHERE id <> ?1 AND deleted_ns IS NULL AND "

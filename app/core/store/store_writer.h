@@ -108,6 +108,8 @@ public:
     Result<void> closeCommandsOfEndedRuns();
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
+    Result<void> setStarred(const QString& run, bool starred);
+    Result<void> setArchived(const QString& run, bool archived);
     /// Changes it in the spec as well, so that what is made of that has it. kInvalid: it is no
     /// name (checkRunName()), or another run that is not in the trash is called so or has that id.
     Result<void> setName(const QString& run, const QString& name);

@@ -331,6 +331,7 @@ private Q_SLOTS:
         const RunSummary run = *reader->resolve("golden");
         QCOMPARE(run.state, RunStateKind::kFailed);
         QCOMPARE(run.message, "rank 1 on node-a: killed by SIGKILL at step 5000");
+        QVERIFY(!run.isStarred && !run.isArchived); // of before there were marks
         const auto points = reader->points(run.id, {"train/loss", 0});
         QCOMPARE(points.size(), size_t(5000));
         for (size_t i = 0; i < points.size(); ++i)

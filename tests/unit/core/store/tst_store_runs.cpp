@@ -86,6 +86,21 @@ private Q_SLOTS:
         QCOMPARE(store.writer().setNotes("b", "").error().code, ErrorCode::kNotFound);
     }
 
+    void marksAreSetAndTaken() {
+        StoreFixture store;
+        store.createRun("a");
+        QVERIFY(!store.reader().run("a")->isStarred && !store.reader().run("a")->isArchived);
+        StoreFixture::mustBeOk(store.writer().setStarred("a", true));
+        StoreFixture::mustBeOk(store.writer().setArchived("a", true));
+        QVERIFY(store.reader().run("a")->isStarred && store.reader().run("a")->isArchived);
+        QCOMPARE(store.reader().runs().size(), size_t(1)); // an archived run is no deleted one
+        StoreFixture::mustBeOk(store.writer().setStarred("a", false));
+        QVERIFY(!store.reader().run("a")->isStarred && store.reader().run("a")->isArchived);
+        StoreFixture::mustBeOk(store.writer().setArchived("a", false));
+        QVERIFY(!store.reader().run("a")->isArchived);
+        QCOMPARE(store.writer().setStarred("b", true).error().code, ErrorCode::kNotFound);
+    }
+
     void renamedRunIsCalledSoEverywhere() {
         StoreFixture store;
         StoreFixture::mustBeOk(store.writer().createRun(
