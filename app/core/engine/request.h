@@ -36,7 +36,8 @@ using EngineRequest =
                  PinCheckpointRequest, BringBackCheckpointRequest, CompareCheckpointsRequest,
                  MeasureNetworkRequest, StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest,
                  TrialRequest, BatchScriptRequest, StopTrialRequest, EnqueueRequest,
-                 EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest>;
+                 EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest, StarRequest,
+                 ArchiveRequest>;
 
 namespace detail {
 

@@ -14,7 +14,8 @@ namespace rm {
 
 namespace {
 
-/// Why the run is neither cleaned nor deleted: it lives. Empty: it does not, or there is none.
+/// Why the run is neither cleaned, archived nor deleted: it lives. Empty: it does not, or there is
+/// none.
 std::string whyKept(LocalEngine& engine, const QString& run) {
     if (engine.parts().launches.contains(run))
         return say("engine.being-started");
@@ -71,6 +72,28 @@ std::string TagsRequest::attempt() const {
 QFuture<Result<void>> TagsRequest::perform(LocalEngine& engine) const {
     return engine.edit(attempt(), [run = run, tags = tags](StoreWriter& writer) {
         return writer.setTags(run, tags);
+    });
+}
+
+std::string StarRequest::attempt() const {
+    return say(starred ? "engine.star" : "engine.unstar", {{"run", run.toStdString()}});
+}
+
+QFuture<Result<void>> StarRequest::perform(LocalEngine& engine) const {
+    return engine.edit(attempt(), [run = run, starred = starred](StoreWriter& writer) {
+        return writer.setStarred(run, starred);
+    });
+}
+
+std::string ArchiveRequest::attempt() const {
+    return say(archived ? "engine.archive" : "engine.unarchive", {{"run", run.toStdString()}});
+}
+
+QFuture<Result<void>> ArchiveRequest::perform(LocalEngine& engine) const {
+    if (const auto why = archived ? whyKept(engine, run) : std::string(); !why.empty())
+        return ready<Answer>(failAs(attempt(), {ErrorCode::kInvalid, why}));
+    return engine.edit(attempt(), [run = run, archived = archived](StoreWriter& writer) {
+        return writer.setArchived(run, archived);
     });
 }
 

@@ -45,6 +45,29 @@ struct TagsRequest {
     bool operator==(const TagsRequest&) const = default;
 };
 
+struct StarRequest {
+    using Answer = Result<void>;
+
+    QString run;
+    bool starred = false;
+
+    std::string attempt() const;
+    QFuture<Answer> perform(LocalEngine& engine) const;
+    bool operator==(const StarRequest&) const = default;
+};
+
+/// Takes a run out of the lists, or puts it back. kInvalid: it has not ended.
+struct ArchiveRequest {
+    using Answer = Result<void>;
+
+    QString run;
+    bool archived = false;
+
+    std::string attempt() const;
+    QFuture<Answer> perform(LocalEngine& engine) const;
+    bool operator==(const ArchiveRequest&) const = default;
+};
+
 /// See StoreWriter::setName().
 struct RenameRequest {
     using Answer = Result<void>;
