@@ -206,6 +206,8 @@ public:
                                            "write it as loss < 3, lr >= 1e-3 or tag:baseline")},
         {"run.filter-no-number", QT_TR_NOOP("filter runs: {key} is compared with {value}, which "
                                             "is no number; = and != compare texts")},
+        {"run.filter-yes-or-no",
+         QT_TR_NOOP("filter runs: {key} is yes or no, not {value}; write {key}:yes")},
         {"run.no-such-key",
          QT_TR_NOOP("no setting or metric is called {key}; settings are as in a spec "
                     "(optimizer.lr, or lr), metrics as in the charts (validation/loss)")},

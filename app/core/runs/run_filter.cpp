@@ -21,6 +21,8 @@ using Condition = RunFilter::Condition;
 
 constexpr std::array<std::string_view, 7> kTextKeys{"name", "id",   "state", "node",
                                                     "tag",  "note", "branch"};
+constexpr std::string_view kStarred = "starred", kArchived = "archived";
+constexpr std::string_view kYes = "yes", kNo = "no";
 
 struct Sign {
     std::string_view text;
@@ -40,15 +42,13 @@ std::string lowered(const std::string& text) {
     return lowered(QString::fromStdString(text));
 }
 
-bool isBlank(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+/// Of a mark that a run has or has not.
+bool isMarkKey(std::string_view key) {
+    return key == kStarred || key == kArchived;
 }
 
-std::optional<double> numberIn(const std::string& text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool isAll = error == std::errc() && end == text.data() + text.size();
-    return isAll && std::isfinite(number) ? std::optional(number) : std::nullopt;
+bool isBlank(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 class FilterParser {
@@ -69,7 +69,9 @@ public:
                 RM_ASSIGN_OR_RETURN(const std::string value, takeWord(false));
                 if (value.empty())
                     return missing(word + ':');
-                filter.conditions.push_back({lowered(word), Operator::kHolds, lowered(value)});
+                RM_ASSIGN_OR_RETURN(auto condition,
+                                    checked({lowered(word), Operator::kHolds, lowered(value)}));
+                filter.conditions.push_back(std::move(condition));
             } else {
                 filter.words.push_back(lowered(word + takeTail()));
             }
@@ -142,13 +144,23 @@ private:
         if (key.empty() || value.empty())
             return missing(key);
         const std::string low = lowered(key);
-        Condition condition{isTextKey(low) ? low : key, is, value, numberIn(value)};
-        const bool isOrder = is != Operator::kEqual && is != Operator::kNotEqual;
-        if (isOrder && !condition.number)
-            return fail(ErrorCode::kInvalid,
-                        say("run.filter-no-number",
-                            {{"key", plainLine(key)}, {"value", plainLine(value)}}));
-        return condition;
+        return checked({isTextKey(low) ? low : key, is, value, numberIn(value)});
+    }
+
+    /// Whether the value is such as the operator and the key can be asked for.
+    static Result<Condition> checked(Condition condition) {
+        const bool isOrder = condition.is != Operator::kEqual &&
+                             condition.is != Operator::kNotEqual &&
+                             condition.is != Operator::kHolds;
+        const bool isMark = lowered(condition.value) == kYes || lowered(condition.value) == kNo;
+        const char* phrase = isMarkKey(condition.key) && (isOrder || !isMark)
+                                 ? "run.filter-yes-or-no"
+                             : isOrder && !condition.number ? "run.filter-no-number"
+                                                            : nullptr;
+        if (!phrase)
+            return condition;
+        return fail(ErrorCode::kInvalid, say(phrase, {{"key", plainLine(condition.key)},
+                                                      {"value", plainLine(condition.value)}}));
     }
 
     static tl::unexpected<Error> missing(const std::string& key) {
@@ -166,6 +178,8 @@ std::vector<std::string> textsOf(const RunSummary& run, std::string_view key) {
         texts = {lowered(run.id)};
     else if (key == "state")
         texts = {lowered(std::string(runStateName(run)))};
+    else if (isMarkKey(key))
+        texts = {std::string((key == kStarred ? run.isStarred : run.isArchived) ? kYes : kNo)};
     else if (key == "note")
         texts = {lowered(run.notes)};
     else if (key == "branch")
@@ -188,26 +202,6 @@ bool holdsText(const RunSummary& run, std::string_view key, const std::string& p
 bool holdsWord(const RunSummary& run, const std::string& word) {
     return std::ranges::any_of(kTextKeys,
                                [&](std::string_view key) { return holdsText(run, key, word); });
-}
-
-template <class T>
-std::optional<std::string> textOfNumber(const std::optional<T>& number) {
-    return number ? std::optional(plainNumber(static_cast<double>(*number))) : std::nullopt;
-}
-
-/// nullopt: `key` is not of the summary.
-std::optional<std::optional<std::string>> ofSummary(const RunSummary& run, std::string_view key) {
-    if (key == "loss")
-        return textOfNumber(run.loss);
-    if (key == "best")
-        return textOfNumber(run.validationLoss);
-    if (key == "step")
-        return textOfNumber(std::optional(run.step));
-    if (key == "ranks")
-        return textOfNumber(std::optional(run.ranks));
-    if (key == "attempt")
-        return textOfNumber(std::optional(run.attempt));
-    return std::nullopt;
 }
 
 bool compares(double left, Operator is, double right) {
@@ -249,15 +243,38 @@ bool holds(const Condition& condition, const RunSummary& run, const RunValueOf& 
         return (condition.is == Operator::kEqual && isThere) ||
                (condition.is == Operator::kNotEqual && !isThere);
     }
-    const auto own = ofSummary(run, condition.key);
-    const auto value = own ? *own : valueOf(condition.key);
+    if (const auto own = summaryNumber(run, condition.key))
+        return *own && compares(condition, plainNumber(**own));
+    const auto value = valueOf(condition.key);
     return value && compares(condition, *value);
 }
 
 } // namespace
 
+std::optional<double> numberIn(const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool isAll = error == std::errc() && end == text.data() + text.size();
+    return isAll && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::optional<double>> summaryNumber(const RunSummary& run, std::string_view key) {
+    using Number = std::optional<double>;
+    if (key == "loss")
+        return run.loss;
+    if (key == "best")
+        return run.validationLoss;
+    if (key == "step")
+        return Number(static_cast<double>(run.step));
+    if (key == "ranks")
+        return Number(run.ranks);
+    if (key == "attempt")
+        return Number(run.attempt);
+    return std::nullopt;
+}
+
 bool isTextKey(std::string_view key) {
-    return std::ranges::find(kTextKeys, key) != kTextKeys.end();
+    return std::ranges::find(kTextKeys, key) != kTextKeys.end() || isMarkKey(key);
 }
 
 Result<RunFilter> parseRunFilter(std::string_view text) {
@@ -266,18 +283,23 @@ Result<RunFilter> parseRunFilter(std::string_view text) {
     return FilterParser(text).parse();
 }
 
+bool isPutAway(const RunSummary& run) {
+    return run.isArchived && hasEnded(run.state);
+}
+
 bool matches(const RunFilter& filter, const RunSummary& run, const RunValueOf& valueOf) {
-    return std::ranges::all_of(filter.words,
-                               [&](const std::string& word) { return holdsWord(run, word); }) &&
-           std::ranges::all_of(filter.conditions, [&](const Condition& condition) {
-               return holds(condition, run, valueOf);
-           });
+    const auto ofArchive = std::ranges::find(filter.conditions, kArchived, &Condition::key);
+    const auto isThere = [&](const std::string& word) { return holdsWord(run, word); };
+    const auto isSo = [&](const Condition& condition) { return holds(condition, run, valueOf); };
+    return (!isPutAway(run) || ofArchive != filter.conditions.end()) &&
+           std::ranges::all_of(filter.words, isThere) &&
+           std::ranges::all_of(filter.conditions, isSo);
 }
 
 std::vector<std::string> keysBesidesSummary(const RunFilter& filter) {
     std::vector<std::string> keys;
     for (const Condition& condition : filter.conditions)
-        if (!isTextKey(condition.key) && !ofSummary({}, condition.key))
+        if (!isTextKey(condition.key) && !summaryNumber({}, condition.key))
             keys.push_back(condition.key);
     return keys;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/runs/welcome_page.h"
 
+#include "app/core/runs/run_filter.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -125,7 +126,8 @@ void WelcomePage::showRecent() {
         item->widget()->deleteLater();
         delete item;
     }
-    const std::vector<RunSummary>& runs = m_context.runs.runs();
+    std::vector<RunSummary> runs = m_context.runs.runs();
+    std::erase_if(runs, &isPutAway);
     m_recentCard->setVisible(!runs.empty());
     for (size_t at = 0; at < std::min(runs.size(), kMostRecent); ++at) {
         const RunSummary& run = runs[at];

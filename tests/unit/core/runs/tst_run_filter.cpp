@@ -57,6 +57,27 @@ private Q_SLOTS:
         QVERIFY(!holds("name = gp", it)); // equal is not a part
     }
 
+    void archivedRunsAreThereWhereTheyAreAskedFor() {
+        RunSummary it = run("gpt", 2.5);
+        QVERIFY(holds("", it) && holds("archived:no", it) && !holds("archived:yes", it));
+        it.isArchived = true;
+        QVERIFY(!holds("", it) && !holds("gpt", it) && !holds("loss < 3", it));
+        QVERIFY(!holds("archived:no", it));
+        QVERIFY(holds("archived:yes", it) && holds("Archived = Yes gpt", it));
+        QVERIFY(!holds("archived:yes paused", it));
+        it.state = RunStateKind::kRunning; // it was resumed, and is nothing to overlook
+        QVERIFY(holds("", it));
+    }
+
+    void starsAreAskedFor() {
+        RunSummary it = run("gpt", 2.5);
+        QVERIFY(!holds("starred:yes", it) && holds("starred:no", it) &&
+                holds("starred != yes", it));
+        it.isStarred = true;
+        QVERIFY(holds("starred:yes", it) && holds("starred = yes", it) && !holds("starred:no", it));
+        QVERIFY(!holds("yes", it)); // a mark is no word of the run
+    }
+
     void conditionsCompareNumbers() {
         const RunSummary it = run("gpt", 2.5);
         for (const char* filter : {"loss < 3", "loss<3", "loss <= 2.5", "loss>=2.5", "loss = 2.50",
@@ -87,6 +108,8 @@ private Q_SLOTS:
         row("tag:", "tag: lacks");
         row("\"open", "a quote has no end");
         row("loss < low", "low, which is no number");
+        row("starred:maybe", "starred is yes or no, not maybe");
+        row("archived > 1", "archived is yes or no, not 1");
         row("learning_rat < 3", "no setting or metric is called learning_rat");
         row("every > 3", "several settings end in every");
     }
