@@ -7,6 +7,8 @@ target_sources(rm_core PRIVATE
     runs/parts_of_run.cpp
     runs/procedure_context.cpp
     runs/run_filter.cpp
+    runs/run_groups.cpp
+    runs/run_tags.cpp
     runs/run_values.cpp
     runs/same_name.cpp
     runs/standstill.cpp

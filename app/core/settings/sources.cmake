@@ -3,4 +3,5 @@ target_sources(rm_core PRIVATE
     settings/language.cpp
     settings/paths.cpp
     settings/paths.h
+    settings/saved_filters.cpp
     settings/user_name.cpp)
