@@ -29,6 +29,7 @@ void describe(CommandLine& line) {
     addForecast(line);
     addControls(line);
     addRequested(line);
+    addRuns(line);
     addLists(line);
     addComparing(line);
     addCheckpoints(line);

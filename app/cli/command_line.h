@@ -92,5 +92,6 @@ inline constexpr const char* kCheckpointHelp =
 inline constexpr const char* kCheckpointOrNewestHelp =
     "A step or the name of a folder, of `checkpoints RUN`; default: the newest";
 inline constexpr const char* kRunHelp = "Id, start of an id, or name of a run";
+inline constexpr const char* kRunsHelp = "Ids, starts of ids, or names of runs";
 
 } // namespace rm::cli

@@ -12,6 +12,7 @@ void addQueue(CommandLine& line);       ///< queue_commands.cpp
 void addForecast(CommandLine& line);    ///< trial_commands.cpp
 void addControls(CommandLine& line);    ///< control_commands.cpp
 void addRequested(CommandLine& line);   ///< requested_commands.cpp
+void addRuns(CommandLine& line);        ///< runs_command.cpp
 void addLists(CommandLine& line);       ///< list_commands.cpp
 void addComparing(CommandLine& line);   ///< compare_commands.cpp
 void addCheckpoints(CommandLine& line); ///< checkpoint_commands.cpp

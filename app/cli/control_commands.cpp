@@ -19,6 +19,7 @@ namespace rm::cli {
 
 namespace {
 
+constexpr int kSignalled = 128; ///< exit codes above: by a signal, see Interruption
 constexpr int64_t kMostSteps = 1'000'000'000'000; // as the ranks take them
 
 using namespace std::chrono_literals;
@@ -311,6 +312,18 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     return 0;
 }
 
+/// One run after another, also behind one that refuses. The code is that of the first that did.
+int runControls(CommandContext& context, const std::vector<std::string>& runs, CommandKind kind) {
+    int code = 0;
+    for (const std::string& run : runs) {
+        const int done = runControl(context, run, kind, {});
+        code = code != 0 ? code : done;
+        if (done > kSignalled)
+            break;
+    }
+    return code;
+}
+
 int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
     const auto run = context.resolveOne(id, true);
     if (!run)
@@ -330,8 +343,9 @@ int runDeclareLost(CommandContext& context, const std::string& id, const std::st
 /// The arguments of a command of ranks.
 struct ControlOptions {
     std::string run;
-    int64_t steps = 1;   ///< step
-    std::string setting; ///< set: KEY=VALUE
+    std::vector<std::string> runs; ///< of a command that ends attempts, in place of `run`
+    int64_t steps = 1;             ///< step
+    std::string setting;           ///< set: KEY=VALUE
 };
 
 std::vector<std::pair<std::string, std::string>> argumentsOf(CommandKind kind,
@@ -371,6 +385,14 @@ void addDeclareLost(CommandLine& line) {
 void addControls(CommandLine& line) {
     for (const CommandRow& row : commandRows()) {
         auto& o = line.keep<ControlOptions>();
+        if (row.endsAttempt) {
+            auto* command =
+                line.add(row.name, row.help, [&o, kind = row.kind](CommandContext& context) {
+                    return runControls(context, o.runs, kind);
+                });
+            command->add_option("RUN", o.runs, kRunsHelp)->required();
+            continue;
+        }
         auto* command = line.addOfRun(
             row.name, row.help, o.run, [&o, kind = row.kind](CommandContext& context) {
                 return runControl(context, o.run, kind, argumentsOf(kind, o));

@@ -102,6 +102,8 @@ Json toJson(const RunSummary& run) {
         {"notes", run.notes.toStdString()},
         {"queue_place", run.queuePlace > 0 ? Json(run.queuePlace) : Json(nullptr)},
         {"sweep", run.sweep.isEmpty() ? Json(nullptr) : Json(run.sweep.toStdString())},
+        {"starred", run.isStarred},
+        {"archived", run.isArchived},
         {"parent_run", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentRun.toStdString())},
         {"parent_step", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentStep)}};
 }

@@ -33,6 +33,14 @@ nlohmann::ordered_json toJson(const SshOffer& offer);
 /// {"error": {"code": ..., "message": ...}}
 nlohmann::ordered_json toJson(const Error& error);
 
+template <class T>
+nlohmann::ordered_json arrayOf(const std::vector<T>& items) {
+    auto out = nlohmann::ordered_json::array();
+    for (const T& item : items)
+        out.push_back(toJson(item));
+    return out;
+}
+
 /// To standard output. Invalid UTF-8 in what nodes or file names hold is replaced, so that the
 /// answer is always JSON.
 void printJson(const nlohmann::ordered_json& json);

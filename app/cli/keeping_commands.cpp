@@ -8,10 +8,12 @@
 #include "app/cli/terminal.h"
 #include "app/core/findings/text.h"
 #include "app/core/fleet/node_comparison.h"
+#include "app/core/runs/run_tags.h"
 #include "app/core/store/recover.h"
 #include "app/core/store/run_summary.h"
 #include "shared/amounts.h"
 #include "shared/counted.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <iostream>
@@ -272,44 +274,91 @@ int runNote(CommandContext& context, const std::string& id,
     return 0;
 }
 
-int runTag(CommandContext& context, const std::string& id, const std::vector<std::string>& add,
-           const std::vector<std::string>& remove) {
-    const bool isEdit = !add.empty() || !remove.empty();
-    const auto run = isEdit ? context.resolveOne(id) : context.resolve(id);
-    if (!run)
-        return printError(context, run.error());
-    RunSummary now = *run;
-    if (isEdit) {
-        QStringList wanted = run->tags;
-        for (const std::string& tag : remove)
-            wanted.removeAll(QString::fromStdString(tag));
-        for (const std::string& tag : add)
-            if (!wanted.contains(QString::fromStdString(tag)))
-                wanted << QString::fromStdString(tag);
-        const auto tagged = stored(context, TagsRequest{run->id, wanted});
-        if (!tagged)
-            return printError(context, tagged.error());
-        now = *tagged;
+/// What became of a run that a command was for.
+struct Done {
+    Json answer;
+    std::string line; ///< the same for people
+};
+
+/// Does it to each of the runs, also behind one that refuses. The answer in JSON is that of the
+/// run, of several an array. The code is that of the first that refused.
+int doToEach(CommandContext& context, const std::vector<std::string>& runs,
+             const std::function<Result<Done>(const std::string&)>& act) {
+    if (runs.size() == 1) {
+        const auto done = act(runs.front());
+        if (!done)
+            return printError(context, done.error());
+        context.json() ? printJson(done->answer) : void(std::cout << done->line << std::endl);
+        return 0;
+    }
+    int code = 0;
+    Json answers = Json::array();
+    for (const std::string& run : runs) {
+        const auto done = act(run);
+        answers.push_back(done ? done->answer
+                               : Json{{"run", run}, {"error", done.error().message}});
+        if (!done) {
+            std::cerr << "ringmaster: " << oneLine(done.error().message) << std::endl;
+            code = code != 0 ? code : static_cast<int>(exitCodeFor(done.error().code));
+        } else if (!context.json()) {
+            std::cout << done->line << std::endl;
+        }
     }
     if (context.json())
-        printJson({{"run", run->id.toStdString()}, {"tags", toJson(now)["tags"]}});
-    else
-        std::cout << oneLine(now.tags.join(", ").toStdString()) << std::endl;
-    return 0;
+        printJson(answers);
+    return code;
 }
 
-int runDelete(CommandContext& context, const std::string& id) {
-    const auto run = context.caughtUpOne(id);
-    if (!run)
-        return printError(context, run.error());
-    if (const auto deleted = await(context.engine().ask(DeletedRequest{run->id, true})); !deleted)
-        return printError(context, deleted.error());
-    if (context.json())
-        printJson({{"run", run->id.toStdString()}, {"deleted", true}});
-    else
-        std::cout << run->id.toStdString() << " is in the trash for " << kTrashDays
-                  << " days; `ringmaster trash restore` brings it back" << std::endl;
-    return 0;
+struct TagOptions {
+    std::string run;
+    std::vector<std::string> also; ///< further runs
+    std::vector<std::string> added, removed;
+};
+
+Result<Done> tagRun(CommandContext& context, const std::string& id, const TagOptions& options) {
+    const bool isEdit = !options.added.empty() || !options.removed.empty();
+    RM_ASSIGN_OR_RETURN(RunSummary now, isEdit ? context.resolveOne(id) : context.resolve(id));
+    if (isEdit) {
+        const QStringList wanted =
+            withTags(now.tags, toTags(options.added), toTags(options.removed));
+        RM_ASSIGN_OR_RETURN(now, stored(context, TagsRequest{now.id, wanted}));
+    }
+    const std::string tags = oneLine(now.tags.join(", ").toStdString());
+    return Done{{{"run", now.id.toStdString()}, {"tags", toJson(now)["tags"]}},
+                options.also.empty() ? tags : now.id.toStdString() + ": " + tags};
+}
+
+int runTag(CommandContext& context, const TagOptions& options) {
+    std::vector<std::string> runs = options.also;
+    runs.insert(runs.begin(), options.run);
+    return doToEach(context, runs,
+                    [&](const std::string& id) { return tagRun(context, id, options); });
+}
+
+Result<Done> starRun(CommandContext& context, const std::string& id, bool isStarred) {
+    RM_ASSIGN_OR_RETURN(const auto run, context.resolveOne(id));
+    RM_RETURN_IF_ERROR(await(context.engine().ask(StarRequest{run.id, isStarred})));
+    const std::string name = run.id.toStdString();
+    return Done{{{"run", name}, {"starred", isStarred}},
+                name + (isStarred ? " has a star" : " has no star")};
+}
+
+Result<Done> archiveRun(CommandContext& context, const std::string& id, bool isArchived) {
+    RM_ASSIGN_OR_RETURN(const auto run, context.caughtUpOne(id));
+    RM_RETURN_IF_ERROR(await(context.engine().ask(ArchiveRequest{run.id, isArchived})));
+    const std::string name = run.id.toStdString();
+    return Done{{{"run", name}, {"archived", isArchived}},
+                name + (isArchived ? " is in the archive; `ringmaster runs --archived` lists it"
+                                   : " is in the list again")};
+}
+
+Result<Done> deleteRun(CommandContext& context, const std::string& id) {
+    RM_ASSIGN_OR_RETURN(const auto run, context.caughtUpOne(id));
+    RM_RETURN_IF_ERROR(await(context.engine().ask(DeletedRequest{run.id, true})));
+    const std::string name = run.id.toStdString();
+    return Done{{{"run", name}, {"deleted", true}},
+                name + " is in the trash for " + std::to_string(kTrashDays) +
+                    " days; `ringmaster trash restore` brings it back"};
 }
 
 int runTrash(CommandContext& context) {
@@ -556,6 +605,34 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
     return finishUninstall(context, node->name, done);
 }
 
+using DoneTo = Result<Done> (*)(CommandContext&, const std::string&);
+
+void addOfRuns(CommandLine& line, const char* name, const char* description, DoneTo act) {
+    auto& runs = line.keep<std::vector<std::string>>();
+    auto* command = line.add(name, description, [&runs, act](CommandContext& context) {
+        return doToEach(context, runs, [&](const std::string& id) { return act(context, id); });
+    });
+    command->add_option("RUN", runs, kRunsHelp)->required();
+}
+
+void addMarks(CommandLine& line) {
+    addOfRuns(
+        line, "star", "Mark runs that matter",
+        [](CommandContext& context, const std::string& id) { return starRun(context, id, true); });
+    addOfRuns(
+        line, "unstar", "Take that mark away",
+        [](CommandContext& context, const std::string& id) { return starRun(context, id, false); });
+    addOfRuns(line, "archive", "Take runs out of the list, and keep all that they have",
+              [](CommandContext& context, const std::string& id) {
+                  return archiveRun(context, id, true);
+              });
+    addOfRuns(line, "unarchive", "Put archived runs back into the list",
+              [](CommandContext& context, const std::string& id) {
+                  return archiveRun(context, id, false);
+              });
+    addOfRuns(line, "delete", "Move runs to the trash", &deleteRun);
+}
+
 void addTrash(CommandLine& line) {
     auto* trash = line.addGroup("trash", "List the runs that were deleted", &runTrash);
     auto& restored = line.keep<std::string>();
@@ -640,21 +717,16 @@ void addKeeping(CommandLine& line) {
         [&noted](CommandContext& context) { return runNote(context, noted.run, noted.text); });
     note->add_option("TEXT", noted.text, "What the notes are to say; empty: nothing");
 
-    struct Tag {
-        std::string run;
-        std::vector<std::string> added, removed;
-    };
-    auto& tagged = line.keep<Tag>();
-    auto* tag = line.addOfRun("tag", "Print a run's tags, add some or take some away", tagged.run,
-                              [&tagged](CommandContext& context) {
-                                  return runTag(context, tagged.run, tagged.added, tagged.removed);
-                              });
+    auto& tagged = line.keep<TagOptions>();
+    auto* tag =
+        line.addOfRun("tag", "Print a run's tags, add some or take some away", tagged.run,
+                      [&tagged](CommandContext& context) { return runTag(context, tagged); });
     tag->add_option("TAG", tagged.added, "Tags to add");
     tag->add_option("--remove", tagged.removed, "A tag to take away")->allow_extra_args(false);
+    tag->add_option("--also", tagged.also, "Another run with the same change")
+        ->allow_extra_args(false);
 
-    auto& deleted = line.keep<std::string>();
-    line.addOfRun("delete", "Move a run to the trash", deleted,
-                  [&deleted](CommandContext& context) { return runDelete(context, deleted); });
+    addMarks(line);
     addTrash(line);
     addClean(line);
 }

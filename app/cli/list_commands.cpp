@@ -11,7 +11,6 @@
 #include "app/core/launch/recipes.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/requested_words.h"
-#include "app/core/runs/run_values.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
@@ -46,50 +45,6 @@ struct LogOptions {
     std::string contains; ///< empty: all
     std::string output;   ///< empty: standard output
 };
-
-std::string lossText(const std::optional<double>& loss) {
-    return loss ? formatNumber(*loss) : "-";
-}
-
-std::string stateText(const RunSummary& run) {
-    std::string text = runStateName(run);
-    if (run.isPresumed)
-        text += ", not confirmed";
-    for (const LostNode& node : run.lostNodes)
-        text += ", " + node.nodeName + " unreachable";
-    return text;
-}
-
-std::vector<std::string> row(const RunSummary& run) {
-    return {run.id.toStdString(), oneLine(run.name.toStdString()),
-            stateText(run),       stepsText(run),
-            lossText(run.loss),   lossText(run.validationLoss),
-            nodesText(run),       formatAgo(run.createdNs)};
-}
-
-std::string parentText(const RunSummary& run) {
-    if (run.parentRun.isEmpty())
-        return {};
-    const QString& parent = run.parentName.isEmpty() ? run.parentRun : run.parentName;
-    return oneLine(parent.toStdString()) + " at " + std::to_string(run.parentStep);
-}
-
-/// Adds a last column that names the parents, if any run is a branch.
-void addParents(std::vector<std::vector<std::string>>& rows, const std::vector<RunSummary>& runs) {
-    if (std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun))
-        return;
-    rows.front().push_back("BRANCH OF");
-    for (size_t i = 0; i < runs.size(); ++i)
-        rows[i + 1].push_back(parentText(runs[i]));
-}
-
-template <class T>
-nlohmann::ordered_json arrayOf(const std::vector<T>& items) {
-    auto out = nlohmann::ordered_json::array();
-    for (const T& item : items)
-        out.push_back(toJson(item));
-    return out;
-}
 
 std::vector<StoredCheckpoint> present(std::vector<StoredCheckpoint> checkpoints) {
     std::erase_if(checkpoints, std::not_fn(isSomewhere));
@@ -178,6 +133,8 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
         std::cout << "  asked       " << oneLine(requestedWords(open)) << ", by "
                   << oneLine(requesterWords(open.by)) << ", " << formatAgo(open.requestedNs) << ": "
                   << oneLine(fateWords(open)) << "\n";
+    if (const std::string marks = marksText(run); !marks.empty())
+        std::cout << "  marks       " << marks << "\n";
     if (!run.tags.isEmpty())
         std::cout << "  tags        " << oneLine(run.tags.join(", ").toStdString()) << "\n";
     if (!run.notes.isEmpty())
@@ -199,89 +156,6 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
             std::cout << ", " << oneLine(rank.exited->message);
         std::cout << "\n";
     }
-}
-
-struct RunsOptions {
-    std::string filter;
-    std::vector<std::string> columns; ///< keys of parseValueKey()
-};
-
-/// The runs that are wanted, and what they have for the columns.
-struct WantedRuns {
-    std::vector<RunSummary> runs;
-    RunValues::Table values;
-    bool areThereAny = false; ///< also such as are not wanted
-};
-
-WantedRuns wantedRuns(StoreReader& reader, const RunFilter& filter,
-                      const std::vector<std::string>& columns) {
-    WantedRuns wanted{reader.runs(), {}, false};
-    wanted.areThereAny = !wanted.runs.empty();
-    RunValues values;
-    wanted.runs = filtered(filter, std::move(wanted.runs), reader, values);
-    wanted.values = values.valuesOf(reader, wanted.runs, columns);
-    return wanted;
-}
-
-Result<RunFilter> readFilter(const RunsOptions& options) {
-    RM_ASSIGN_OR_RETURN(auto filter, parseRunFilter(options.filter));
-    RM_RETURN_IF_ERROR(checkKeys(filter));
-    for (const std::string& column : options.columns)
-        RM_RETURN_IF_ERROR(parseValueKey(column));
-    return filter;
-}
-
-nlohmann::ordered_json jsonOf(const WantedRuns& wanted) {
-    auto runs = arrayOf(wanted.runs);
-    for (size_t at = 0; at < wanted.runs.size(); ++at)
-        if (const auto values = wanted.values.find(wanted.runs[at].id);
-            values != wanted.values.end())
-            runs[at]["values"] = values->second;
-    return runs;
-}
-
-int runRuns(CommandContext& context, const RunsOptions& options) {
-    const auto filter = readFilter(options);
-    if (!filter)
-        return printError(context, filter.error());
-    context.catchUp();
-    const auto reader = context.reader();
-    if (!reader)
-        return printError(context, reader.error());
-    // Not in this thread, which may be serving other terminals.
-    WantedRuns wanted =
-        await(QtConcurrent::run([&] { return wantedRuns(**reader, *filter, options.columns); }));
-    std::vector<RunSummary>& runs = wanted.runs;
-    for (RunSummary& run : runs)
-        context.noteLinks(run);
-    if (context.json()) {
-        printJson(jsonOf(wanted));
-        return 0;
-    }
-    if (runs.empty() && wanted.areThereAny) {
-        std::cout << "No run is so." << std::endl;
-        return 0;
-    }
-    if (runs.empty()) {
-        std::cout << "No runs yet. Try: ringmaster run gpt-tiny --node this-computer:2 --wait"
-                  << std::endl;
-        return 0;
-    }
-    std::vector<std::vector<std::string>> rows = {
-        {"RUN", "NAME", "STATE", "STEP", "LOSS", "VALIDATION", "NODES", "CREATED"}};
-    for (const RunSummary& run : runs)
-        rows.push_back(row(run));
-    for (const std::string& column : options.columns) {
-        rows.front().push_back(oneLine(column));
-        for (size_t at = 0; at < runs.size(); ++at) {
-            const auto& values = wanted.values[runs[at].id];
-            const auto value = values.find(column);
-            rows[at + 1].push_back(value == values.end() ? "-" : oneLine(value->second));
-        }
-    }
-    addParents(rows, runs);
-    std::cout << formatTable(rows) << std::flush;
-    return 0;
 }
 
 int runShow(CommandContext& context, const std::string& id) {
@@ -514,17 +388,6 @@ void addLists(CommandLine& line) {
     line.needNoEngine(*recipeCommand);
     recipeCommand->add_option("RECIPE", recipe,
                               "The one to print, as the beginning of a spec of your own");
-
-    auto& listed = line.keep<RunsOptions>();
-    auto* runs = line.add("runs", "List the runs, newest first",
-                          [&listed](CommandContext& context) { return runRuns(context, listed); });
-    line.mayOnlyRead(*runs);
-    runs->add_option("--filter", listed.filter,
-                     "Words and conditions: \"baseline loss<3 lr>=1e-3 tag:wmt state:failed\"");
-    runs->add_option("--columns", listed.columns,
-                     "Settings and metrics as further columns: lr,best:validation/loss")
-        ->delimiter(',')
-        ->allow_extra_args(false);
 
     auto& shown = line.keep<std::string>();
     line.mayOnlyRead(

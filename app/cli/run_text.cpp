@@ -11,6 +11,33 @@
 
 namespace rm::cli {
 
+std::string lossText(const std::optional<double>& loss) {
+    return loss ? formatNumber(*loss) : "-";
+}
+
+std::string stateText(const RunSummary& run) {
+    std::string text = runStateName(run);
+    if (run.isPresumed)
+        text += ", not confirmed";
+    for (const LostNode& node : run.lostNodes)
+        text += ", " + node.nodeName + " unreachable";
+    return text;
+}
+
+std::string parentText(const RunSummary& run) {
+    if (run.parentRun.isEmpty())
+        return {};
+    const QString& parent = run.parentName.isEmpty() ? run.parentRun : run.parentName;
+    return oneLine(parent.toStdString()) + " at " + std::to_string(run.parentStep);
+}
+
+std::string marksText(const RunSummary& run) {
+    return run.isStarred && run.isArchived ? "starred, archived"
+           : run.isStarred                 ? "starred"
+           : run.isArchived                ? "archived"
+                                           : "";
+}
+
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics) {
     std::string text;

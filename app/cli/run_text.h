@@ -24,6 +24,14 @@ std::string sentText(const Progress& progress, double seconds);
 /// now: "It trains on its nodes now".
 std::string startedText(const RunSummary& run, const LiveState& live);
 
+std::string lossText(const std::optional<double>& loss); ///< "-": there is none
+/// "running, node-b unreachable"
+std::string stateText(const RunSummary& run);
+/// "gpt-tiny at 401"; empty: the run is no branch.
+std::string parentText(const RunSummary& run);
+/// "starred, archived"; empty: neither.
+std::string marksText(const RunSummary& run);
+
 /// "  bleu 27.4  chrf 55.1": the last of each of these metrics of a run.
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics);

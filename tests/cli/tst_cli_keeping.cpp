@@ -38,6 +38,11 @@ private Q_SLOTS:
     void aRunThatTrainsIsNeitherDeletedNorCleaned();
     void aRenamedRunIsCalledSoEverywhere();
     void tagsAndNotesAreEdited();
+    void severalAreTaggedAtOnce();
+    void starredRunsAreFound();
+    void archivedRunsAreListedWhereTheyAreAskedFor();
+    void runsAreGroupedWithTheirFigures();
+    void filtersAreKeptUnderNames();
     void aNameThatIsTakenIsRefused();
     void aCopyIsVerifiedWhereItLies();
     void checkpointsAreVerifiedByteByByte();
@@ -74,7 +79,7 @@ QStringList TestCliKeeping::namesIn(const QStringList& words) const {
 void TestCliKeeping::aRunThatTrainsIsNeitherDeletedNorCleaned() {
     const Answer started = m_own.run(longRunWords("busy", 500000, "this-computer:1"));
     QVERIFY2(started.exitCode == 0, started.whole());
-    for (const char* command : {"delete", "clean"}) {
+    for (const char* command : {"delete", "clean", "archive"}) {
         const Answer refused = m_own.run({command, "busy", "--json"});
         QVERIFY2(refused.exitCode == codeOf(ExitCode::kUsage), refused.whole());
         QVERIFY2(refused.err.contains("it is running; stop or pause it first"), refused.whole());
@@ -127,6 +132,78 @@ void TestCliKeeping::tagsAndNotesAreEdited() {
                  .object()["tags"]
                  .toArray(),
              QJsonArray());
+}
+
+void TestCliKeeping::severalAreTaggedAtOnce() {
+    const Answer tagged = m_own.run({"tag", "kept", "both", "--also", "other"});
+    QVERIFY2(tagged.exitCode == 0 && tagged.out.count(": both\n") == 2, tagged.whole());
+    const Answer taken =
+        m_own.run({"tag", "kept", "--remove", "both", "--also", "other", "--json"});
+    QCOMPARE(taken.json().array().size(), 2);
+    QCOMPARE(taken.json().array().at(1)["tags"].toArray(), QJsonArray());
+}
+
+void TestCliKeeping::starredRunsAreFound() {
+    const Answer starred = m_own.run({"star", "kept", "other"});
+    QVERIFY2(starred.exitCode == 0 && starred.out.count(" has a star\n") == 2, starred.whole());
+    QCOMPARE(namesIn({"runs", "--filter", "starred:yes"}).size(), 2);
+    const Answer taken = m_own.run({"unstar", "other", "--json"});
+    QCOMPARE(taken.json().object()["starred"], QJsonValue(false));
+    QCOMPARE(namesIn({"runs", "--filter", "starred:yes"}), QStringList("kept"));
+    QVERIFY(m_own.run({"show", "kept"}).out.contains("marks       starred\n"));
+    QVERIFY(m_own.run({"runs"}).out.contains("MARKS"));
+    QVERIFY(m_own.run({"show", "kept", "--json"}).json().object()["starred"].toBool());
+    QCOMPARE(m_own.run({"unstar", "kept"}).exitCode, 0);
+}
+
+void TestCliKeeping::archivedRunsAreListedWhereTheyAreAskedFor() {
+    // One that is not known does not keep the others from it.
+    const Answer archived = m_own.run({"archive", "nope", "other", "--json"});
+    QVERIFY2(archived.exitCode == codeOf(ExitCode::kNotFound), archived.whole());
+    QVERIFY(archived.json().array().at(0)["error"].toString().contains("nope"));
+    QVERIFY(archived.json().array().at(1)["archived"].toBool());
+    QCOMPARE(namesIn({"runs"}), QStringList("kept"));
+    QCOMPARE(namesIn({"runs", "--archived"}), QStringList("other"));
+    QCOMPARE(namesIn({"runs", "--filter", "archived:yes kept"}), QStringList());
+    QVERIFY(m_own.run({"show", "other", "--json"}).json().object()["archived"].toBool());
+    const Answer back = m_own.run({"unarchive", "other"});
+    QVERIFY2(back.exitCode == 0 && back.out.contains("is in the list again"), back.whole());
+    QCOMPARE(namesIn({"runs"}), QStringList({"other", "kept"}));
+}
+
+void TestCliKeeping::runsAreGroupedWithTheirFigures() {
+    const Answer table = m_own.run({"runs", "--group", "state", "--columns", "lr"});
+    QVERIFY2(table.exitCode == 0 && table.out.startsWith("state") &&
+                 table.out.contains("finished  2 "),
+             table.whole());
+    const QJsonObject json =
+        m_own.run({"runs", "--group", "train.steps", "--json"}).json().object();
+    QCOMPARE(json["group"], QJsonValue("train.steps"));
+    const QJsonObject group = json["groups"].toArray().at(0).toObject();
+    QCOMPARE(group["value"], QJsonValue("4"));
+    QCOMPARE(group["runs"].toArray().size(), 2);
+    QCOMPARE(group["figures"]["step"]["mean"], QJsonValue(4));
+    QCOMPARE(group["figures"]["step"]["spread"], QJsonValue(0));
+    QCOMPARE(group["figures"]["loss"]["count"], QJsonValue(2));
+    const Answer refused = m_own.run({"runs", "--group", "learning_rat"});
+    QVERIFY2(refused.exitCode == codeOf(ExitCode::kNotFound), refused.whole());
+}
+
+void TestCliKeeping::filtersAreKeptUnderNames() {
+    QVERIFY(m_own.run({"runs", "--filters"}).out.startsWith("No filter is kept."));
+    QCOMPARE(namesIn({"runs", "--filter", "kept step >= 4", "--save-filter", "my own"}),
+             QStringList("kept"));
+    QCOMPARE(namesIn({"runs", "--filter", "@my own"}), QStringList("kept"));
+    const QJsonArray kept = m_own.run({"runs", "--filters", "--json"}).json().array();
+    QCOMPARE(kept, QJsonArray({QJsonObject{{"name", "my own"}, {"filter", "kept step >= 4"}}}));
+    QCOMPARE(m_own.run({"runs", "--remove-filter", "my own"}).exitCode, 0);
+    for (const QStringList& words :
+         {QStringList{"--filter", "@my own"}, {"--remove-filter", "my own"}})
+        QCOMPARE(m_own.run(QStringList{"runs"} + words).exitCode, codeOf(ExitCode::kNotFound));
+    // What is no filter is not kept.
+    QCOMPARE(m_own.run({"runs", "--filter", "loss <", "--save-filter", "bad"}).exitCode,
+             codeOf(ExitCode::kUsage));
+    QVERIFY(m_own.run({"runs", "--filters", "--json"}).json().array().isEmpty());
 }
 
 void TestCliKeeping::aNameThatIsTakenIsRefused() {
