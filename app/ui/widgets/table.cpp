@@ -18,6 +18,7 @@ constexpr int kLeastLeft = 110; ///< for the column that takes what is left, if 
 constexpr double kNarrowest = 0.6;
 constexpr double kComfortable = 0.8;
 constexpr int kLeastRows = 3;
+constexpr int kRowsMeasured = 64; ///< for fitToContents(), besides those in sight
 constexpr int kFigure = 80; ///< so narrow a column has a figure, which is of no use when it is cut
 } // namespace
 
@@ -41,8 +42,9 @@ Table::Table(const char* objectName, const QString& accessibleName, QWidget* par
     horizontalHeader()->setDefaultAlignment(Qt::AlignVCenter | Qt::AlignLeft);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsMovable(true);
+    horizontalHeader()->setResizeContentsPrecision(kRowsMeasured);
     connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
-        if (!(index.flags() & Qt::ItemIsEditable))
+        if (!(index.flags() & Qt::ItemIsEditable) && !index.data(kHeaderRole).isValid())
             Q_EMIT opened(index.row());
     });
     connect(horizontalHeader(), &QHeaderView::sectionResized, this, &Table::onSectionResized);
@@ -54,6 +56,25 @@ void Table::setColumnWidths(const std::vector<int>& widths) {
         if (widths[column] == 0)
             horizontalHeader()->setSectionResizeMode(static_cast<int>(column),
                                                      QHeaderView::Stretch);
+    fitColumns();
+}
+
+void Table::fitToContents(const std::map<int, int>& most) {
+    bool areWider = false;
+    for (const auto& [column, limit] : most) {
+        int& width = m_widths[static_cast<size_t>(column)];
+        const int hint =
+            std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
+        const int wanted = isColumnHidden(column) ? 0 : std::min(limit, hint);
+        areWider = areWider || wanted > width;
+        width = std::max(width, wanted);
+    }
+    if (areWider)
+        fitColumns();
+}
+
+void Table::setDrawnWidths(const std::map<int, int>& widths) {
+    m_drawn = widths;
     fitColumns();
 }
 
@@ -105,10 +126,13 @@ QSize Table::minimumSizeHint() const {
 }
 
 bool Table::isKept(int column) const {
-    return m_widths[static_cast<size_t>(column)] <= kFigure || m_kept.contains(column);
+    return m_widths[static_cast<size_t>(column)] <= kFigure || m_kept.contains(column) ||
+           m_drawn.contains(column);
 }
 
 int Table::wantedWidth(int column) const {
+    if (const auto drawn = m_drawn.find(column); drawn != m_drawn.end())
+        return drawn->second;
     const int width = m_widths[static_cast<size_t>(column)];
     return m_kept.contains(column) ? std::max(width, horizontalHeader()->sectionSizeHint(column))
                                    : width;
@@ -144,8 +168,7 @@ QStringList Table::leftOutTitles() const {
 void Table::fitColumns() {
     const QScopedValueRollback fitting(m_isFitting, true);
     leaveOut();
-    if (!m_isDrawn)
-        resizeColumns();
+    resizeColumns();
     Q_EMIT columnsFitted();
 }
 
@@ -164,8 +187,10 @@ void Table::onSectionResized(int section, int before, int now) {
         m_isFitting || horizontalHeader()->sectionResizeMode(section) == QHeaderView::Stretch;
     if (isOurs)
         return;
-    if (before != 0 && now != 0)
-        m_isDrawn = true;
+    if (before == 0 || now == 0)
+        return;
+    m_drawn[section] = now;
+    Q_EMIT columnDrawn();
 }
 
 void Table::resizeEvent(QResizeEvent* event) {

@@ -3,6 +3,7 @@
 
 #include <QTableView>
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -15,9 +16,15 @@ class Table : public QTableView {
 public:
     Table(const char* objectName, const QString& accessibleName, QWidget* parent = nullptr);
 
-    /// Column widths in pixels; 0 takes what is left. If they do not fit, all but
-    /// those of up to 80 shrink, down to three fifths, unless a person has resized a column.
+    /// Column widths in pixels; 0 takes what is left. If they do not fit, all but those of up to 80
+    /// shrink, down to three fifths. A column that a person has resized keeps that width.
     void setColumnWidths(const std::vector<int>& widths);
+    /// Widens columns of setColumnWidths() so that nothing in sight is cut, to at most so many
+    /// pixels each; they stay so when that is gone. `most` is by column.
+    void fitToContents(const std::map<int, int>& most);
+    /// The widths that a person has given to columns, by column.
+    const std::map<int, int>& drawnWidths() const { return m_drawn; }
+    void setDrawnWidths(const std::map<int, int>& widths);
     /// What becomes of a table that is too narrow. `leftOut`: columns that are hidden, the first
     /// one first, while the others have not four fifths of their widths. `kept`: columns that do
     /// not shrink, as those of up to 80 pixels, and are at least as wide as their titles.
@@ -39,9 +46,10 @@ public:
     QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
-    void opened(int row);
+    void opened(int row); ///< not the header of rows (kHeaderRole) by a double click
     void rowChosen(int row);
     void columnsFitted();        ///< leftOutTitles() may be others
+    void columnDrawn();          ///< a person has changed drawnWidths()
     void editRequested(int row); ///< F2, in a cell that cannot be edited itself
 
 protected:
@@ -68,7 +76,7 @@ private:
     int m_leastLeft;
     int m_rowsInSight = 0; ///< 0: its height is its layout's concern alone
     bool m_isFitting = false;
-    bool m_isDrawn = false; ///< by a person
+    std::map<int, int> m_drawn; ///< widths by a person
 };
 
 } // namespace rm
