@@ -471,7 +471,7 @@ QString MainWindow::topicOfPage() const {
         return m_run->manualTopic();
     if (page == m_compare)
         return "compare";
-    return page == m_welcome ? "first-run" : "watch";
+    return page == m_welcome ? "first-run" : "runs";
 }
 
 void MainWindow::showManual(const QString& topic) {

@@ -79,7 +79,7 @@ void TestManual::eachPageOpensItsTopic() {
     QVERIFY(manual);
     const std::vector<std::pair<std::function<void()>, QString>> pages = {
         {[&] { window.showWelcome(); }, "first-run"},
-        {[&] { window.showRuns(); }, "watch"},
+        {[&] { window.showRuns(); }, "runs"},
         {[&] { window.showNewRun(); }, "launch"},
         {[&] { window.showNodes(); }, "nodes"},
         {[&] {

@@ -275,8 +275,9 @@ void TestRunsPage::theMenuOffersWhatTheRunAllows() {
             if (action->isEnabled() && !action->isSeparator())
                 offered << action->text().section('\t', 0, 0);
         QCOMPARE(offered, run == kFinishedRun
-                              ? QStringList({"Open", "Rename", "Clean nodes", "Delete"})
-                              : QStringList({"Open", "Rename"}));
+                              ? QStringList({"Open", "Star", "Tags", "Rename", "Archive",
+                                             "Clean nodes", "Delete"})
+                              : QStringList({"Open", "Star", "Tags", "Rename", "Stop"}));
         find<QMenu>("runMenu")->close();
         QTRY_VERIFY(!find<QMenu>("runMenu"));
     }

@@ -41,6 +41,7 @@
 #include <QScopeGuard>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTranslator>
@@ -101,6 +102,7 @@ private Q_SLOTS:
     void welcomeWithRuns();
     void runs();
     void compare();
+    void runsGrouped();
     void runsEmpty();
     void runsUnread();
     void runCharts();
@@ -274,6 +276,29 @@ void TestScreenshots::compare() {
     waitForChart("compared.train/loss");
     waitForRows("comparedSettings");
     shoot(demo().window(), "compare");
+}
+
+/// As a person has arranged them: stars, columns of their own, groups of which one is folded away.
+void TestScreenshots::runsGrouped() {
+    dropDemo();
+    WindowFixture own(WindowFixture::Content::kDemo, WindowFixture::Access::kWrite);
+    const auto starred = own.engine().ask(StarRequest{kPicturesRun, true});
+    const auto archived = own.engine().ask(ArchiveRequest{kFailedRun, true});
+    const auto named = own.engine().ask(
+        RenameRequest{kFinishedRun, "gpt-tiny with a name that says all there is to say of it"});
+    QTRY_VERIFY(starred.isFinished() && archived.isFinished() && named.isFinished());
+    QSettings settings(own.paths().settings(), QSettings::IniFormat);
+    settings.setValue("runs/group", "state");
+    settings.setValue("runs/folded", QStringList("paused"));
+    settings.setValue("runs/columns", QStringList({"optimizer.lr", "best:validation/loss"}));
+    settings.sync();
+    MainWindow window(own.engine(), own.fleet(), own.paths());
+    window.showRuns();
+    const auto* rows = window.findChild<QAbstractItemView*>("runsTable")->model();
+    QTRY_COMPARE(rows->rowCount(), 4 + 4); // headers and runs
+    QTRY_VERIFY(
+        rows->match(rows->index(0, rows->columnCount() - 2), Qt::DisplayRole, "0.001").size() > 0);
+    shoot(window, "runs-grouped");
 }
 
 void TestScreenshots::runsEmpty() {

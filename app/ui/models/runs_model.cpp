@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/models/runs_model.h"
 
+#include "app/core/runs/run_tags.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "shared/io/clock.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace rm {
 
@@ -31,6 +34,44 @@ bool isNumeric(int column) {
            column == RunsModel::kRanks;
 }
 
+QString nodeTitles(const QString& names) {
+    QStringList titles;
+    for (const QString& name : names.split(", "))
+        titles << nodeTitle(name.toStdString());
+    return titles.join(", ");
+}
+
+/// What a group has in common: "lr = 0.001", "Failed", "No tags".
+QString commonWords(const QString& key, const QString& value) {
+    if (key == "tag")
+        return value.isEmpty() ? RunsModel::tr("No tags") : value;
+    if (key == "branch")
+        return value.isEmpty() ? RunsModel::tr("No branches")
+                               : RunsModel::tr("Branches of %1").arg(value);
+    if (key == "node")
+        return value.isEmpty() ? RunsModel::tr("No nodes") : nodeTitles(value);
+    if (key == "state")
+        return capitalized(value.toStdString());
+    const QString name = key.section('.', -1);
+    return value.isEmpty() ? RunsModel::tr("No %1").arg(name)
+                           : RunsModel::tr("%1 = %2").arg(name, value);
+}
+
+QString figureText(const std::string& column, double value) {
+    return column == "step" ? formatCount(std::llround(value)) : formatFigure(value);
+}
+
+/// What the cell of a header row is of.
+QString figureWords(const std::string& column, const Aggregate& figure) {
+    if (figure.least == figure.most)
+        return counted(figure.count, RunsModel::tr("Of 1 run"),
+                       RunsModel::tr("The same in %1 runs"));
+    return RunsModel::tr("Mean of %1 runs: %2 ± %3 (standard deviation), from %4 to %5")
+        .arg(figure.count)
+        .arg(figureText(column, figure.mean), formatFigure(figure.spread),
+             figureText(column, figure.least), figureText(column, figure.most));
+}
+
 } // namespace
 
 void RunsModel::setRuns(const std::vector<RunSummary>& runs) {
@@ -38,26 +79,70 @@ void RunsModel::setRuns(const std::vector<RunSummary>& runs) {
     if (!sameRows) {
         beginResetModel();
         m_runs = runs;
+        m_groups.clear();
+        m_groupOfRun.clear();
         endResetModel();
         return;
     }
     const std::vector<RunSummary> before = std::exchange(m_runs, runs);
     if (m_runs.empty())
         return;
-    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kCreated));
+    Q_EMIT dataChanged(index(0, 0), index(runCount() - 1, kCreated));
     // dataChanged() for a cell that is being edited would discard what was typed.
-    for (int row = 0; row < rowCount(); ++row)
-        for (const int column : {kTags, kNotes})
+    for (int row = 0; row < runCount(); ++row)
+        for (const int column : {kTags, kNotes, kStar})
             if (text(before[static_cast<size_t>(row)], column) != text(*at(row), column))
                 Q_EMIT dataChanged(index(row, column), index(row, column));
 }
 
+void RunsModel::setGroups(std::vector<RunGroup> groups, const std::string& key) {
+    if (groups == m_groups && key == m_groupKey)
+        return;
+    const int before = rowCount(), now = runCount() + static_cast<int>(groups.size());
+    if (now > before)
+        beginInsertRows({}, before, now - 1);
+    else if (now < before)
+        beginRemoveRows({}, now, before - 1);
+    m_groups = std::move(groups);
+    m_groupKey = key;
+    m_groupOfRun.assign(m_runs.size(), std::nullopt);
+    for (size_t group = 0; group < m_groups.size(); ++group)
+        for (const size_t run : m_groups[group].runs)
+            m_groupOfRun[run] = group;
+    if (now > before)
+        endInsertRows();
+    else if (now < before)
+        endRemoveRows();
+    if (!m_groups.empty())
+        Q_EMIT dataChanged(index(runCount(), 0), index(now - 1, columnCount() - 1));
+}
+
+bool RunsModel::isHeader(int row) const {
+    return row >= runCount() && row < rowCount();
+}
+
+std::optional<size_t> RunsModel::groupOf(int row) const {
+    if (isHeader(row))
+        return static_cast<size_t>(row - runCount());
+    const auto run = static_cast<size_t>(row);
+    return run < m_groupOfRun.size() ? m_groupOfRun[run] : std::nullopt;
+}
+
+std::string RunsModel::columnId(int column) const {
+    if (const std::string* key = keyOf(column))
+        return *key;
+    constexpr const char* kIds[] = {"name",  "state",  "step",    "loss", "best",  "ranks",
+                                    "nodes", "branch", "created", "tags", "notes", "star"};
+    static_assert(std::size(kIds) == kColumnCount);
+    return kIds[column];
+}
+
 const RunSummary* RunsModel::at(int row) const {
-    return row >= 0 && row < rowCount() ? &m_runs[static_cast<size_t>(row)] : nullptr;
+    return row >= 0 && row < runCount() ? &m_runs[static_cast<size_t>(row)] : nullptr;
 }
 
 int RunsModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_runs.size());
+    return parent.isValid() ? 0 : runCount() + static_cast<int>(m_groups.size());
 }
 
 int RunsModel::columnCount(const QModelIndex& parent) const {
@@ -82,7 +167,7 @@ void RunsModel::setValues(RunValues::Table values) {
             if (valueOf(run, key).typeId() == QMetaType::QString)
                 m_textKeys.insert(key);
     if (!m_keys.empty() && !m_runs.empty())
-        Q_EMIT dataChanged(index(0, kColumnCount), index(rowCount() - 1, columnCount() - 1));
+        Q_EMIT dataChanged(index(0, kColumnCount), index(runCount() - 1, columnCount() - 1));
 }
 
 const std::string* RunsModel::keyOf(int column) const {
@@ -133,6 +218,8 @@ QVariant RunsModel::text(const RunSummary& run, int column) const {
         return run.tags.join(", ");
     case kNotes:
         return run.notes;
+    case kStar:
+        return run.isStarred ? tr("starred") : QString();
     }
     return {};
 }
@@ -155,6 +242,8 @@ QVariant RunsModel::sortKey(const RunSummary& run, int column) const {
         return run.validationLoss.value_or(INFINITY);
     case kCreated:
         return static_cast<qlonglong>(run.createdNs);
+    case kStar:
+        return run.isStarred ? 0 : 1; // they come first
     default:
         return text(run, column);
     }
@@ -167,6 +256,8 @@ QVariant RunsModel::toolTip(const RunSummary& run, int column) const {
         return run.message;
     if (column == kTags || column == kNotes)
         return tr("Double click or F2 to edit");
+    if (column == kStar)
+        return run.isStarred ? tr("Starred; a click takes the star away") : tr("Star this run");
     if (column == kName) // with what a narrow table leaves out
         return tr("%1, id %2; F2 renames it").arg(run.name, run.id) + '\n' + placeWords(run) +
                (run.tags.isEmpty() ? QString() : kSeparator + run.tags.join(", "));
@@ -174,30 +265,66 @@ QVariant RunsModel::toolTip(const RunSummary& run, int column) const {
 }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
-    const RunSummary* run = at(index.row());
-    if (!run)
-        return {};
-    switch (role) {
-    case Qt::DisplayRole:
-    case Qt::EditRole:
-        return text(*run, index.column());
-    case Qt::ToolTipRole:
-        return asPlain(toolTip(*run, index.column()).toString());
-    case Qt::TextAlignmentRole:
+    if (role == Qt::TextAlignmentRole)
         return QVariant(
             Qt::AlignVCenter |
             (isNumeric(index.column()) || keyOf(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
+    if (isHeader(index.row()))
+        return headerRowData(m_groups[*groupOf(index.row())], index.column(), role);
+    const RunSummary* run = at(index.row());
+    return run ? runData(*run, index.column(), role) : QVariant();
+}
+
+QVariant RunsModel::runData(const RunSummary& run, int column, int role) const {
+    switch (role) {
+    case Qt::DisplayRole:
+    case Qt::EditRole:
+        return column == kStar ? QVariant(QString()) : text(run, column);
+    case Qt::AccessibleTextRole:
+        return column == kStar ? text(run, column) : QVariant();
+    case Qt::ToolTipRole:
+        return asPlain(toolTip(run, column).toString());
     case kSortRole:
-        return sortKey(*run, index.column());
+        return sortKey(run, column);
     case kToneRole:
-        return index.column() == kState ? QVariant(static_cast<int>(stateWords(*run).tone))
-                                        : QVariant();
+        return column == kState ? QVariant(static_cast<int>(stateWords(run).tone)) : QVariant();
+    case kStarRole:
+        return column == kStar ? QVariant(run.isStarred) : QVariant();
+    case kElideRole:
+        return column == kName || column == kParent || column == kNodes
+                   ? QVariant(static_cast<int>(Qt::ElideMiddle))
+                   : QVariant();
     case kIdRole:
-        return run->id;
+        return run.id;
     case kHintRole:
-        return index.column() == kTags    ? tr("add tags")
-               : index.column() == kNotes ? tr("add a note")
-                                          : QVariant();
+        return column == kTags ? tr("add tags") : column == kNotes ? tr("add a note") : QVariant();
+    }
+    return {};
+}
+
+QString RunsModel::titleOf(const RunGroup& group) const {
+    return commonWords(QString::fromStdString(m_groupKey), QString::fromStdString(group.value)) +
+           kSeparator +
+           counted(static_cast<int64_t>(group.runs.size()), tr("1 run"), tr("%1 runs"));
+}
+
+QVariant RunsModel::headerRowData(const RunGroup& group, int column, int role) const {
+    const std::string id = columnId(column);
+    const auto figure = group.figures.find(id);
+    const bool hasFigure = figure != group.figures.end();
+    switch (role) {
+    case Qt::DisplayRole:
+        return column == kName ? titleOf(group)
+               : hasFigure     ? figureText(id, figure->second.mean)
+                               : QString();
+    case Qt::ToolTipRole:
+        return asPlain(column == kName ? titleOf(group)
+                       : hasFigure     ? figureWords(id, figure->second)
+                                       : QString());
+    case kElideRole:
+        return static_cast<int>(Qt::ElideMiddle);
+    case kHeaderRole:
+        return true;
     }
     return {};
 }
@@ -214,16 +341,19 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     }
     if (role == Qt::TextAlignmentRole)
         return QVariant(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft));
+    if (section == kStar && (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole))
+        return tr("Starred");
     if (role != Qt::DisplayRole)
         return {};
     const QString titles[] = {tr("Name"),    tr("State"), tr("Step"),  tr("Loss"),
                               tr("Best"),    tr("Ranks"), tr("Nodes"), tr("Branch of"),
-                              tr("Created"), tr("Tags"),  tr("Notes")};
+                              tr("Created"), tr("Tags"),  tr("Notes"), QString()};
     return titles[section];
 }
 
 Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
-    const bool editable = index.column() == kTags || index.column() == kNotes;
+    const bool editable =
+        !isHeader(index.row()) && (index.column() == kTags || index.column() == kNotes);
     return QAbstractTableModel::flags(index) | (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
 }
 
@@ -235,11 +365,7 @@ bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int rol
         Q_EMIT notesEdited(run->id, value.toString());
         return true;
     }
-    QStringList tags;
-    for (const QString& tag : value.toString().split(',', Qt::SkipEmptyParts))
-        if (const QString trimmed = tag.trimmed(); !trimmed.isEmpty() && !tags.contains(trimmed))
-            tags << trimmed;
-    Q_EMIT tagsEdited(run->id, tags);
+    Q_EMIT tagsEdited(run->id, tagsIn(value.toString()));
     return true;
 }
 
@@ -247,33 +373,191 @@ RunsFilter::RunsFilter(QObject* parent)
     : QSortFilterProxyModel(parent) {
     setSortRole(kSortRole);
     setSortCaseSensitivity(Qt::CaseInsensitive);
+    connect(this, &QAbstractItemModel::modelReset, this, [this] {
+        m_placeOfGroup.clear(); // the rows are not in groups any more
+        m_shown.clear();
+    });
+}
+
+RunsModel& RunsFilter::model() const {
+    return *qobject_cast<RunsModel*>(sourceModel());
 }
 
 void RunsFilter::setFilter(const RunFilter& filter, RunValues::Table values) {
     m_filter = filter;
     m_values = std::move(values);
     invalidateFilter();
+    regroup();
+}
+
+void RunsFilter::setGroupKey(const std::string& key) {
+    m_groupKey = key;
+    regroup();
+}
+
+namespace {
+
+std::optional<std::string> valueIn(const RunValues::Table& values, const RunSummary& run,
+                                   const std::string& key) {
+    const auto known = values.find(run.id);
+    if (known == values.end())
+        return std::nullopt;
+    const auto value = known->second.find(key);
+    return value == known->second.end() ? std::nullopt : std::optional(value->second);
+}
+
+} // namespace
+
+void RunsFilter::regroup() {
+    std::vector<RunGroup> groups;
+    std::vector<const RunSummary*> wanted;
+    std::vector<size_t> rows;
+    const auto& runs = model().runs();
+    for (size_t row = 0; !m_groupKey.empty() && row < runs.size(); ++row)
+        if (isWanted(static_cast<int>(row))) {
+            wanted.push_back(&runs[row]);
+            rows.push_back(row);
+        }
+    if (!wanted.empty())
+        groups = groupRuns(wanted, m_groupKey, model().keys(),
+                           [this](const RunSummary& run, const std::string& key) {
+                               return valueIn(m_values, run, key);
+                           });
+    for (RunGroup& group : groups)
+        for (size_t& run : group.runs)
+            run = rows[run];
+    model().setGroups(std::move(groups), m_groupKey);
+    orderGroups();
+}
+
+/// By the mean of the column that rows are sorted by, where they have one, else by their values.
+std::vector<size_t> RunsFilter::orderedGroups() const {
+    const auto& groups = model().groups();
+    std::vector<size_t> order(groups.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const std::string id = sortColumn() < 0 ? std::string() : model().columnId(sortColumn());
+    const double none = sortOrder() == Qt::AscendingOrder ? INFINITY : -INFINITY;
+    const auto mean = [&](size_t group) {
+        const auto figure = groups[group].figures.find(id);
+        return figure == groups[group].figures.end() ? none : figure->second.mean;
+    };
+    std::ranges::stable_sort(order, [&](size_t left, size_t right) {
+        return sortOrder() == Qt::AscendingOrder ? mean(left) < mean(right)
+                                                 : mean(left) > mean(right);
+    });
+    return order;
+}
+
+/// Sorts rows anew if they are in other groups than before, or these have another order.
+void RunsFilter::orderGroups() {
+    const std::vector<size_t> order = orderedGroups();
+    std::vector<size_t> places(order.size());
+    for (size_t place = 0; place < order.size(); ++place)
+        places[order[place]] = place;
+    std::vector<std::optional<size_t>> shown;
+    for (int row = 0; !places.empty() && row < model().rowCount(); ++row)
+        shown.push_back(model().groupOf(row));
+    if (places == m_placeOfGroup && shown == m_shown)
+        return;
+    m_placeOfGroup = std::move(places);
+    m_shown = std::move(shown);
+    invalidate();
+}
+
+void RunsFilter::sort(int column, Qt::SortOrder order) {
+    QSortFilterProxyModel::sort(column, order);
+    orderGroups();
+}
+
+void RunsFilter::setFolded(const QSet<QString>& values) {
+    m_folded = values;
+    invalidateFilter();
+}
+
+bool RunsFilter::isFolded(const RunGroup& group) const {
+    return m_folded.contains(QString::fromStdString(group.value));
+}
+
+bool RunsFilter::isHeader(int row) const {
+    return model().isHeader(mapToSource(index(row, 0)).row());
+}
+
+void RunsFilter::toggle(int row) {
+    const QModelIndex header = mapToSource(index(row, 0));
+    if (!model().isHeader(header.row()))
+        return;
+    const RunGroup& group = model().groups()[*model().groupOf(header.row())];
+    const QString value = QString::fromStdString(group.value);
+    if (!m_folded.remove(value))
+        m_folded.insert(value);
+    invalidateFilter();
+    Q_EMIT dataChanged(mapFromSource(header), mapFromSource(header));
+}
+
+void RunsFilter::foldAll(bool isFolded) {
+    m_folded.clear();
+    if (isFolded)
+        for (const RunGroup& group : model().groups())
+            m_folded.insert(QString::fromStdString(group.value));
+    invalidateFilter();
+}
+
+int RunsFilter::runsInSight() const {
+    if (m_groupKey.empty())
+        return rowCount();
+    size_t runs = 0;
+    for (const RunGroup& group : model().groups())
+        runs += group.runs.size();
+    return static_cast<int>(runs);
+}
+
+QVariant RunsFilter::data(const QModelIndex& index, int role) const {
+    if (role != kHeaderRole)
+        return QSortFilterProxyModel::data(index, role);
+    const int row = mapToSource(index).row();
+    return model().isHeader(row) ? QVariant(!isFolded(model().groups()[*model().groupOf(row)]))
+                                 : QVariant();
 }
 
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-    QString haystack = sourceModel()->index(row, 0, parent).data(kIdRole).toString() + '\n';
-    for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
-                             RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
-        haystack += sourceModel()->index(row, column, parent).data().toString() + '\n';
+    if (parent.isValid() || model().isHeader(row))
+        return !parent.isValid();
+    const auto group = model().groupOf(row);
+    return isWanted(row) && !(group && isFolded(model().groups()[*group]));
+}
+
+bool RunsFilter::isWanted(int row) const {
+    QString haystack;
+    if (!m_filter.words.empty()) {
+        haystack = sourceModel()->index(row, 0).data(kIdRole).toString() + '\n';
+        for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
+                                 RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
+            haystack += sourceModel()->index(row, column).data().toString() + '\n';
+    }
     const auto isShown = [&](const std::string& word) {
         return haystack.contains(QString::fromStdString(word), Qt::CaseInsensitive);
     };
-    const RunSummary* run = qobject_cast<RunsModel*>(sourceModel())->at(row);
-    const auto known = m_values.find(run->id);
+    const RunSummary& run = *model().at(row);
     return std::ranges::all_of(m_filter.words, isShown) &&
-           matches({{}, m_filter.conditions}, *run,
-                   [&](const std::string& key) -> std::optional<std::string> {
-                       if (known == m_values.end())
-                           return std::nullopt;
-                       const auto value = known->second.find(key);
-                       return value == known->second.end() ? std::nullopt
-                                                           : std::optional(value->second);
-                   });
+           matches({{}, m_filter.conditions}, run,
+                   [&](const std::string& key) { return valueIn(m_values, run, key); });
+}
+
+/// By groups, each with its header first; sorting turns the order round where it descends.
+bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+    if (m_placeOfGroup.empty())
+        return QSortFilterProxyModel::lessThan(left, right);
+    const auto placeOf = [this](const QModelIndex& index) {
+        const auto group = model().groupOf(index.row());
+        const bool isKnown = group && *group < m_placeOfGroup.size();
+        return std::pair(isKnown ? m_placeOfGroup[*group] : m_placeOfGroup.size(),
+                         !model().isHeader(index.row()));
+    };
+    const auto leftPlace = placeOf(left), rightPlace = placeOf(right);
+    const bool areRuns = leftPlace.second && rightPlace.second;
+    if (leftPlace.first == rightPlace.first && areRuns)
+        return QSortFilterProxyModel::lessThan(left, right);
+    return sortOrder() == Qt::AscendingOrder ? leftPlace < rightPlace : leftPlace > rightPlace;
 }
 
 } // namespace rm

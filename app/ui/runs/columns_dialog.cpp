@@ -58,6 +58,9 @@ void ColumnsDialog::buildUi() {
     QPushButton* differing = addButton(tr("What differs"), "", "tickDiffering");
     differing->setToolTip(tr("Tick the settings that are not alike in the runs in sight"));
     QPushButton* none = addButton(tr("None"), "", "tickNone");
+    QPushButton* reset = addButton(tr("Reset order"), "", "resetColumns");
+    reset->setToolTip(tr("Order and widths of the columns as they were at first"));
+    connect(reset, &QPushButton::clicked, this, &ColumnsDialog::resetRequested);
     addCancel();
     QPushButton* apply = addButton(tr("Show"), "primary", "showColumns");
     connect(m_find, &QLineEdit::textChanged, this, &ColumnsDialog::find);

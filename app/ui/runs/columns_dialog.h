@@ -25,6 +25,7 @@ public:
 
 Q_SIGNALS:
     void chosen(const std::vector<std::string>& keys);
+    void resetRequested(); ///< order and widths as they are at first
 
 private:
     void buildUi();

@@ -3,7 +3,9 @@
 
 #include "app/core/answer.h"
 #include "app/core/engine/engine.h"
+#include "app/core/runs/run_groups.h"
 #include "app/core/settings/paths.h"
+#include "app/core/settings/saved_filters.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
@@ -15,6 +17,9 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/models/runs_model.h"
 #include "app/ui/runs/columns_dialog.h"
+#include "app/ui/runs/filters_button.h"
+#include "app/ui/runs/group_button.h"
+#include "app/ui/runs/runs_actions.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"
@@ -22,11 +27,13 @@
 #include "app/ui/widgets/table.h"
 #include "app/ui/widgets/toast.h"
 
+#include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScopedValueRollback>
 #include <QSet>
-#include <QSettings>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -37,18 +44,22 @@ namespace rm {
 
 namespace {
 
-constexpr int kKeyWidth = 100; ///< of a column that a person has added
-
-QSettings settingsOf(const AppContext& context) {
-    return {context.paths.settings(), QSettings::IniFormat};
-}
+// Widths of columns before anything is in them, and the most that content makes of them.
+constexpr int kLeastOfNotes = 72;
+constexpr int kKeyWidth = 60, kMostOfKey = 160; ///< of a column that a person has added
+const std::vector<int> kWidths{140, 110, 70, 66, 66, 62, 90, 90, 104, 80, 0, 36};
+const std::map<int, int> kMost{
+    {RunsModel::kName, 300},   {RunsModel::kState, 240},   {RunsModel::kStep, 150},
+    {RunsModel::kLoss, 100},   {RunsModel::kBest, 100},    {RunsModel::kNodes, 200},
+    {RunsModel::kParent, 200}, {RunsModel::kCreated, 130}, {RunsModel::kTags, 180}};
 
 QString filterHelp() {
     return RunsPage::tr(
         "Words of the name, id, state, node, tags and notes; name: state: node: tag: note: "
-        "branch: with a part of that; and conditions with < <= > >= = != on loss, best, step, "
-        "ranks, any setting (optimizer.lr, or lr) and the last value of any metric "
-        "(validation/bleu; min: max: best: before it). All must hold.");
+        "branch: with a part of that; starred:yes, archived:yes; and conditions with < <= > >= = "
+        "!= on loss, best, step, ranks, any setting (optimizer.lr, or lr) and the last value of "
+        "any metric (validation/bleu; min: max: best: before it). All must hold. @NAME is a "
+        "filter that was saved.");
 }
 
 } // namespace
@@ -66,16 +77,37 @@ void RunsPage::buildUi() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
+    buildHeader();
+    column->addWidget(m_header);
+    column->addLayout(buildFilter());
+    buildTable();
+    auto* card = new Card;
+    card->body()->setContentsMargins(1, 1, 1, 1);
+    card->body()->addWidget(m_stack);
+    column->addWidget(card, 1);
+    m_leftOut = makeText(QString(), "secondary");
+    m_leftOut->setObjectName("runsLeftOut");
+    m_leftOut->hide();
+    column->addWidget(m_leftOut);
+}
+
+void RunsPage::buildHeader() {
     m_header = new PageHeader(tr("Runs"));
     m_trash = m_header->addAction(tr("Trash"), "quiet", "showTrash");
+    m_archived = m_header->addAction(tr("Archived"), "quiet", "showArchived");
+    m_archived->setCheckable(true);
+    m_archived->setToolTip(tr("Show the archived runs alone"));
     m_columns = m_header->addAction(tr("Columns"), "quiet", "chooseColumns");
     m_columns->setToolTip(tr("Settings and metrics as columns"));
     m_queue = m_header->addAction(tr("Queue"), "quiet", "showQueue");
     m_queue->setToolTip(tr("The runs that wait for free nodes, and their order"));
     m_compare = m_header->addAction(tr("Compare"), "", "compareRuns");
+    m_more = m_header->addAction(tr("More"), "", "moreRuns");
     m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
     m_new = m_header->addAction(tr("New run"), "primary", "newRun");
-    column->addWidget(m_header);
+}
+
+QLayout* RunsPage::buildFilter() {
     m_filter = new QLineEdit;
     m_filter->setObjectName("runsFilter");
     m_filter->setAccessibleName(tr("Filter runs"));
@@ -83,8 +115,17 @@ void RunsPage::buildUi() {
         tr("Filter by words, or by conditions: loss < 3  lr >= 1e-3  tag:baseline   Ctrl+F"));
     m_filter->setToolTip(filterHelp());
     m_filter->setClearButtonEnabled(true);
-    column->addWidget(m_filter);
+    m_filters = new FiltersButton(m_context);
+    m_group = new GroupButton;
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::kCardGap);
+    row->addWidget(m_filter, 1);
+    row->addWidget(m_filters);
+    row->addWidget(m_group);
+    return row;
+}
 
+void RunsPage::buildTable() {
     m_model = new RunsModel(this);
     m_rows = new RunsFilter(this);
     m_rows->setSourceModel(m_model);
@@ -92,9 +133,9 @@ void RunsPage::buildUi() {
     m_table->setModel(m_rows);
     m_table->allowSeveral();
     m_table->setSortingEnabled(true);
-    m_table->setNarrowing(
-        {RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks, RunsModel::kCreated},
-        {RunsModel::kState, RunsModel::kStep, RunsModel::kCreated});
+    m_table->setLeastLeft(kLeastOfNotes);
+    m_table->installEventFilter(this);
+    m_actions = new RunsActions(m_context, m_table);
     m_empty = new EmptyState(tr("No runs yet"),
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),
@@ -108,32 +149,46 @@ void RunsPage::buildUi() {
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_nothingFound);
     m_stack->addWidget(m_unread);
-    auto* card = new Card;
-    card->body()->setContentsMargins(1, 1, 1, 1);
-    card->body()->addWidget(m_stack);
-    column->addWidget(card, 1);
 }
 
 void RunsPage::wire() {
     connect(m_new, &QPushButton::clicked, this, &RunsPage::newRunRequested);
     connect(m_empty, &EmptyState::acted, this, &RunsPage::newRunRequested);
-    connect(m_nothingFound, &EmptyState::acted, m_filter, &QLineEdit::clear);
+    connect(m_nothingFound, &EmptyState::acted, this, [this] {
+        m_archived->setChecked(false);
+        m_filter->clear();
+    });
     connect(m_compare, &QPushButton::clicked, this,
             [this] { Q_EMIT compareRequested(selectedRuns()); });
-    connect(m_delete, &QPushButton::clicked, this, &RunsPage::deleteSelected);
+    connect(m_more, &QPushButton::clicked, this, &RunsPage::showMore);
+    connect(m_delete, &QPushButton::clicked, &m_actions->deletion(), &QAction::trigger);
     connect(m_columns, &QPushButton::clicked, this, &RunsPage::askColumns);
     connect(m_trash, &QPushButton::clicked, this,
             [this] { (new TrashDialog(m_context, window()))->open(); });
     connect(m_queue, &QPushButton::clicked, this,
             [this] { (new QueueDialog(m_context, window()))->open(); });
+    connect(m_archived, &QPushButton::toggled, this, &RunsPage::applyFilter);
+    connect(m_filter, &QLineEdit::textChanged, this, &RunsPage::readFilter);
+    connect(m_filters, &FiltersButton::chosen, m_filter, &QLineEdit::setText);
+    connect(m_group, &GroupButton::chosen, this, &RunsPage::groupBy);
+    connect(m_group, &GroupButton::foldAllRequested, this, [this](bool isFolded) {
+        m_rows->foldAll(isFolded);
+        noteFolded();
+    });
+    connect(&m_puller, &Puller::pull, this, &RunsPage::pullValues);
+    connect(&m_context.runs, &RunsFeed::changed, this, &RunsPage::refresh);
+    wireTable();
+    wireColumns();
+}
+
+void RunsPage::wireTable() {
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::showMenu);
-    connect(m_table, &Table::editRequested, this, &RunsPage::renameSelected);
-    connect(m_filter, &QLineEdit::textChanged, this, &RunsPage::readFilter);
-    connect(&m_puller, &Puller::pull, this, &RunsPage::pullValues);
-    connect(m_table, &Table::opened, this,
-            [this](int row) { Q_EMIT runChosen(m_rows->index(row, 0).data(kIdRole).toString()); });
+    connect(m_table, &Table::editRequested, &m_actions->rename(), &QAction::trigger);
+    connect(m_table, &Table::opened, this, &RunsPage::open);
+    connect(m_table, &QTableView::clicked, this, &RunsPage::click);
     connect(m_table, &Table::rowChosen, this, &RunsPage::offerActions);
+    connect(m_table, &Table::columnsFitted, this, &RunsPage::showLeftOut);
     connect(m_model, &RunsModel::notesEdited, this,
             [this](const QString& run, const QString& notes) {
                 edit(NotesRequest{run, notes});
@@ -142,18 +197,32 @@ void RunsPage::wire() {
             [this](const QString& run, const QStringList& tags) {
                 edit(TagsRequest{run, tags});
             });
-    connect(&m_context.runs, &RunsFeed::changed, this, &RunsPage::refresh);
+}
+
+void RunsPage::wireColumns() {
+    const QHeaderView* header = m_table->horizontalHeader();
+    connect(header, &QHeaderView::sectionMoved, this, &RunsPage::noteArrangement);
+    connect(m_table, &Table::columnDrawn, this, &RunsPage::noteArrangement);
+    connect(header, &QHeaderView::sortIndicatorChanged, this,
+            [this](int column, Qt::SortOrder order) {
+                if (m_isArranging || column < 0)
+                    return;
+                m_layout.sortedBy = QString::fromStdString(m_model->columnId(column));
+                m_layout.isDescending = order == Qt::DescendingOrder;
+                save();
+            });
 }
 
 void RunsPage::restore() {
-    const QStringList keys = settingsOf(m_context).value("runs/columns").toStringList();
-    std::vector<std::string> known;
-    for (const QString& key : keys)
-        if (parseValueKey(key.toStdString()))
-            known.push_back(key.toStdString());
-    showColumns(known);
-    m_table->sortByColumn(RunsModel::kCreated, Qt::DescendingOrder);
+    m_layout = readRunsLayout(m_context.paths);
+    m_rows->setFolded(m_layout.folded);
+    m_rows->setGroupKey(m_layout.group);
+    showColumns(m_layout.keys);
     refresh();
+}
+
+void RunsPage::save() {
+    writeRunsLayout(m_context.paths, m_layout);
 }
 
 void RunsPage::refresh() {
@@ -169,12 +238,23 @@ void RunsPage::refresh() {
         selected, [this](const QString& run) { return m_context.runs.find(run); });
     if (!selected.isEmpty() && areGone && m_rows->rowCount() > 0)
         m_table->selectRow(std::min(place, m_rows->rowCount() - 1)); // they were deleted
+    m_rows->regroup();
+    if (!keysToRead().empty())
+        m_puller.request();
+    showRows();
+}
+
+void RunsPage::showFacts() {
+    const std::vector<RunSummary>& runs = m_context.runs.runs();
     const auto count = [&](bool isHeld) {
         return std::ranges::count_if(runs, [isHeld](const RunSummary& run) {
             return run.state == RunStateKind::kRunning && run.held == isHeld;
         });
     };
-    QString facts = counted(static_cast<int64_t>(runs.size()), tr("1 run"), tr("%1 runs"));
+    const auto all = static_cast<int64_t>(runs.size());
+    const int shown = m_rows->runsInSight();
+    QString facts = shown == all ? counted(all, tr("1 run"), tr("%1 runs"))
+                                 : tr("%1 of %2 runs").arg(shown).arg(all);
     if (const auto running = count(false); running > 0)
         facts += kSeparator + tr("%1 running").arg(running);
     if (const auto held = count(true); held > 0)
@@ -185,34 +265,47 @@ void RunsPage::refresh() {
         facts += kSeparator + tr("%1 queued").arg(waiting);
     m_queue->setVisible(waiting > 0);
     m_header->setFacts(runs.empty() ? QString() : facts);
-    if (!keysToRead().empty())
-        m_puller.request();
-    showRows();
 }
 
 /// A mistake is shown at the field, and the rows stay as they are.
 void RunsPage::readFilter() {
-    auto filter = parseRunFilter(m_filter->text().toStdString());
+    auto filter = filterMeant(m_context.paths, m_filter->text()).and_then([](const QString& text) {
+        return parseRunFilter(text.toStdString());
+    });
     if (filter)
         if (const auto known = checkKeys(*filter); !known)
             filter = tl::unexpected(known.error());
     setStyleProperty(m_filter, "invalid", !filter);
     m_filter->setToolTip(filter ? filterHelp()
                                 : asPlain(QString::fromStdString(filter.error().message)));
+    m_filters->setFilter(m_filter->text(), filter.has_value());
     if (!filter)
         return;
     m_wanted = std::move(*filter);
-    if (keysBesidesSummary(m_wanted).empty())
-        m_rows->setFilter(m_wanted);
+    applyFilter();
+}
+
+RunFilter RunsPage::effectiveFilter() const {
+    RunFilter filter = m_wanted;
+    if (m_archived->isChecked())
+        filter.conditions.push_back({"archived", RunFilter::Operator::kHolds, "yes"});
+    return filter;
+}
+
+void RunsPage::applyFilter() {
+    if (keysToRead().empty())
+        m_rows->setFilter(effectiveFilter());
     else
         m_puller.restart();
     showRows();
 }
 
-/// Those of the filter, and the columns.
+/// Those of the filter, the columns and the groups.
 std::vector<std::string> RunsPage::keysToRead() const {
     std::vector<std::string> keys = keysBesidesSummary(m_wanted);
     keys.insert(keys.end(), m_model->keys().begin(), m_model->keys().end());
+    if (const auto key = m_layout.group.empty() ? std::nullopt : keyToRead(m_layout.group))
+        keys.push_back(*key);
     return keys;
 }
 
@@ -221,7 +314,7 @@ void RunsPage::pullValues() {
                           StoreReader& reader) { return values->valuesOf(reader, runs, keys); };
     m_puller.await(m_context.store.ask(read), this, [this](const RunValues::Table& found) {
         m_model->setValues(found);
-        m_rows->setFilter(m_wanted, found);
+        m_rows->setFilter(effectiveFilter(), found);
         showRows();
     });
 }
@@ -235,45 +328,146 @@ void RunsPage::askColumns() {
     auto* dialog =
         new ColumnsDialog(m_context, std::move(shown), m_values, m_model->keys(), window());
     connect(dialog, &ColumnsDialog::chosen, this, &RunsPage::showColumns);
+    connect(dialog, &ColumnsDialog::resetRequested, this, &RunsPage::resetColumns);
     dialog->open();
 }
 
+/// In a narrow table the least important columns are left out first, of those that were added the
+/// last one first.
 void RunsPage::showColumns(const std::vector<std::string>& keys) {
-    QStringList stored;
-    for (const std::string& key : keys)
-        stored << QString::fromStdString(key);
-    settingsOf(m_context).setValue("runs/columns", stored);
-    m_model->setKeys(keys);
-    std::vector<int> widths{184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0};
-    widths.resize(widths.size() + keys.size(), kKeyWidth);
-    m_table->setColumnWidths(widths);
-    QHeaderView* header = m_table->horizontalHeader();
-    for (int at = 0; at < static_cast<int>(keys.size()); ++at) // before what people write
-        header->moveSection(header->visualIndex(RunsModel::kColumnCount + at),
-                            header->visualIndex(RunsModel::kTags));
+    m_layout.keys = keys;
+    {
+        const QScopedValueRollback arranging(m_isArranging, true);
+        m_model->setKeys(keys);
+        std::vector<int> widths = kWidths;
+        widths.resize(widths.size() + keys.size(), kKeyWidth);
+        m_table->setColumnWidths(widths);
+        std::vector<int> leftOut{RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks,
+                                 RunsModel::kCreated};
+        if (!keys.empty())
+            leftOut.insert(leftOut.end(), {RunsModel::kTags, RunsModel::kBest, RunsModel::kStep});
+        for (int at = static_cast<int>(keys.size()); at-- > 0;)
+            leftOut.push_back(RunsModel::kColumnCount + at);
+        m_table->setNarrowing(leftOut, {RunsModel::kState, RunsModel::kStep, RunsModel::kCreated});
+    }
+    arrangeColumns();
+    save();
+    m_group->show(m_layout.group, keys);
     m_puller.restart();
 }
 
+QStringList RunsPage::columnIds() const {
+    std::vector<int> columns{RunsModel::kStar,   RunsModel::kName,  RunsModel::kState,
+                             RunsModel::kStep,   RunsModel::kLoss,  RunsModel::kBest,
+                             RunsModel::kRanks,  RunsModel::kNodes, RunsModel::kParent,
+                             RunsModel::kCreated};
+    for (int column = RunsModel::kColumnCount; column < m_model->columnCount(); ++column)
+        columns.push_back(column); // before what people write
+    columns.insert(columns.end(), {RunsModel::kTags, RunsModel::kNotes});
+    QStringList ids;
+    for (const int column : columns)
+        ids << QString::fromStdString(m_model->columnId(column));
+    return ids;
+}
+
+/// -1: there is none.
+int RunsPage::columnOf(const QString& id) const {
+    for (int column = 0; column < m_model->columnCount(); ++column)
+        if (m_model->columnId(column) == id.toStdString())
+            return column;
+    return -1;
+}
+
+void RunsPage::arrangeColumns() {
+    const QScopedValueRollback arranging(m_isArranging, true);
+    QHeaderView* header = m_table->horizontalHeader();
+    const QStringList order = orderedColumns(columnIds(), m_layout.order);
+    for (int place = 0; place < static_cast<int>(order.size()); ++place)
+        header->moveSection(header->visualIndex(columnOf(order[place])), place);
+    std::map<int, int> widths;
+    for (const auto& [id, width] : m_layout.widths)
+        if (const int column = columnOf(id); column >= 0)
+            widths[column] = width;
+    m_table->setDrawnWidths(widths);
+    const int sorted = columnOf(m_layout.sortedBy);
+    m_table->sortByColumn(sorted >= 0 ? sorted : static_cast<int>(RunsModel::kCreated),
+                          m_layout.isDescending || sorted < 0 ? Qt::DescendingOrder
+                                                              : Qt::AscendingOrder);
+}
+
+void RunsPage::resetColumns() {
+    m_layout.order.clear();
+    m_layout.widths.clear();
+    arrangeColumns();
+    save();
+}
+
+void RunsPage::noteArrangement() {
+    if (m_isArranging)
+        return;
+    const QHeaderView* header = m_table->horizontalHeader();
+    m_layout.order.clear();
+    for (int place = 0; place < header->count(); ++place)
+        m_layout.order << QString::fromStdString(m_model->columnId(header->logicalIndex(place)));
+    for (const auto& [column, width] : m_table->drawnWidths())
+        m_layout.widths[QString::fromStdString(m_model->columnId(column))] = width;
+    save();
+}
+
+void RunsPage::showLeftOut() {
+    const QStringList titles = m_table->leftOutTitles();
+    m_leftOut->setText(tr("No room for %1: a wider window shows them, or choose fewer columns.")
+                           .arg(titles.join(QStringLiteral(", "))));
+    m_leftOut->setVisible(!titles.isEmpty() && m_stack->currentWidget() == m_table);
+}
+
+void RunsPage::groupBy(const std::string& key) {
+    m_layout.group = key;
+    m_layout.folded.clear();
+    m_rows->setFolded({});
+    m_rows->setGroupKey(key);
+    m_group->show(key, m_model->keys());
+    save();
+    if (keysToRead().empty())
+        showRows();
+    else
+        m_puller.restart();
+}
+
+void RunsPage::noteFolded() {
+    m_layout.folded = m_rows->folded();
+    save();
+    showRows();
+}
+
 void RunsPage::showRows() {
-    if (m_model->rowCount() == 0)
+    const bool areAny = !m_context.runs.runs().empty();
+    if (!areAny)
         m_stack->setCurrentWidget(readFailure() ? m_unread : m_empty);
     else if (m_rows->rowCount() == 0)
         m_stack->setCurrentWidget(m_nothingFound);
     else
         m_stack->setCurrentWidget(m_table);
-    m_filter->setVisible(m_model->rowCount() > 0);
-    m_delete->setVisible(m_model->rowCount() > 0);
-    m_compare->setVisible(m_model->rowCount() > 0);
-    m_columns->setVisible(m_model->rowCount() > 0);
-    offerActions();
+    for (QWidget* control : std::initializer_list<QWidget*>{m_filter, m_filters, m_group, m_delete,
+                                                            m_more, m_compare, m_columns, m_new})
+        control->setVisible(areAny); // the empty page has a button for a new run of its own
     m_trash->setVisible(!m_context.runs.trash().empty());
-    m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
+    m_archived->setVisible(m_archived->isChecked() ||
+                           std::ranges::any_of(m_context.runs.runs(), &RunSummary::isArchived));
+    std::map<int, int> most = kMost;
+    for (int column = RunsModel::kColumnCount; column < m_model->columnCount(); ++column)
+        most[column] = kMostOfKey;
+    m_table->fitToContents(most);
+    showLeftOut();
+    showFacts();
+    offerActions();
 }
 
 QStringList RunsPage::selectedRuns() const {
     QStringList runs;
     for (const int row : m_table->selectedRows())
-        runs << m_rows->index(row, 0).data(kIdRole).toString();
+        if (const QString run = m_rows->index(row, 0).data(kIdRole).toString(); !run.isEmpty())
+            runs << run; // the others are headers of groups
     return runs;
 }
 
@@ -291,120 +485,94 @@ QString RunsPage::selectedRun() const {
     return runs.size() == 1 ? runs.front() : QString();
 }
 
-const RunSummary* RunsPage::selected() const {
-    return m_context.runs.find(selectedRun());
+/// A click on a header folds its group away, one on a star sets or takes it.
+void RunsPage::click(const QModelIndex& cell) {
+    if (m_rows->isHeader(cell.row()))
+        return open(cell.row());
+    if (cell.column() != RunsModel::kStar)
+        return;
+    if (const RunSummary* run = m_context.runs.find(cell.data(kIdRole).toString()))
+        m_actions->setStarred({*run}, !run->isStarred);
 }
 
-/// What can be done with the run under the pointer.
+void RunsPage::open(int row) {
+    if (!m_rows->isHeader(row)) {
+        Q_EMIT runChosen(m_rows->index(row, 0).data(kIdRole).toString());
+        return;
+    }
+    m_rows->toggle(row);
+    noteFolded();
+}
+
+/// Left folds the group of the header away that is chosen, right shows its runs.
+bool RunsPage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != m_table || event->type() != QEvent::KeyPress)
+        return QWidget::eventFilter(watched, event);
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    const QModelIndex header = m_rows->index(m_table->currentIndex().row(), 0);
+    const QVariant isOpen = header.data(kHeaderRole);
+    const bool isArrow = key == Qt::Key_Left || key == Qt::Key_Right;
+    if (!isArrow || !isOpen.isValid())
+        return QWidget::eventFilter(watched, event);
+    if (isOpen.toBool() == (key == Qt::Key_Left))
+        open(header.row());
+    return true;
+}
+
+/// What can be done with what is chosen.
+void RunsPage::fillMenu(QMenu& menu) {
+    menu.setObjectName("runMenu");
+    menu.setAttribute(Qt::WA_DeleteOnClose);
+    menu.setToolTipsVisible(true);
+    menu.addAction(tr("Open"), this, [this] { Q_EMIT runChosen(selectedRun()); })
+        ->setEnabled(selectedRuns().size() == 1);
+    menu.addAction(tr("Compare"), m_compare, &QPushButton::click)
+        ->setEnabled(m_compare->isEnabled());
+    menu.addSeparator();
+    m_actions->addTo(menu);
+}
+
 void RunsPage::showMenu(const QPoint& at) {
     const int row = m_table->rowAt(at.y());
-    if (row < 0)
+    if (row < 0 || m_rows->isHeader(row))
         return;
     if (std::ranges::count(m_table->selectedRows(), row) == 0)
         m_table->selectRow(row);
-    const bool isOne = selectedRuns().size() == 1;
     auto* menu = new QMenu(this);
-    menu->setObjectName("runMenu");
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    menu->addAction(tr("Open"), this, [this] { Q_EMIT runChosen(selectedRun()); })
-        ->setEnabled(isOne);
-    menu->addAction(tr("Compare"), m_compare, &QPushButton::click)
-        ->setEnabled(m_compare->isEnabled());
-    menu->addAction(tr("Rename") + "\tF2", this, &RunsPage::renameSelected)->setEnabled(isOne);
-    QAction* clean = menu->addAction(tr("Clean nodes"), this, &RunsPage::cleanSelected);
-    clean->setEnabled(isOne && m_delete->isEnabled());
-    clean->setToolTip(m_delete->toolTip());
-    menu->addSeparator();
-    menu->setToolTipsVisible(true);
-    QAction* remove = menu->addAction(tr("Delete"), this, &RunsPage::deleteSelected);
-    remove->setEnabled(m_delete->isEnabled());
-    remove->setToolTip(m_delete->toolTip());
+    fillMenu(*menu);
     menu->popup(m_table->viewport()->mapToGlobal(at));
 }
 
+void RunsPage::showMore() {
+    auto* menu = new QMenu(this);
+    fillMenu(*menu);
+    menu->popup(m_more->mapToGlobal(QPoint(0, m_more->height())));
+}
+
 void RunsPage::offerActions() {
-    const QStringList runs = selectedRuns();
-    const QSet<QString> chosen(runs.begin(), runs.end());
-    const RunSummary* live = nullptr;
-    for (const RunSummary& run : m_context.runs.runs())
-        if (!hasEnded(run.state) && chosen.contains(run.id))
-            live = &run;
+    const QStringList ids = selectedRuns();
+    const QSet<QString> wanted(ids.begin(), ids.end());
+    std::vector<RunSummary> chosen;
+    std::ranges::copy_if(m_context.runs.runs(), std::back_inserter(chosen),
+                         [&](const RunSummary& run) { return wanted.contains(run.id); });
+    m_actions->offer(chosen);
     const auto offer = [this](QPushButton* button, bool isUsable, const QString& why) {
         if (!isUsable && button->hasFocus())
             m_table->setFocus(Qt::OtherFocusReason); // or Qt would pass it on to anything
         button->setEnabled(isUsable);
         button->setToolTip(isUsable ? QString() : why);
     };
-    offer(m_delete, !runs.isEmpty() && !live,
-          live ? tr("%1 has not ended: stop or pause it first").arg(live->name)
-               : tr("Choose a run first; several with Ctrl or Shift held"));
-    offer(m_compare, runs.size() > 1, tr("Choose two runs or more, with Ctrl or Shift held"));
-}
-
-void RunsPage::renameSelected() {
-    if (const RunSummary* run = selected())
-        (new RenameDialog(m_context, *run, window()))->open();
-}
-
-void RunsPage::cleanSelected() {
-    if (const RunSummary* run = selected())
-        (new CleanDialog(m_context, *run, window()))->open();
-}
-
-void RunsPage::deleteSelected() {
-    const QStringList runs = selectedRuns();
-    const RunSummary* one = selected();
-    const QString what = one ? tr("%1 deleted").arg(one->name)
-                             : counted(runs.size(), tr("1 run deleted"), tr("%1 runs deleted"));
-    struct Answers {
-        qsizetype count = 0;
-        QStringList deleted;
-        QString problem;
-    };
-    const auto answers = std::make_shared<Answers>();
-    const auto take = [this, runs, what, answers](const QString& run, const Result<void>& answer) {
-        if (answer)
-            answers->deleted << run;
-        else
-            answers->problem = QString::fromStdString(answer.error().message);
-        if (++answers->count < runs.size())
-            return;
-        const bool areAll = answers->deleted.size() == runs.size();
-        if (answers->deleted.isEmpty())
-            report(answers->problem);
-        else
-            offerUndo(answers->deleted, areAll ? what
-                                               : tr("%1 of %2 runs deleted: %3")
-                                                     .arg(answers->deleted.size())
-                                                     .arg(runs.size())
-                                                     .arg(answers->problem));
-    };
-    for (const QString& run : runs)
-        whenAnswered(m_context.engine.ask(DeletedRequest{run, true}), this,
-                     [take, run](const Result<void>& answer) { take(run, answer); });
-}
-
-void RunsPage::offerUndo(const QStringList& runs, const QString& what) {
-    m_context.toast.offer(what, tr("Undo"), [this, runs] {
-        for (const QString& run : runs)
-            whenAnswered(m_context.engine.ask(DeletedRequest{run, false}), this,
-                         [this](const Result<void>& restored) {
-                             if (!restored)
-                                 report(QString::fromStdString(restored.error().message));
-                         });
-    });
+    offer(m_delete, m_actions->deletion().isEnabled(), m_actions->deletion().toolTip());
+    offer(m_more, !chosen.empty(), tr("Choose a run first; several with Ctrl or Shift held"));
+    offer(m_compare, chosen.size() > 1, tr("Choose two runs or more, with Ctrl or Shift held"));
 }
 
 template <class Request>
 void RunsPage::edit(const Request& request) {
     whenAnswered(m_context.engine.ask(request), this, [this](const Result<void>& done) {
         if (!done)
-            report(QString::fromStdString(done.error().message));
+            m_context.toast.say(QString::fromStdString(done.error().message));
     });
-}
-
-void RunsPage::report(const QString& problem) {
-    m_context.toast.say(problem);
 }
 
 bool RunsPage::focusTable() {
