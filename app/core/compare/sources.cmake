@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-target_sources(rm_core PRIVATE compare/comparison.cpp)
+target_sources(rm_core PRIVATE
+    compare/alignment.cpp
+    compare/comparison.cpp
+    compare/step_scale.cpp)

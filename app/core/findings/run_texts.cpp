@@ -199,6 +199,17 @@ public:
         {"run.values", QT_TR_NOOP("{count} values")},
         // Runs beside each other.
         {"run.compare-not-stored", QT_TR_NOOP("compare runs: {run} is not stored here")},
+        {"run.work-unknown", QT_TR_NOOP("{run}: how much its steps take is not known before the "
+                                        "first one")},
+        {"run.counts-no-epochs",
+         QT_TR_NOOP("{run} has no epochs: its spec counts steps (train.epochs is 0)")},
+        {"run.epochs-unknown", QT_TR_NOOP("{run}: how many steps an epoch has is known once its "
+                                          "ranks have read the data")},
+        {"run.no-branch", QT_TR_NOOP("{run} is no branch, and none of the others is one of it")},
+        {"run.never-passes", QT_TR_NOOP("{run} never has {metric} {sign} {value}")},
+        {"run.no-alignment",
+         QT_TR_NOOP("align at {text}: that is no condition on a metric; write it as loss < 3 or "
+                    "validation/bleu >= 20")},
         {"run.filter-no-text",
          QT_TR_NOOP("filter runs: that is no text; type words and conditions")},
         {"run.filter-open-quote", QT_TR_NOOP("filter runs: a quote has no end; add one more \"")},
