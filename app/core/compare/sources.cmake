@@ -2,4 +2,5 @@
 target_sources(rm_core PRIVATE
     compare/alignment.cpp
     compare/comparison.cpp
+    compare/run_table.cpp
     compare/step_scale.cpp)
