@@ -2,5 +2,6 @@
 target_sources(rm_core PRIVATE
     compare/alignment.cpp
     compare/comparison.cpp
+    compare/lineage.cpp
     compare/run_table.cpp
     compare/step_scale.cpp)
