@@ -5,6 +5,9 @@
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/compare/comparison.h"
+#include "app/core/compare/lineage.h"
+#include "app/core/compare/run_table.h"
+#include "shared/return_if_error.h"
 
 #include <QtConcurrent>
 
@@ -16,7 +19,10 @@ namespace {
 
 struct CompareOptions {
     std::vector<std::string> runs;
-    bool all = false; ///< also what is alike
+    bool all = false;              ///< also what is alike
+    std::vector<std::string> keys; ///< of parseValueKey(): a table of these in place of all else
+    std::string filter;
+    bool lineage = false; ///< the runs that hang together, in place of all else
 };
 
 using Row = std::vector<std::string>;
@@ -175,7 +181,175 @@ void print(const Comparison& comparison, bool all) {
     std::cout << std::flush;
 }
 
+/// Those that are named, brought up to date, or all for which the filter holds.
+Result<std::vector<RunSummary>> runsOf(CommandContext& context, const CompareOptions& options) {
+    std::vector<RunSummary> runs;
+    for (const std::string& name : options.runs) {
+        RM_ASSIGN_OR_RETURN(auto run, context.caughtUp(name));
+        runs.push_back(std::move(run));
+    }
+    if (!options.runs.empty())
+        return runs;
+    RM_ASSIGN_OR_RETURN(const RunFilter filter, parseRunFilter(options.filter));
+    RM_RETURN_IF_ERROR(checkKeys(filter));
+    context.catchUp();
+    RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
+    return await(QtConcurrent::run([&] {
+        RunValues values;
+        return filtered(filter, reader->runs(), *reader, values);
+    }));
+}
+
+nlohmann::ordered_json tableJson(const RunTable& table) {
+    auto runs = nlohmann::ordered_json::array();
+    for (size_t run = 0; run < table.runs.size(); ++run) {
+        auto values = nlohmann::ordered_json::object();
+        for (size_t key = 0; key < table.keys.size(); ++key)
+            if (!table.values[run][key].empty())
+                values[table.keys[key]] = table.values[run][key];
+        runs.push_back({{"id", table.runs[run].id.toStdString()},
+                        {"name", table.runs[run].name.toStdString()},
+                        {"values", std::move(values)}});
+    }
+    return {{"keys", table.keys}, {"runs", std::move(runs)}};
+}
+
+/// What scatter plot and parallel coordinates of the window show.
+int printValues(CommandContext& context, const CompareOptions& options) {
+    auto runs = runsOf(context, options);
+    if (!runs)
+        return printError(context, runs.error());
+    const auto reader = context.reader();
+    if (!reader)
+        return printError(context, reader.error());
+    const auto table = await(QtConcurrent::run([&] {
+        RunValues values;
+        return readRunTable(**reader, values, std::move(*runs), options.keys);
+    }));
+    if (!table)
+        return printError(context, table.error());
+    if (context.json()) {
+        printJson(tableJson(*table));
+        return 0;
+    }
+    std::vector<Row> rows{{"RUN", "NAME"}};
+    for (const std::string& key : table->keys)
+        rows.front().push_back(oneLine(key));
+    for (size_t run = 0; run < table->runs.size(); ++run) {
+        Row row{table->runs[run].id.toStdString(), oneLine(table->runs[run].name.toStdString())};
+        for (const std::string& value : table->values[run])
+            row.push_back(value.empty() ? "-" : oneLine(value));
+        rows.push_back(std::move(row));
+    }
+    std::cout << formatTable(rows) << std::flush;
+    return 0;
+}
+
+nlohmann::ordered_json changesJson(const std::vector<SettingChange>& changes) {
+    auto list = nlohmann::ordered_json::array();
+    for (const SettingChange& change : changes) {
+        list.push_back({{"key", change.key}, {"from", change.from}, {"to", change.to}});
+        if (change.afterStep > 0)
+            list.back()["after_step"] = change.afterStep;
+    }
+    return list;
+}
+
+nlohmann::ordered_json lineageJson(const std::vector<LineageRun>& lineage) {
+    auto runs = nlohmann::ordered_json::array();
+    for (const LineageRun& each : lineage) {
+        auto attempts = nlohmann::ordered_json::array();
+        for (const LineageAttempt& attempt : each.attempts) {
+            auto lines = nlohmann::ordered_json::array();
+            for (const StoredLine& line : attempt.lines)
+                lines.push_back(toJson(line));
+            attempts.push_back({{"attempt", attempt.attempt},
+                                {"lines", std::move(lines)},
+                                {"changes", changesJson(attempt.changes)}});
+        }
+        runs.push_back({{"id", each.run.id.toStdString()},
+                        {"name", each.run.name.toStdString()},
+                        {"parent", each.run.parentRun.toStdString()},
+                        {"parent_step", each.run.parentStep},
+                        {"steps", each.run.step},
+                        {"changes", changesJson(each.changes)},
+                        {"attempts", std::move(attempts)}});
+    }
+    return runs;
+}
+
+std::string changesText(const std::vector<SettingChange>& changes) {
+    std::string text;
+    for (const SettingChange& change : changes) {
+        text += (text.empty() ? "" : ", ") + changeWords(change);
+        if (change.afterStep > 0)
+            text += " after step " + std::to_string(change.afterStep);
+    }
+    return text;
+}
+
+/// A line a run under its parent, further in, and one for each of several attempts.
+void printLineage(const std::vector<LineageRun>& lineage) {
+    for (const LineageRun& each : lineage) {
+        const std::string indent(2 * static_cast<size_t>(each.depth), ' ');
+        std::string line = indent + oneLine(each.run.name.toStdString());
+        if (!each.run.parentRun.isEmpty())
+            line += ", from " + std::to_string(each.run.parentStep);
+        line += ", to " + std::to_string(each.run.step);
+        if (const std::string changes = changesText(each.changes); !changes.empty())
+            line += ": " + changes;
+        std::cout << line << '\n';
+        for (const LineageAttempt& attempt : each.attempts)
+            if (each.attempts.size() > 1 || !attempt.changes.empty())
+                std::cout << indent << "    attempt " << attempt.attempt
+                          << (attempt.changes.empty() ? "" : ": ") << changesText(attempt.changes)
+                          << '\n';
+    }
+    std::cout << std::flush;
+}
+
+int showLineage(CommandContext& context, const CompareOptions& options) {
+    const auto runs = runsOf(context, options);
+    if (!runs)
+        return printError(context, runs.error());
+    const auto reader = context.reader();
+    if (!reader)
+        return printError(context, reader.error());
+    std::vector<QString> ids;
+    for (const RunSummary& run : *runs)
+        ids.push_back(run.id);
+    const auto lineage = await(QtConcurrent::run([&] { return readLineage(**reader, ids); }));
+    if (context.json())
+        printJson(lineageJson(lineage));
+    else
+        printLineage(lineage);
+    return 0;
+}
+
+/// What is asked for together.
+Result<void> checkOptions(const CompareOptions& options) {
+    const bool takesAny = options.lineage || !options.keys.empty();
+    if (options.runs.empty() && !takesAny && options.filter.empty())
+        return fail(ErrorCode::kInvalid, "compare: name two runs or more (`ringmaster runs` lists "
+                                         "them), or what to show of all with --keys");
+    if (!options.runs.empty() && !options.filter.empty())
+        return fail(ErrorCode::kInvalid,
+                    "compare: --filter takes the place of RUN; leave one of them out");
+    if (!takesAny && !options.filter.empty())
+        return fail(ErrorCode::kInvalid, "compare: --filter needs --keys or --lineage, such as "
+                                         "--keys lr,best:validation/loss");
+    if (options.lineage && !options.keys.empty())
+        return fail(ErrorCode::kInvalid, "compare: leave out --keys or --lineage");
+    return {};
+}
+
 int runCompare(CommandContext& context, const CompareOptions& options) {
+    if (const auto checked = checkOptions(options); !checked)
+        return printError(context, checked.error());
+    if (options.lineage)
+        return showLineage(context, options);
+    if (!options.keys.empty())
+        return printValues(context, options);
     const auto ids = idsOf(context, options.runs);
     if (!ids)
         return printError(context, ids.error());
@@ -200,12 +374,20 @@ void addComparing(CommandLine& line) {
     auto* compare = line.add("compare", "Show what differs between runs, and which one is better",
                              [&o](CommandContext& context) { return runCompare(context, o); });
     line.mayOnlyRead(*compare);
-    compare
-        ->add_option("RUN", o.runs,
-                     "Ids, starts of ids, or names of two runs or more; or one that is a branch, "
-                     "for it and its parent")
-        ->required();
+    compare->add_option(
+        "RUN", o.runs,
+        "Ids, starts of ids, or names of two runs or more; or one that is a branch, "
+        "for it and its parent; with --keys or --lineage any number, none being all");
     compare->add_flag("--all", o.all, "Also the settings that are alike, and every metric");
+    compare
+        ->add_option("--keys", o.keys,
+                     "A table of these settings and metrics alone, a line a run: "
+                     "lr,best:validation/loss")
+        ->delimiter(',');
+    compare->add_option("--filter", o.filter,
+                        "With --keys or --lineage: the runs for which this holds, as for `runs`");
+    compare->add_flag("--lineage", o.lineage,
+                      "The runs that hang together by branches, and what each changed");
 }
 
 } // namespace rm::cli

@@ -59,6 +59,7 @@ private Q_SLOTS:
     void endingsGoThroughThoughTheDiskHereIsFull_data();
     void endingsGoThroughThoughTheDiskHereIsFull();
     void runsAreCompared();
+    void keysOfRunsAreATable();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
@@ -509,6 +510,29 @@ void TestCliRuns::runsAreCompared() {
     QVERIFY2(alone.exitCode == static_cast<int>(ExitCode::kUsage) &&
                  alone.err.contains("it is no branch, so name another run"),
              alone.whole());
+}
+
+/// What scatter plot, parallel coordinates and lineage of the window show.
+void TestCliRuns::keysOfRunsAreATable() {
+    const Answer table =
+        m_own.run({"compare", "--filter", "train.steps > 0", "--keys", "lr,no-such", "--json"});
+    QVERIFY2(table.exitCode == static_cast<int>(ExitCode::kNotFound), table.whole());
+    const Answer of = m_own.run({"compare", kRun, "another", "--keys", "lr,train/loss", "--json"});
+    QVERIFY2(of.exitCode == 0, of.whole());
+    const QJsonArray runs = of.json()["runs"].toArray();
+    QCOMPARE(runs.size(), 2);
+    QVERIFY(!runs[0]["values"]["lr"].toString().isEmpty());
+    QVERIFY(runs[0]["values"]["train/loss"].toString().toDouble() > 0);
+    const Answer all = m_own.run({"compare", "--filter", "name:another", "--keys", "optimizer.lr"});
+    QVERIFY2(all.exitCode == 0 && all.out.contains("optimizer.lr") && all.out.contains("another"),
+             all.whole());
+    const Answer lineage = m_own.run({"compare", kRun, "--lineage", "--json"});
+    QVERIFY2(lineage.exitCode == 0, lineage.whole());
+    QCOMPARE(lineage.json()[0]["attempts"].toArray().size(), 1);
+    for (const QStringList& wrong : {QStringList{"compare"},
+                                     {"compare", "--filter", "lr > 0"},
+                                     {"compare", kRun, "--filter", "lr > 0", "--keys", "lr"}})
+        QCOMPARE(m_own.run(wrong).exitCode, static_cast<int>(ExitCode::kUsage));
 }
 
 QTEST_GUILESS_MAIN(TestCliRuns)
