@@ -8,6 +8,7 @@
 #include "app/core/store/run_summary.h"
 #include "app/ui/compare/compare_page.h"
 #include "app/ui/data/app_context.h"
+#include "app/ui/data/run_styles.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
@@ -65,8 +66,8 @@ MainWindow::MainWindow(Engine& engine, Fleet& fleet, const Paths& paths)
     , m_runsFeed(new RunsFeed(engine, *m_store, this))
     , m_toast(new Toast(this))
     , m_connector(new NodeConnector(fleet, this))
-    , m_context(
-          new AppContext{engine, fleet, paths, *m_store, *m_runsFeed, *m_connector, *m_toast}) {
+    , m_context(new AppContext{engine, fleet, paths, *m_store, *m_runsFeed, *m_connector, *m_toast,
+                               *new RunStyles(paths.config + "/settings.ini", this)}) {
     buildUi();
     wire();
     restore();

@@ -2,6 +2,7 @@
 #include "app/core/store/run_summary.h"
 #include "app/ui/compare/compare_page.h"
 #include "app/ui/compare/run_key.h"
+#include "app/ui/data/run_styles.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/cell_delegate.h"
@@ -37,6 +38,7 @@ private Q_SLOTS:
     void aDeletedRunLeaves();
     void severalRunsAreDeletedAndComeBack();
     void sixteenAreTheMost();
+    void aRunHasOneColourEverywhere();
     void settingsAndMetricsAreColumns();
     void conditionsFilterTheRuns();
 
@@ -205,9 +207,33 @@ void TestComparePage::sixteenAreTheMost() {
     QCOMPARE(page().runs().size(), static_cast<qsizetype>(ComparePage::kMostRuns));
     QVERIFY(find<QWidget>("toast")->accessibleName().contains("16 of 20"));
     QSet<std::pair<int, int>> styles;
-    for (size_t place = 0; place < ComparePage::kMostRuns; ++place)
-        styles << std::pair(runStyle(place).colour, static_cast<int>(runStyle(place).dash));
+    RunStyles apart(m_demo->paths().config + "/settings.ini");
+    for (const QString& run : page().runs())
+        styles << std::pair(apart.of(run).colour, static_cast<int>(apart.of(run).dash));
     QCOMPARE(styles.size(), static_cast<qsizetype>(ComparePage::kMostRuns));
+}
+
+void TestComparePage::aRunHasOneColourEverywhere() {
+    compare({kFinishedRun, kFailedRun, kPausedRun, kRunningRun});
+    QTRY_COMPARE(loss()->curves().size(), 4u);
+    RunStyles styles(m_demo->paths().config + "/settings.ini");
+    const auto isIn = [](const QVariant& decoration, const RunStyle& style) {
+        return decoration.value<QPixmap>().toImage() == runSwatch(style).toImage();
+    };
+    const auto* rows = find<Table>("runsTable")->model();
+    QSet<std::pair<int, int>> all;
+    for (const QString& run : page().runs()) {
+        const RunStyle style = styles.of(run);
+        const QModelIndex row = rows->index(static_cast<int>(ids().indexOf(run)), 0);
+        QVERIFY2(isIn(row.data(Qt::DecorationRole), style), qPrintable(run));
+        const auto curve =
+            std::ranges::find(loss()->curves(), row.data().toString(), &Curve::brief);
+        QVERIFY(curve != loss()->curves().end());
+        QCOMPARE(curve->colour, style.colour);
+        QCOMPARE(curve->dash, style.dash);
+        all << std::pair(style.colour, static_cast<int>(style.dash));
+    }
+    QCOMPARE(all.size(), 4); // none looks like another one
 }
 
 void TestComparePage::settingsAndMetricsAreColumns() {

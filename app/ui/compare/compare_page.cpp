@@ -205,7 +205,7 @@ QWidget* ComparePage::buildCharts() {
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     m_figures = new Table("comparedFigures", tr("Best and last values"));
-    m_figureModel = new ComparisonTable(tr("Best · last of"), false, this);
+    m_figureModel = new ComparisonTable(tr("Best · last of"), false, m_context.styles, this);
     card->body()->addWidget(asComparison(*m_figures, *m_figureModel, kFiguresInSight));
     for (QWidget* part : std::initializer_list<QWidget*>{m_first, card, m_grid})
         column->addWidget(part);
@@ -230,7 +230,7 @@ QWidget* ComparePage::buildSide() {
     head->addWidget(m_all);
     card->body()->addLayout(head);
     m_differences = new Table("comparedSettings", tr("What differs"));
-    m_differenceModel = new ComparisonTable(tr("Key"), true, this);
+    m_differenceModel = new ComparisonTable(tr("Key"), true, m_context.styles, this);
     card->body()->addWidget(asComparison(*m_differences, *m_differenceModel, kDifferencesInSight),
                             1);
     column->addWidget(card);
@@ -257,10 +257,15 @@ void ComparePage::wire() {
     connect(m_axis, &QComboBox::currentIndexChanged, this, &ComparePage::resetZoom);
     connect(m_log, &QPushButton::toggled, &m_curvePuller, &Puller::request);
     connect(m_all, &QPushButton::toggled, this, &ComparePage::showTables);
-    connect(&Theme::instance(), &Theme::changed, this, [this] {
+    const auto restyle = [this] {
+        for (size_t at = 0; m_comparison && at < m_keys.size(); ++at)
+            m_keys[at]->show(m_comparison->runs[at], m_context.styles.of(m_keys[at]->run()));
         if (m_comparison)
             showLineage(); // the pieces of lines in it have a colour
-    });
+        m_curvePuller.request();
+    };
+    connect(&Theme::instance(), &Theme::changed, this, restyle);
+    connect(&m_context.styles, &RunStyles::changed, this, restyle);
     auto* menu = new QMenu(m_add);
     menu->setObjectName("addComparedMenu");
     connect(m_add, &QPushButton::clicked, this, [this, menu] {
@@ -280,7 +285,7 @@ void ComparePage::wire() {
             setRuns(there); // one was deleted
         for (RunKey* key : m_keys)
             if (const RunSummary* run = m_context.runs.find(key->run()))
-                key->show(*run);
+                key->show(*run, m_context.styles.of(run->id));
     });
 }
 
@@ -306,6 +311,7 @@ void ComparePage::setRuns(const QStringList& runs) {
     }
     m_runs = wanted;
     settingsOf(m_context).setValue("compare/runs", m_runs);
+    m_context.styles.tellApart(m_runs);
     m_zoom.reset();
     if (m_runs.isEmpty()) {
         m_comparison.reset();
@@ -390,9 +396,8 @@ void ComparePage::arrangeKeys() {
             hidden << key->run();
     m_keyGrid->clear();
     m_keys.clear();
-    for (size_t at = 0; at < m_comparison->runs.size(); ++at) {
-        const RunSummary& run = m_comparison->runs[at];
-        auto* key = new RunKey(run, runStyle(at));
+    for (const RunSummary& run : m_comparison->runs) {
+        auto* key = new RunKey(run, m_context.styles.of(run.id));
         key->setDrawn(!hidden.contains(run.id));
         connect(key, &RunKey::toggled, &m_curvePuller, &Puller::request);
         connect(key, &RunKey::opened, this, [this, id = run.id] { Q_EMIT runChosen(id); });
@@ -473,7 +478,7 @@ void ComparePage::showLineage() {
                                  .arg(formatCount(run.parentStep),
                                       run.parentName.isEmpty() ? run.parentRun : run.parentName);
         auto* key = new QLabel;
-        key->setPixmap(runSwatch(runStyle(at)));
+        key->setPixmap(runSwatch(m_context.styles.of(run.id)));
         auto* line = new QWidget;
         auto* row = new QHBoxLayout(line);
         row->setContentsMargins(depth * kIndent, 0, 0, 0);
@@ -503,8 +508,7 @@ void ComparePage::pullCurves() {
         return;
     CurvesQuery query;
     query.metrics = metricsToRead();
-    for (size_t at = 0; at < m_comparison->runs.size(); ++at) {
-        const RunSummary& run = m_comparison->runs[at];
+    for (const RunSummary& run : m_comparison->runs) {
         if (!isDrawn(run.id))
             continue;
         ChartQuery chart = queryOf(run);
@@ -513,7 +517,7 @@ void ComparePage::pullCurves() {
         chart.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
         chart.smoothing = m_smoothing->value() / 100.0;
         chart.abandoned = false;
-        query.runs.push_back({std::move(chart), run.name, runStyle(at)});
+        query.runs.push_back({std::move(chart), run.name, m_context.styles.of(run.id)});
     }
     m_curvePuller.await(m_context.store.ask([query = std::move(query)](StoreReader& reader) {
         return readCurves(reader, query);

@@ -6,15 +6,11 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
 
-#include <QPainter>
-
 #include <algorithm>
 
 namespace rm {
 
 namespace {
-
-constexpr int kSwatchWidth = 14, kSwatchHeight = 10;
 
 QString text(const std::string& utf8) {
     return QString::fromStdString(utf8);
@@ -55,40 +51,32 @@ ComparisonTable::Row secondsRow(const Comparison& comparison) {
 
 } // namespace
 
-RunStyle runStyle(size_t place) {
-    const size_t colours = rm::colours().series.size();
-    return {static_cast<int>(place % colours),
-            (place / colours) % 2 == 0 ? Qt::SolidLine : Qt::DashLine};
-}
-
-QPixmap runSwatch(const RunStyle& style) {
-    QPixmap pixmap(kSwatchWidth, kSwatchHeight);
-    pixmap.fill(Qt::transparent);
-    QPainter painter(&pixmap);
-    painter.setPen(QPen(colours().series[static_cast<size_t>(style.colour)], 3, style.dash));
-    painter.drawLine(0, kSwatchHeight / 2, kSwatchWidth, kSwatchHeight / 2);
-    return pixmap;
-}
-
-ComparisonTable::ComparisonTable(const QString& title, bool marksSame, QObject* parent)
+ComparisonTable::ComparisonTable(const QString& title, bool marksSame, const RunStyles& styles,
+                                 QObject* parent)
     : QAbstractTableModel(parent)
     , m_title(title)
-    , m_marksSame(marksSame) {
-    connect(&Theme::instance(), &Theme::changed, this, [this] {
+    , m_marksSame(marksSame)
+    , m_styles(styles) {
+    const auto redraw = [this] {
         if (columnCount() > 0)
             Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
-    });
+    };
+    connect(&Theme::instance(), &Theme::changed, this, redraw);
+    connect(&styles, &RunStyles::changed, this, redraw);
 }
 
 void ComparisonTable::show(const std::vector<RunSummary>& runs, std::vector<Row> rows) {
-    QStringList names;
-    for (const RunSummary& run : runs)
+    QStringList names, ids;
+    for (const RunSummary& run : runs) {
         names << run.name;
-    if (names == m_runs && rows == m_rows)
+        ids << run.id;
+    }
+    if (names == m_runs && ids == m_ids && rows == m_rows)
         return;
-    const bool isSameShape = names == m_runs && rows.size() == m_rows.size();
+    const bool isSameShape = names == m_runs && ids == m_ids && rows.size() == m_rows.size();
     if (!isSameShape)
         beginResetModel();
+    m_ids = ids;
     m_runs = names;
     m_rows = std::move(rows);
     if (!isSameShape)
@@ -143,8 +131,7 @@ QVariant ComparisonTable::headerData(int section, Qt::Orientation orientation, i
         return name;
     if (role == Qt::ToolTipRole)
         return asPlain(name);
-    return role == Qt::DecorationRole ? runSwatch(runStyle(static_cast<size_t>(section - 1)))
-                                      : QVariant();
+    return role == Qt::DecorationRole ? runSwatch(m_styles.of(m_ids[section - 1])) : QVariant();
 }
 
 std::vector<ComparisonTable::Row> differenceRows(const Comparison& comparison, bool all) {

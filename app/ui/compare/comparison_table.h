@@ -2,23 +2,14 @@
 #pragma once
 
 #include "app/core/compare/comparison.h"
+#include "app/ui/data/run_styles.h"
 
 #include <QAbstractTableModel>
-#include <QPixmap>
 
 #include <optional>
 #include <vector>
 
 namespace rm {
-
-/// Colour and dash of a run among those that are compared: sixteen that can be told apart.
-struct RunStyle {
-    int colour = 0; ///< index of Colours::series
-    Qt::PenStyle dash = Qt::SolidLine;
-};
-RunStyle runStyle(size_t place);
-/// A piece of the run's line.
-QPixmap runSwatch(const RunStyle& style);
 
 /// Rows of what several runs have, a column for each run under its name and colour. A value that is
 /// that of the first run is "=", where this is wanted.
@@ -34,7 +25,8 @@ public:
         bool operator==(const Row&) const = default;
     };
 
-    ComparisonTable(const QString& title, bool marksSame, QObject* parent);
+    /// `styles` outlive it.
+    ComparisonTable(const QString& title, bool marksSame, const RunStyles& styles, QObject* parent);
 
     void show(const std::vector<RunSummary>& runs, std::vector<Row> rows);
 
@@ -46,7 +38,8 @@ public:
 private:
     QString m_title;
     bool m_marksSame;
-    QStringList m_runs; ///< names
+    const RunStyles& m_styles;
+    QStringList m_ids, m_runs; ///< the latter are their names
     std::vector<Row> m_rows;
 };
 

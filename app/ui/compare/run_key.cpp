@@ -48,10 +48,12 @@ RunKey::RunKey(const RunSummary& run, const RunStyle& style, QWidget* parent)
     });
     connect(open, &QPushButton::clicked, this, &RunKey::opened);
     connect(remove, &QPushButton::clicked, this, &RunKey::removed);
-    show(run);
+    show(run, style);
 }
 
-void RunKey::show(const RunSummary& run) {
+void RunKey::show(const RunSummary& run, const RunStyle& style) {
+    if (std::exchange(m_style, style) != style)
+        update();
     const QString& name = run.name;
     m_name->setText(name.size() > kMostName
                         ? name.left(kMostName / 2) + QChar(0x2026) + name.right(kMostName / 2 - 1)

@@ -19,7 +19,7 @@ class RunKey : public QFrame {
 public:
     RunKey(const RunSummary& run, const RunStyle& style, QWidget* parent = nullptr);
 
-    void show(const RunSummary& run);
+    void show(const RunSummary& run, const RunStyle& style);
     using QFrame::show;
     QString run() const { return m_run; }
     bool isDrawn() const;

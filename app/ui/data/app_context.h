@@ -6,6 +6,7 @@ namespace rm {
 class Engine;
 class Fleet;
 class NodeConnector;
+class RunStyles;
 class RunsFeed;
 class StoreThread;
 class Toast;
@@ -20,6 +21,7 @@ struct AppContext {
     RunsFeed& runs;
     NodeConnector& connector;
     Toast& toast;
+    RunStyles& styles;
 };
 
 } // namespace rm

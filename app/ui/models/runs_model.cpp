@@ -3,9 +3,11 @@
 
 #include "app/core/runs/run_tags.h"
 #include "app/core/store/run_summary.h"
+#include "app/ui/data/run_styles.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
+#include "app/ui/look/theme.h"
 #include "shared/io/clock.h"
 
 #include <algorithm>
@@ -73,6 +75,16 @@ QString figureWords(const std::string& column, const Aggregate& figure) {
 }
 
 } // namespace
+
+void RunsModel::setStyles(const RunStyles& styles) {
+    m_styles = &styles;
+    const auto redraw = [this] {
+        if (rowCount() > 0)
+            Q_EMIT dataChanged(index(0, kName), index(rowCount() - 1, kName), {Qt::DecorationRole});
+    };
+    connect(&styles, &RunStyles::changed, this, redraw);
+    connect(&Theme::instance(), &Theme::changed, this, redraw);
+}
 
 void RunsModel::setRuns(const std::vector<RunSummary>& runs) {
     const bool sameRows = std::ranges::equal(runs, m_runs, {}, &RunSummary::id, &RunSummary::id);
@@ -284,6 +296,8 @@ QVariant RunsModel::runData(const RunSummary& run, int column, int role) const {
         return column == kStar ? text(run, column) : QVariant();
     case Qt::ToolTipRole:
         return asPlain(toolTip(run, column).toString());
+    case Qt::DecorationRole:
+        return column == kName && m_styles ? QVariant(runSwatch(m_styles->of(run.id))) : QVariant();
     case kSortRole:
         return sortKey(run, column);
     case kToneRole:

@@ -17,6 +17,8 @@
 
 namespace rm {
 
+class RunStyles;
+
 /// One run per row; behind them one row per group, its header. Notes and tags are editable: an edit
 /// emits a signal, and the row changes once the store has it.
 class RunsModel : public QAbstractTableModel {
@@ -40,6 +42,8 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
+    /// Runs have their styles beside their names. It outlives the model.
+    void setStyles(const RunStyles& styles);
     void setRuns(const std::vector<RunSummary>& runs);
     /// Columns that a person has added, behind the others: keys of parseValueKey().
     void setKeys(const std::vector<std::string>& keys);
@@ -81,6 +85,7 @@ private:
     const std::string* keyOf(int column) const; ///< nullptr: it is none of setKeys()
     QVariant valueOf(const RunSummary& run, const std::string& key) const; ///< a number or a text
 
+    const RunStyles* m_styles = nullptr;
     std::vector<RunSummary> m_runs;
     std::vector<std::string> m_keys;
     RunValues::Table m_values;

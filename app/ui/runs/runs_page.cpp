@@ -127,6 +127,7 @@ QLayout* RunsPage::buildFilter() {
 
 void RunsPage::buildTable() {
     m_model = new RunsModel(this);
+    m_model->setStyles(m_context.styles);
     m_rows = new RunsFilter(this);
     m_rows->setSourceModel(m_model);
     m_table = new Table("runsTable", tr("Runs"));
