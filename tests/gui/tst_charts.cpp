@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/store_reader.h"
 #include "app/ui/look/format.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
@@ -25,7 +26,7 @@ double widthOf(const ChartView& view) {
 }
 
 bool sameRange(const ChartView& a, const ChartView& b) {
-    return a.axis == b.axis && a.low == b.low && a.high == b.high;
+    return a.map == b.map && a.low == b.low && a.high == b.high;
 }
 
 } // namespace
@@ -51,6 +52,8 @@ private Q_SLOTS:
     void theHeatMapOfAWholeRunLeavesOutItsPause();
     void theControlsStayWhereTheyAre();
     void valuesUnderThePointerStayWhileChartsAreReadAnew();
+    void valuesUnderThePointerAreOfOneStepInAllCharts();
+    void aRunWithoutEpochsSaysSo();
     void whatARunIsMeasuredByFollowsFromItsWork_data();
     void whatARunIsMeasuredByFollowsFromItsWork();
 
@@ -87,7 +90,7 @@ void TestCharts::init() {
 void TestCharts::open(const QString& run) const {
     m_demo->window().showRun(run);
     m_demo->window().runPage().showTab(RunPage::kCharts);
-    find<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kStep));
+    find<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kStep));
     QTRY_VERIFY(isSettled() && heat().endNs > 0);
 }
 
@@ -194,8 +197,8 @@ void TestCharts::anEventMovesZoomedChartsWithoutChangingTheZoom() {
 }
 
 void TestCharts::anEventMovesTheChartsToItsTime() {
-    find<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
-    QTRY_VERIFY(view().axis == XAxis::kRelative && isSettled());
+    find<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
+    QTRY_VERIFY(view().map.axis == XAxis::kRelative && isSettled());
     const ChartView whole = view();
     clickEvent("lr 0.0005 -> 0.0003");
     constexpr double kSeconds = 4310 * 0.085; // since the start of this demo run
@@ -246,19 +249,19 @@ void TestCharts::theHeatMapOfAWholeRunLeavesOutItsPause() {
 void TestCharts::theControlsStayWhereTheyAre() {
     const auto places = [this] {
         QList<QRect> all;
-        for (const char* name : {"smoothing", "xAxis", "logScale", "follow"})
+        for (const char* name : {"chartsSmoothing", "chartsAxis", "chartsLog", "follow"})
             all << find<QWidget>(name)->geometry();
         return all;
     };
     const QList<QRect> before = places();
-    QTest::mouseClick(find<QPushButton>("logScale"), Qt::LeftButton);
+    QTest::mouseClick(find<QPushButton>("chartsLog"), Qt::LeftButton);
     QTRY_VERIFY(view().logY);
     QCOMPARE(places(), before);
-    find<QSlider>("smoothing")->setValue(0);
+    find<QSlider>("chartsSmoothing")->setValue(0);
     QTRY_VERIFY(find<LineChart>("chartLoss")->curves().front().window == 0);
     QCOMPARE(places(), before);
-    find<QSlider>("smoothing")->setValue(93);
-    QTest::mouseClick(find<QPushButton>("logScale"), Qt::LeftButton);
+    find<QSlider>("chartsSmoothing")->setValue(93);
+    QTest::mouseClick(find<QPushButton>("chartsLog"), Qt::LeftButton);
     QTRY_VERIFY(!view().logY);
 }
 
@@ -267,7 +270,7 @@ void TestCharts::valuesUnderThePointerStayWhileChartsAreReadAnew() {
     const auto smooth = [this](int percent) {
         const auto* loss = find<LineChart>("chartLoss");
         const double before = loss->curves().front().window;
-        find<QSlider>("smoothing")->setValue(percent);
+        find<QSlider>("chartsSmoothing")->setValue(percent);
         QTRY_VERIFY(loss->curves().front().window != before);
     };
     smooth(94);
@@ -284,6 +287,46 @@ void TestCharts::valuesUnderThePointerStayWhileChartsAreReadAnew() {
     QEvent leave(QEvent::Leave);
     QApplication::sendEvent(plot, &leave);
     QVERIFY(find<LineChart>("chartLr")->values() != lrThere);
+}
+
+/// More steps than pixels, so that each drawn point stands for several.
+void TestCharts::valuesUnderThePointerAreOfOneStepInAllCharts() {
+    auto* plot = find<LineChart>("chartLoss")->findChild<QWidget*>("plot");
+    QTest::mouseMove(plot, QPoint(plot->width() / 3 + 5, plot->height() / 2));
+    const auto step = find<LineChart>("chartLoss")->pointedStep();
+    QVERIFY(step);
+    const auto reader = StoreReader::open(m_demo->paths().database());
+    QVERIFY(reader);
+    const auto measured = [&](const char* metric, int rank) {
+        const auto points =
+            (*reader)->points(kRunningRun, {metric, rank}, qRound64(*step), qRound64(*step));
+        return points.size() == 1 ? static_cast<double>(points[0].value) : qQNaN();
+    };
+    for (const char* name : {"chartLr", "chartGradNorm", "chartThroughput", "chartPhases"})
+        QCOMPARE(find<LineChart>(name)->pointedStep(), step);
+    const auto* rates = find<LineChart>("chartThroughput");
+    QCOMPARE(rates->curves().size(), size_t(8));
+    const auto* lr = find<LineChart>("chartLr");
+    QTRY_COMPARE(lr->shownValue(lr->curves().front()), measured("train/lr", 0));
+    for (int rank = 0; rank < 8; ++rank)
+        QTRY_COMPARE(rates->shownValue(rates->curves()[static_cast<size_t>(rank)]),
+                     measured("train/tokens_per_s", rank));
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(plot, &leave);
+    QVERIFY(!lr->pointedStep());
+}
+
+void TestCharts::aRunWithoutEpochsSaysSo() {
+    find<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kEpoch));
+    QTRY_VERIFY(find<LineChart>("chartLoss")->curves().empty());
+    const auto* plot = find<LineChart>("chartLoss")->findChild<QWidget*>("plot");
+    QTRY_VERIFY2(plot->accessibleDescription().contains("train.epochs"),
+                 qPrintable(plot->accessibleDescription()));
+    find<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kWork));
+    QTRY_VERIFY(!find<LineChart>("chartLoss")->curves().empty());
+    const Curve& loss = find<LineChart>("chartLoss")->curves().front();
+    QVERIFY(loss.x.back() > 100 * loss.steps.back());
+    QVERIFY(find<LineChart>("chartLoss")->view().high >= loss.x.back());
 }
 
 void TestCharts::whatARunIsMeasuredByFollowsFromItsWork_data() {

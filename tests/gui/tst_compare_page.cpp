@@ -39,6 +39,9 @@ private Q_SLOTS:
     void severalRunsAreDeletedAndComeBack();
     void sixteenAreTheMost();
     void aRunHasOneColourEverywhere();
+    void bothPagesHaveTheSameBar();
+    void runsLieOverEachOtherFromAValue();
+    void aRunWithoutEpochsSaysSo();
     void settingsAndMetricsAreColumns();
     void conditionsFilterTheRuns();
 
@@ -115,11 +118,11 @@ void TestComparePage::eachRunHasItsLineInEachChart() {
         colours << curve.colour;
     }
     QCOMPARE(colours.size(), 3);
-    find<QComboBox>("compareAxis")->setCurrentIndex(1); // time since the first step
-    QTRY_VERIFY(loss()->view().axis == XAxis::kRelative);
+    find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
+    QTRY_VERIFY(loss()->view().map.axis == XAxis::kRelative);
     for (const Curve& curve : loss()->curves())
         QVERIFY(curve.x.front() >= 0 && curve.x.front() < 60);
-    QTRY_COMPARE(find<LineChart>("compared.train/step_ms")->view().axis, XAxis::kRelative);
+    QTRY_COMPARE(find<LineChart>("compared.train/step_ms")->view().map.axis, XAxis::kRelative);
 }
 
 void TestComparePage::aRunIsHiddenAndTakenOut() {
@@ -234,6 +237,68 @@ void TestComparePage::aRunHasOneColourEverywhere() {
         all << std::pair(style.colour, static_cast<int>(style.dash));
     }
     QCOMPARE(all.size(), 4); // none looks like another one
+}
+
+void TestComparePage::bothPagesHaveTheSameBar() {
+    compare({kFinishedRun, kFailedRun});
+    const auto axes = [](const QComboBox& box) {
+        QStringList texts;
+        for (int at = 0; at < box.count(); ++at)
+            texts << box.itemText(at);
+        return texts;
+    };
+    QCOMPARE(axes(*find<QComboBox>("compareAxis")), axes(*find<QComboBox>("chartsAxis")));
+    QCOMPARE(axes(*find<QComboBox>("compareAxis")).size(), 5);
+    const auto kinds = [this](const char* name) { return find<QMenu>(name)->actions().size(); };
+    QCOMPARE(kinds("compareKinds"), 4);
+    QCOMPARE(kinds("chartsKinds"), 4);
+    const QVector<double> before = loss()->curves().front().y;
+    find<QMenu>("compareKinds")->actions().last()->trigger();
+    QTRY_VERIFY(loss()->curves().front().y != before);
+    QVERIFY(find<QPushButton>("compareKind")->text().startsWith("median"));
+    MainWindow again(m_demo->engine(), m_demo->fleet(), m_demo->paths()); // it is kept
+    QVERIFY(again.findChild<QPushButton*>("compareKind")->text().startsWith("median"));
+}
+
+/// Both pass 3; only the finished one passes 2.
+void TestComparePage::runsLieOverEachOtherFromAValue() {
+    compare({kFinishedRun, kFailedRun});
+    find<QComboBox>("compareAlign")->setCurrentIndex(static_cast<int>(Alignment::At::kValue));
+    find<QLineEdit>("compareAlignAt")->setText("loss < 4");
+    const auto startsBefore = [](const Curve& curve) {
+        return !curve.x.isEmpty() && curve.x.front() < 0 && curve.x.back() > 0;
+    };
+    QTRY_VERIFY(loss()->curves().size() == 2 &&
+                std::ranges::all_of(loss()->curves(), startsBefore));
+    for (const Curve& curve : loss()->curves()) {
+        const auto first = std::ranges::find_if(curve.x, [](double x) { return x >= 0; });
+        const qsizetype at = first - curve.x.begin();
+        const double step = curve.steps[at] - curve.x[at]; // which is 0
+        QVERIFY(step > 1);
+        QCOMPARE(step, curve.steps.front() - curve.x.front());
+    }
+    QCOMPARE(loss()->lineMarks().size(), size_t(1));
+    find<QLineEdit>("compareAlignAt")->setText("loss < 2");
+    QTRY_COMPARE(loss()->curves().size(), size_t(1));
+    QVERIFY(
+        find<QLabel>("compareMissing")->text().contains("gpt 2×8 wide never has train/loss < 2"));
+    find<QLineEdit>("compareAlignAt")->setText("loss");
+    QTRY_VERIFY(find<QLineEdit>("compareAlignAt")->property("invalid").toBool());
+    find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kWall));
+    QTRY_COMPARE(loss()->curves().size(), size_t(2)); // the clock is the same for all
+    QVERIFY(!find<QComboBox>("compareAlign")->isEnabled());
+}
+
+void TestComparePage::aRunWithoutEpochsSaysSo() {
+    compare({kFinishedRun, kFailedRun});
+    find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kEpoch));
+    QTRY_VERIFY(find<QLabel>("compareMissing")->text().contains("gpt-tiny has no epochs"));
+    QVERIFY(loss()->curves().empty());
+    find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kWork));
+    QTRY_COMPARE(loss()->curves().size(), size_t(2));
+    QVERIFY(find<QLabel>("compareMissing")->text().isEmpty());
+    for (const Curve& curve : loss()->curves())
+        QVERIFY(curve.x.front() >= 256 * curve.steps.front()); // tokens of at least one sample each
 }
 
 void TestComparePage::settingsAndMetricsAreColumns() {

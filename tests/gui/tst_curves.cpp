@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <random>
 
 using namespace rm;
 using namespace rm::test;
@@ -23,6 +24,8 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kStart = 1'700'000'000 * kSecond;
+constexpr int64_t kManySteps = 100'000, kSlowStep = 54'321;
+constexpr int kSlowRank = 1;
 
 Curve curveOf(const QString& brief, const QVector<double>& x, const QVector<double>& y) {
     return {.name = "train/loss", .brief = brief, .colour = 0, .x = x, .y = y, .steps = x};
@@ -71,7 +74,15 @@ private Q_SLOTS:
 
     void elevenPointsAreSmoothed();
     void smoothingSaysItsWindow();
+    void eachKindOfSmoothingSmooths_data();
+    void eachKindOfSmoothingSmooths();
+    void aMedianIsNotMovedByAnOutlier();
+    void whatLiesAheadCountsForAWindowOnly();
     void aBandSpansWhatABucketHolds();
+    void oneSlowStepIsSeenAtEveryZoom_data();
+    void oneSlowStepIsSeenAtEveryZoom();
+    void oneSlowStepIsDrawn();
+    void anAxisOfTokensIsThatOfStepsScaled();
     void eachOfAFewRanksHasItsLine();
     void theRibbonOfManyRanksNamesItsEnds();
     void whatTheClockSampledStandsAtItsStep();
@@ -101,8 +112,10 @@ private:
     void ingest(std::vector<Record> records, int node = 0);
     void sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value);
     HeatData readHeatMap();
+    DemoRun trainWithASlowStep(int ranks);
     std::vector<Curve> readPanel(const QString& panel, double smoothing = 0, int maxPoints = 1000,
-                                 XAxis axis = XAxis::kStep);
+                                 XAxis axis = XAxis::kStep,
+                                 std::optional<std::pair<double, double>> range = {});
 
     std::unique_ptr<LineChart> m_chart;
     std::unique_ptr<QTemporaryDir> m_folder;
@@ -176,12 +189,13 @@ HeatData TestCurves::readHeatMap() {
 }
 
 std::vector<Curve> TestCurves::readPanel(const QString& panel, double smoothing, int maxPoints,
-                                         XAxis axis) {
+                                         XAxis axis,
+                                         std::optional<std::pair<double, double>> range) {
     ChartQuery query = queryOf(reader().run(m_shape.id).value());
-    query.smoothing = smoothing;
+    query.smoothing = {SmoothingKind::kEma, smoothing};
     query.maxPoints = maxPoints;
-    query.axis = axis;
-    query.startNs = kStart;
+    query.map = {axis, kStart};
+    query.range = range;
     query.panels = {panel};
     for (const PanelCurves& each : readPanels(*m_reader, query))
         if (each.panel.key == panel)
@@ -316,6 +330,58 @@ void TestCurves::smoothingSaysItsWindow() {
     QCOMPARE(raw.brief, "raw");
 }
 
+void TestCurves::eachKindOfSmoothingSmooths_data() {
+    QTest::addColumn<SmoothingKind>("kind");
+    QTest::newRow("moving average") << SmoothingKind::kEma;
+    QTest::newRow("mean") << SmoothingKind::kMean;
+    QTest::newRow("Gaussian") << SmoothingKind::kGaussian;
+    QTest::newRow("median") << SmoothingKind::kMedian;
+}
+
+void TestCurves::eachKindOfSmoothingSmooths() {
+    QFETCH(SmoothingKind, kind);
+    std::mt19937 random(7);
+    std::normal_distribution<double> noise;
+    QVector<double> y;
+    for (int step = 0; step < 500; ++step)
+        y << 10 + noise(random);
+    y[250] = qQNaN();
+    const QVector<double> out = smoothed(upTo(500), y, {kind, 0.9}, 1);
+    QCOMPARE(out.size(), y.size());
+    QVERIFY(std::isnan(out[250]));
+    QVector<double> finite, smooth;
+    for (qsizetype i = 0; i < y.size(); ++i)
+        if (i != 250) {
+            finite << y[i];
+            smooth << out[i];
+        }
+    QVERIFY2(roughness(smooth) < roughness(finite) / 3,
+             qPrintable(QString::number(roughness(smooth))));
+    for (const double value : smooth)
+        QVERIFY(std::abs(value - 10) < 3.5);
+    QCOMPARE(smoothed(upTo(500), finite, {kind, 0}, 1), finite);
+    const QVector<double> level(100, 4.0); // what is constant stays so, from its first point on
+    for (const double value : smoothed(upTo(100), level, {kind, 0.97}, 1))
+        QVERIFY(std::abs(value - 4) < 1e-12);
+}
+
+void TestCurves::aMedianIsNotMovedByAnOutlier() {
+    QVector<double> y(200, 2.0);
+    y[100] = 1e6;
+    for (const double value : smoothed(upTo(200), y, {SmoothingKind::kMedian, 0.9}, 1))
+        QCOMPARE(value, 2.0);
+    QVERIFY(smoothed(upTo(200), y, {SmoothingKind::kMean, 0.9}, 1)[100] > 1000);
+}
+
+void TestCurves::whatLiesAheadCountsForAWindowOnly() {
+    QVector<double> y(200, 0.0);
+    std::fill(y.begin() + 100, y.end(), 1.0);
+    QCOMPARE(smoothed(upTo(200), y, {SmoothingKind::kEma, 0.9}, 1)[99], 0.0);
+    QVERIFY(smoothed(upTo(200), y, {SmoothingKind::kMean, 0.9}, 1)[99] > 0.3);
+    QVERIFY(smoothed(upTo(200), y, {SmoothingKind::kGaussian, 0.9}, 1)[99] > 0.3);
+    QCOMPARE(smoothed(upTo(200), y, {SmoothingKind::kMean, 0.9}, 1)[90], 0.0); // too far away
+}
+
 void TestCurves::aBandSpansWhatABucketHolds() {
     m_shape.stepMs = 10;
     DemoRun run = demo(m_shape);
@@ -327,7 +393,112 @@ void TestCurves::aBandSpansWhatABucketHolds() {
     QCOMPARE(*std::ranges::max_element(loss.high), 77.0);
     QVERIFY(*std::ranges::max_element(loss.raw) < 10 || loss.raw.back() == 2.0);
     const Curve fine = readPanel("loss", 0.9, 2000).front();
-    QVERIFY(fine.low.isEmpty()); // each point is one sample
+    for (qsizetype i = 0; i < fine.x.size(); ++i) { // each point is one sample of each rank
+        std::vector<double> values;
+        for (const int rank : {0, 1})
+            for (const Point& point :
+                 m_reader->points(m_shape.id, {"train/loss", rank}, qRound64(fine.steps[i]),
+                                  qRound64(fine.steps[i])))
+                values.push_back(static_cast<double>(point.value));
+        QCOMPARE(fine.low[i], *std::ranges::min_element(values));
+        QCOMPARE(fine.high[i], *std::ranges::max_element(values));
+    }
+}
+
+/// A step of one rank that takes 5 s among 100,000 that take 100 ms.
+DemoRun TestCurves::trainWithASlowStep(int ranks) {
+    constexpr int64_t kPiece = 5'000;
+    m_shape.nodes = {{0, "this-computer", ranks, 0}};
+    m_shape.totalSteps = kManySteps;
+    DemoRun run = demo(m_shape);
+    if (!run.create())
+        qFatal("no run");
+    for (int64_t first = 1; first <= kManySteps; first += kPiece) {
+        std::vector<Record> records;
+        for (int64_t step = first; step < first + kPiece; ++step)
+            for (int rank = 0; rank < ranks; ++rank) {
+                const bool isSlow = step == kSlowStep && rank == kSlowRank;
+                records.push_back(
+                    Samples{rank,
+                            step,
+                            kStart + step * kSecond / 10,
+                            {metric::kTrainLoss, metric::kTrainStepMs, metric::kPhaseDataMs},
+                            {2.0F, isSlow ? 5000.0F : 100.0F, isSlow ? 4900.0F : 1.0F}});
+            }
+        ingest(std::move(records));
+    }
+    return run;
+}
+
+void TestCurves::oneSlowStepIsSeenAtEveryZoom_data() {
+    QTest::addColumn<int>("ranks");
+    QTest::newRow("a line each") << 2;
+    QTest::newRow("a ribbon") << 9;
+    QTest::newRow("more than a mean is made of") << 18;
+}
+
+void TestCurves::oneSlowStepIsSeenAtEveryZoom() {
+    QFETCH(int, ranks);
+    trainWithASlowStep(ranks);
+    for (const double width : {100'000.0, 50'000.0, 9'000.0, 1'200.0, 90.0, 6.0})
+        for (const double left : {0.1, 0.5, 0.95}) {
+            const std::pair range(kSlowStep - left * width, kSlowStep + (1 - left) * width);
+            for (const auto& [panel, wanted] :
+                 {std::pair("step_time", 5000.0), {"phases", 4900.0}}) {
+                double seen = 0;
+                for (const Curve& curve : readPanel(panel, 0.9, 1600, XAxis::kStep, range))
+                    for (qsizetype i = 0; i < curve.x.size(); ++i)
+                        if (curve.x[i] >= range.first && curve.x[i] <= range.second)
+                            seen = std::max(
+                                {seen, curve.y[i], curve.high.isEmpty() ? 0 : curve.high[i]});
+                QVERIFY2(seen == wanted,
+                         qPrintable(QString("%1, %2 steps: %3").arg(panel).arg(width).arg(seen)));
+            }
+        }
+}
+
+/// In pixels, at the top of the chart.
+void TestCurves::oneSlowStepIsDrawn() {
+    trainWithASlowStep(2);
+    std::vector<Curve> curves = readPanel("step_time", 0.9, 1600);
+    showChart(curves, kManySteps);
+    const auto isDrawn = [this] {
+        const QImage image = m_chart->findChild<QWidget*>("plot")->grab().toImage();
+        const QPoint top = m_chart->pixelOf(kSlowStep, 4800);
+        for (int x = top.x() - 2; x <= top.x() + 2; ++x)
+            if (image.pixelColor(x, top.y()).saturation() > 40)
+                return true;
+        return false;
+    };
+    QTRY_VERIFY(isDrawn());
+    for (Curve& curve : curves) { // as means alone were drawn
+        curve.low.clear();
+        curve.high.clear();
+    }
+    m_chart->show(curves, viewTo(kManySteps));
+    QTRY_VERIFY(!isDrawn());
+}
+
+void TestCurves::anAxisOfTokensIsThatOfStepsScaled() {
+    QVERIFY(m_writer->createRun({m_shape.id,
+                                 m_shape.name,
+                                 "[model]\ncontext = 100\n[train]\nbatch_size = 5\n",
+                                 m_shape.nodes,
+                                 {},
+                                 0}));
+    QVERIFY(demo(m_shape).train(1, 1, 60, kStart));
+    const auto map = axisOf(reader(), m_reader->run(m_shape.id).value(), XAxis::kWork, kStart);
+    QVERIFY(map);
+    ChartQuery query = queryOf(m_reader->run(m_shape.id).value());
+    query.map = *map;
+    query.range = {20'000, 40'000}; // of 1,000 a step
+    query.panels = {"loss"};
+    const Curve loss = readPanels(*m_reader, query).front().curves.front();
+    QVERIFY(loss.x.size() >= 21 && loss.x.size() < 40);
+    for (qsizetype i = 0; i < loss.x.size(); ++i)
+        QCOMPARE(loss.x[i], 1000 * loss.steps[i]);
+    QCOMPARE(stepOf(*map, 20'000), 20.0);
+    QVERIFY(!axisOf(*m_reader, *m_reader->run(m_shape.id), XAxis::kEpoch, kStart));
 }
 
 void TestCurves::eachOfAFewRanksHasItsLine() {

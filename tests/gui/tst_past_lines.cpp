@@ -188,10 +188,10 @@ void TestPastLines::aBranchOfAnAbandonedLineShowsThatLine() {
 
 void TestPastLines::theParentIsNoPartOfATimeAxis() {
     open(kBranch);
-    child<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
-    QTRY_VERIFY(loss()->view().axis == XAxis::kRelative && !curve(Past::kParent));
+    child<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
+    QTRY_VERIFY(loss()->view().map.axis == XAxis::kRelative && !curve(Past::kParent));
     QVERIFY(loss()->view().high < 60);
-    child<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kStep));
+    child<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kStep));
     QTRY_VERIFY(curve(Past::kParent));
 }
 

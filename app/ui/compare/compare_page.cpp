@@ -12,6 +12,7 @@
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/plot/chart_bar.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"
@@ -22,12 +23,12 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
-#include <QSlider>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -42,13 +43,12 @@ constexpr int kTwoColumns = 1000; ///< page width; if narrower, the side stands 
 constexpr int kSideLeast = 380, kSideMost = 560;
 constexpr int kFirstChartLeast = 320; ///< height
 constexpr int kKeyWidth = 300;
-constexpr int kSliderTop = 99;
-constexpr int kSliderWidth = 110;
 constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
 constexpr int kTitleWidth = 190, kCellWidth = 128; ///< of the tables' columns
 constexpr int kFiguresInSight = 10, kDifferencesInSight = 16;
 constexpr int kIndent = 18; ///< of a branch in the lineage
+constexpr int kAlignWidth = 150;
 constexpr size_t kMostOffered = 40;
 
 QSettings settingsOf(const AppContext& context) {
@@ -82,37 +82,9 @@ QTableView* asComparison(Table& table, ComparisonTable& model, int rowsInSight) 
     return &table;
 }
 
-/// One line for each run that is drawn, by metric.
-struct CurvesQuery {
-    struct Run {
-        ChartQuery query;
-        QString name;
-        RunStyle style;
-    };
-    std::vector<Run> runs;
-    std::vector<MetricDef> metrics;
-};
-
-/// Worker thread.
-std::vector<std::pair<std::string, std::vector<Curve>>> readCurves(StoreReader& reader,
-                                                                   CurvesQuery query) {
-    std::vector<std::pair<std::string, std::vector<Curve>>> answer;
-    for (const MetricDef& metric : query.metrics)
-        answer.emplace_back(metric.name, std::vector<Curve>());
-    for (CurvesQuery::Run& run : query.runs) {
-        const auto attempts = reader.attempts(run.query.run);
-        if (!attempts.empty())
-            run.query.startNs = attempts.front().startedNs;
-        for (size_t at = 0; at < query.metrics.size(); ++at) {
-            Curve curve = readLine(reader, run.query, query.metrics[at]);
-            curve.brief = run.name;
-            curve.isRawNamed = false; // names of runs need the room
-            curve.colour = run.style.colour;
-            curve.dash = run.style.dash;
-            answer[at].second.push_back(std::move(curve));
-        }
-    }
-    return answer;
+void markInvalid(QLineEdit& edit, const QString& why) {
+    setStyleProperty(&edit, "invalid", !why.isEmpty());
+    edit.setToolTip(asPlain(why));
 }
 
 } // namespace
@@ -173,25 +145,24 @@ QWidget* ComparePage::buildControls() {
     auto* row = new QHBoxLayout(controls);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(2 * size::kGrid);
-    m_smoothingText = makeLabel({}, "secondary");
-    m_smoothing = new QSlider(Qt::Horizontal);
-    m_smoothing->setObjectName("compareSmoothing");
-    m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setRange(0, kSliderTop);
-    m_smoothing->setFixedWidth(kSliderWidth);
-    m_axis = new QComboBox;
-    m_axis->setObjectName("compareAxis");
-    m_axis->setAccessibleName(tr("Horizontal axis"));
-    m_axis->setProperty("role", "quiet");
-    m_axis->addItems({tr("x: step"), tr("x: time since the start"), tr("x: wall clock")});
-    m_log = makeButton(tr("log"), "quiet", "compareLog");
-    m_log->setAccessibleName(tr("Logarithmic vertical axis"));
-    m_log->setToolTip(m_log->accessibleName());
-    m_log->setCheckable(true);
-    row->addStretch(1);
-    for (QWidget* widget :
-         std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_axis, m_log})
-        row->addWidget(widget);
+    m_missing = makeText({}, "secondary");
+    m_missing->setObjectName("compareMissing");
+    row->addWidget(m_missing, 1);
+    m_bar = new ChartBar(m_context.paths.settings(), "compare");
+    m_align = new QComboBox;
+    m_align->setObjectName("compareAlign");
+    m_align->setAccessibleName(tr("What the horizontal axis begins with"));
+    m_align->setProperty("role", "quiet");
+    m_align->addItems({tr("from the start"), tr("from the branch"), tr("from a value")});
+    m_alignAt = new QLineEdit;
+    m_alignAt->setObjectName("compareAlignAt");
+    m_alignAt->setAccessibleName(tr("The value that the horizontal axis begins at"));
+    m_alignAt->setPlaceholderText(tr("loss < 3"));
+    m_alignAt->setFixedWidth(kAlignWidth);
+    m_alignAt->hide();
+    m_bar->add(m_align);
+    m_bar->add(m_alignAt);
+    row->addWidget(m_bar);
     return controls;
 }
 
@@ -249,13 +220,7 @@ void ComparePage::wire() {
     connect(&m_curvePuller, &Puller::pull, this, &ComparePage::pullCurves);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_curvePuller,
             &Puller::request);
-    connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
-        settingsOf(m_context).setValue("compare/smoothing", value);
-        nameSmoothing();
-        m_curvePuller.request();
-    });
-    connect(m_axis, &QComboBox::currentIndexChanged, this, &ComparePage::resetZoom);
-    connect(m_log, &QPushButton::toggled, &m_curvePuller, &Puller::request);
+    wireBar();
     connect(m_all, &QPushButton::toggled, this, &ComparePage::showTables);
     const auto restyle = [this] {
         for (size_t at = 0; m_comparison && at < m_keys.size(); ++at)
@@ -289,15 +254,44 @@ void ComparePage::wire() {
     });
 }
 
-void ComparePage::restore() {
-    m_smoothing->setValue(settingsOf(m_context).value("compare/smoothing", 93).toInt());
-    nameSmoothing();
-    m_runs = settingsOf(m_context).value("compare/runs").toStringList();
-    m_stack->setCurrentIndex(0);
+void ComparePage::wireBar() {
+    connect(m_bar, &ChartBar::smoothingChanged, &m_curvePuller, &Puller::request);
+    connect(m_bar, &ChartBar::logChanged, &m_curvePuller, &Puller::request);
+    connect(m_bar, &ChartBar::axisChanged, this, [this] {
+        const bool isWall = m_bar->axis() == XAxis::kWall;
+        m_align->setEnabled(!isWall);
+        m_align->setToolTip(isWall ? tr("The wall clock is the same for all runs")
+                                   : m_align->accessibleName());
+        resetZoom();
+    });
+    connect(m_align, &QComboBox::currentIndexChanged, this, [this](int at) {
+        m_alignAt->setVisible(at == static_cast<int>(Alignment::At::kValue));
+        readAlignment();
+    });
+    connect(m_alignAt, &QLineEdit::textChanged, this, &ComparePage::readAlignment);
 }
 
-void ComparePage::nameSmoothing() {
-    m_smoothingText->setText(tr("smoothing %1").arg(m_smoothing->value() / 100.0, 0, 'f', 2));
+/// What is no condition yet changes nothing.
+void ComparePage::readAlignment() {
+    const auto at = static_cast<Alignment::At>(m_align->currentIndex());
+    Alignment alignment{at};
+    if (at == Alignment::At::kValue) {
+        const QString text = m_alignAt->text().trimmed();
+        const auto parsed =
+            parseAlignment((text.isEmpty() ? m_alignAt->placeholderText() : text).toStdString());
+        markInvalid(*m_alignAt,
+                    parsed ? QString() : QString::fromStdString(parsed.error().message));
+        if (!parsed)
+            return;
+        alignment = *parsed;
+    }
+    if (std::exchange(m_alignment, alignment) != alignment)
+        resetZoom();
+}
+
+void ComparePage::restore() {
+    m_runs = settingsOf(m_context).value("compare/runs").toStringList();
+    m_stack->setCurrentIndex(0);
 }
 
 void ComparePage::setRuns(const QStringList& runs) {
@@ -437,7 +431,7 @@ void ComparePage::arrangeCharts() {
         connect(chart, &LineChart::resetRequested, this, &ComparePage::resetZoom);
         connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
             for (const Shown& each : m_charts)
-                each.chart->setPointer(x);
+                each.chart->setPointer(x); // each run has a step of its own there
         });
         (m_charts.empty() ? m_first : m_grid)->add(chart, 1, m_charts.empty() ? 1 : 0);
         m_charts.push_back({metric, chart});
@@ -508,50 +502,70 @@ void ComparePage::pullCurves() {
         return;
     CurvesQuery query;
     query.metrics = metricsToRead();
-    for (const RunSummary& run : m_comparison->runs) {
-        if (!isDrawn(run.id))
-            continue;
-        ChartQuery chart = queryOf(run);
-        chart.axis = static_cast<XAxis>(m_axis->currentIndex());
-        chart.range = m_zoom;
-        chart.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
-        chart.smoothing = m_smoothing->value() / 100.0;
-        chart.abandoned = false;
-        query.runs.push_back({std::move(chart), run.name, m_context.styles.of(run.id)});
-    }
+    query.all = m_comparison->runs;
+    query.axis = m_bar->axis();
+    query.alignment = m_alignment;
+    query.range = m_zoom;
+    query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
+    query.smoothing = m_bar->smoothing();
+    for (const RunSummary& run : m_comparison->runs)
+        if (isDrawn(run.id))
+            query.runs.push_back({run, m_context.styles.of(run.id)});
     m_curvePuller.await(m_context.store.ask([query = std::move(query)](StoreReader& reader) {
         return readCurves(reader, query);
     }),
-                        this, [this](const auto& lines) { showCurves(lines); });
+                        this, [this](const ComparedCurves& curves) { showCurves(curves); });
 }
 
 ChartView ComparePage::view() const {
     ChartView view;
-    view.axis = static_cast<XAxis>(m_axis->currentIndex());
-    view.logY = m_log->isChecked();
+    view.map.axis = m_bar->axis();
+    view.logY = m_bar->isLog();
     const double room = (m_dataEnd - m_dataBegin) * kRightRoom;
     std::tie(view.low, view.high) = m_zoom.value_or(std::pair(m_dataBegin, m_dataEnd + room));
     return view;
 }
 
-void ComparePage::showCurves(const std::vector<std::pair<std::string, std::vector<Curve>>>& lines) {
+/// Where runs lie over each other.
+std::vector<Mark> ComparePage::marks() const {
+    switch (m_bar->axis() == XAxis::kWall ? Alignment::At::kStart : m_alignment.at) {
+    case Alignment::At::kStart:
+        return {};
+    case Alignment::At::kBranch:
+        return {{.text = tr("where the branches left")}};
+    case Alignment::At::kValue:
+        return {{.text = tr("where %1 passes %2")
+                             .arg(QString::fromStdString(m_alignment.metric),
+                                  formatFigure(m_alignment.value))}};
+    }
+    Q_UNREACHABLE();
+}
+
+void ComparePage::showCurves(const ComparedCurves& answer) {
     double begin = qInf(), end = -qInf();
-    for (const auto& [metric, curves] : lines)
+    for (const auto& [metric, curves] : answer.charts)
         for (const Curve& curve : curves)
             if (!curve.x.isEmpty()) {
                 begin = std::min(begin, curve.x.front());
                 end = std::max(end, curve.x.back());
             }
     if (!m_zoom && begin < end) { // when zoomed, only a part was read
-        const bool isStep = m_axis->currentIndex() == static_cast<int>(XAxis::kStep);
-        m_dataBegin = isStep ? std::max(0.0, begin - 1) : begin;
+        const bool isFromStart =
+            m_bar->axis() == XAxis::kStep && m_alignment.at == Alignment::At::kStart;
+        m_dataBegin = isFromStart ? std::max(0.0, begin - 1) : begin;
         m_dataEnd = end;
     }
+    m_bar->setWork(answer.units);
+    m_missing->setText(
+        answer.missing.isEmpty() ? QString() : tr("Not drawn: %1").arg(answer.missing.join("; ")));
     const ChartView common = view();
-    for (const auto& [metric, curves] : lines)
+    for (const auto& [metric, curves] : answer.charts)
         for (const Shown& each : m_charts)
-            if (each.metric.name == metric)
+            if (each.metric.name == metric) {
+                each.chart->setEmptyText(curves.empty() ? answer.missing.join('\n') : QString());
                 each.chart->show(curves, common);
+                each.chart->setMarks(marks());
+            }
 }
 
 void ComparePage::fillAddMenu() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/compare/alignment.h"
 #include "app/core/compare/comparison.h"
+#include "app/ui/compare/compared_curves.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/plot/line_chart.h"
@@ -15,14 +17,15 @@
 class QBoxLayout;
 class QComboBox;
 class QLabel;
+class QLineEdit;
 class QPushButton;
 class QScrollArea;
-class QSlider;
 class QStackedWidget;
 class QVBoxLayout;
 
 namespace rm {
 
+class ChartBar;
 class ComparisonTable;
 class PageHeader;
 class ReflowGrid;
@@ -58,7 +61,8 @@ private:
     QWidget* buildSide();
     void wire();
     void restore();
-    void nameSmoothing();
+    void wireBar();
+    void readAlignment();
     void refresh();
     void pull();
     void pullCurves();
@@ -67,18 +71,20 @@ private:
     void arrangeCharts();
     void showTables();
     void showLineage();
-    void showCurves(const std::vector<std::pair<std::string, std::vector<Curve>>>& lines);
+    void showCurves(const ComparedCurves& curves);
     void fillAddMenu();
     void fit();
     void zoomTo(double low, double high);
     void resetZoom();
     ChartView view() const;
+    std::vector<Mark> marks() const;
     std::vector<MetricDef> metricsToRead() const;
     bool isDrawn(const QString& run) const;
 
     AppContext m_context;
     QStringList m_runs;
     std::optional<Comparison> m_comparison;
+    Alignment m_alignment;
     QString m_problem; ///< why they could not be compared last
     static constexpr int kPullMs = 1000, kCurvesMs = 200;
     Puller m_puller;
@@ -105,10 +111,10 @@ private:
     QLabel* m_differenceCount;
     QPushButton* m_all;
     QVBoxLayout* m_lineage;
-    QLabel* m_smoothingText;
-    QSlider* m_smoothing;
-    QComboBox* m_axis;
-    QPushButton* m_log;
+    ChartBar* m_bar;
+    QComboBox* m_align;
+    QLineEdit* m_alignAt;
+    QLabel* m_missing;
     std::optional<std::pair<double, double>> m_zoom;
     double m_dataBegin = 0, m_dataEnd = 1; ///< x of the first and newest points
 };

@@ -4,7 +4,6 @@
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/plot/past_lines.h"
-#include "app/ui/plot/smoothing.h"
 
 #include <QCoreApplication>
 
@@ -18,6 +17,7 @@ namespace {
 
 constexpr int kIndexBuckets = 512;
 constexpr int kMaxMeanRanks = 16; ///< more would not visibly change the mean
+constexpr int kSpreadShare = 4;   ///< of further ranks only so many points are read, for extremes
 constexpr int kMaxRankCurves = 8; ///< more ranks are drawn as a ribbon
 constexpr size_t kMaxNodeCurves = 16;
 constexpr size_t kMaxCurves = 32; ///< of one chart, or a few more
@@ -40,27 +40,33 @@ struct Window {
     int64_t first = 0, last = INT64_MAX;
 };
 
+Window visibleSteps(StoreReader& reader, const ChartQuery& query) {
+    const auto [low, high] = *query.range;
+    if (!isTime(query.map.axis))
+        return {static_cast<int64_t>(std::floor(stepOf(query.map, low))),
+                static_cast<int64_t>(std::ceil(stepOf(query.map, high)))};
+    Window window{query.lastStep, 0};
+    for (const Bucket& b : reader.buckets(query.run, indexSeries(), 0, INT64_MAX, kIndexBuckets)) {
+        const double x = xOf(query.map, b.lastStep, b.wallNs);
+        if (x >= low)
+            window.first = std::min(window.first, b.firstStep);
+        if (x <= high)
+            window.last = std::max(window.last, b.lastStep);
+    }
+    return window;
+}
+
+/// With what the smoothing needs around it.
 Window windowOf(StoreReader& reader, const ChartQuery& query) {
     if (!query.range)
         return {};
-    const auto [low, high] = *query.range;
-    Window window;
-    if (query.axis == XAxis::kStep) {
-        window = {static_cast<int64_t>(std::floor(low)), static_cast<int64_t>(std::ceil(high))};
-    } else {
-        window = {query.lastStep, 0};
-        for (const Bucket& b :
-             reader.buckets(query.run, indexSeries(), 0, INT64_MAX, kIndexBuckets)) {
-            const double x = xOf(query.axis, query.startNs, b.lastStep, b.wallNs);
-            if (x >= low)
-                window.first = std::min(window.first, b.firstStep);
-            if (x <= high)
-                window.last = std::max(window.last, b.lastStep);
-        }
-    }
+    const Window visible = visibleSteps(reader, query);
     const auto runUp =
-        static_cast<int64_t>(static_cast<double>(window.last - window.first) * kRunUp);
-    return {std::max<int64_t>(0, window.first - runUp), window.last + 1};
+        static_cast<int64_t>(static_cast<double>(visible.last - visible.first) * kRunUp);
+    const bool looksAhead =
+        query.smoothing.kind != SmoothingKind::kEma && query.smoothing.weight > 0;
+    return {std::max<int64_t>(0, visible.first - runUp),
+            visible.last + 1 + (looksAhead ? runUp : 0)};
 }
 
 class PanelReader {
@@ -80,7 +86,8 @@ public:
                 m_holds.push_back(applied.wallNs);
         if (query.abandoned)
             m_past = abandonedLines(reader, query.run);
-        if (query.axis == XAxis::kStep) // another run's time says nothing here
+        // Another run's time and batches say nothing here.
+        if (query.map.axis == XAxis::kStep)
             std::ranges::move(parentLines(reader, query.run), std::back_inserter(m_past));
     }
 
@@ -143,12 +150,10 @@ private:
         return curves;
     }
 
-    /// If a chart has several smoothed metrics, each is only a named line, without raw values and
-    /// band.
+    /// If a chart has several smoothed metrics, each is only a named line with its band, without
+    /// raw values.
     static void nameOnly(Curve& curve, const MetricDef& metric) {
         curve.raw.clear();
-        curve.low.clear();
-        curve.high.clear();
         curve.brief = briefText(metric);
     }
 
@@ -179,13 +184,13 @@ private:
         curve.attempt = line.attempt;
         curve.brief = isOneOfSeveral ? line.brief + ' ' + curve.brief : line.brief;
         curve.raw.clear();
-        curve.low.clear();
-        curve.high.clear();
+        curve.lowRank.clear();
+        curve.highRank.clear();
         const auto parted = std::lower_bound(curve.steps.begin(), curve.steps.end(),
                                              static_cast<double>(line.firstStep));
         const qsizetype first = std::max<qsizetype>(0, parted - curve.steps.begin() - 1);
         const bool hasSteps = parted != curve.steps.end();
-        for (QVector<double>* each : {&curve.x, &curve.y, &curve.steps})
+        for (QVector<double>* each : {&curve.x, &curve.y, &curve.steps, &curve.low, &curve.high})
             *each = hasSteps ? each->mid(first) : QVector<double>();
         curve.breaks.removeIf([first](qsizetype at) { return at <= first; });
         for (qsizetype& at : curve.breaks)
@@ -193,25 +198,31 @@ private:
     }
 
     Buckets read(const MetricDef& metric, int rank) {
+        return read(metric, rank, m_query.maxPoints);
+    }
+
+    Buckets read(const MetricDef& metric, int rank, int maxPoints) {
         const SeriesKey key{metric.name, rank};
         Buckets buckets;
         if (!m_line)
             buckets = m_reader.buckets(m_query.run, key, std::max(m_window.first, firstOf(metric)),
-                                       m_window.last, m_query.maxPoints);
-        else if (m_query.axis == XAxis::kStep)
-            buckets = readBuckets(m_reader, *m_line, key, m_window.first, m_window.last,
-                                  m_query.maxPoints);
+                                       m_window.last, maxPoints);
+        else if (!isTime(m_query.map.axis))
+            buckets = readBuckets(m_reader, *m_line, key, m_window.first, m_window.last, maxPoints);
         else // on a time axis the past line may lie elsewhere
-            buckets = readBuckets(m_reader, *m_line, key, 0, INT64_MAX, m_query.maxPoints);
-        return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep
-                   ? onePerStep(buckets)
-                   : buckets;
+            buckets = readBuckets(m_reader, *m_line, key, 0, INT64_MAX, maxPoints);
+        return isSampledBetweenSteps(metric) ? onePerStep(buckets) : buckets;
+    }
+
+    /// What the clock sampled is shown at its step.
+    bool isSampledBetweenSteps(const MetricDef& metric) const {
+        return metric.clock == MetricClock::kWall && !isTime(m_query.map.axis);
     }
 
     /// What the clock sampled before the first step of a branch stands at step 0, where the branch
     /// has nothing to show.
     int64_t firstOf(const MetricDef& metric) const {
-        return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep ? m_begin : 0;
+        return isSampledBetweenSteps(metric) ? m_begin : 0;
     }
 
     /// Whether the run stood still between two points, so that no line leads from one to the other.
@@ -247,10 +258,14 @@ private:
         return merged;
     }
 
-    std::vector<Buckets> readRanks(const MetricDef& metric, int limit) {
+    /// Those of further ranks than a mean needs are coarser, and only for addSpread().
+    std::vector<Buckets> readRanks(const MetricDef& metric) {
         std::vector<Buckets> all;
-        for (int rank = 0; rank < std::min(m_query.ranks, limit); ++rank)
-            all.push_back(read(metric, rank));
+        for (int rank = 0; rank < m_query.ranks; ++rank)
+            all.push_back(read(metric, rank,
+                               rank < kMaxMeanRanks
+                                   ? m_query.maxPoints
+                                   : std::max(1, m_query.maxPoints / kSpreadShare)));
         return all;
     }
 
@@ -258,10 +273,10 @@ private:
         Curve curve{
             .name = QString::fromStdString(metric.name), .brief = brief, .colour = kByPlace};
         for (const Bucket& b : buckets) {
-            curve.x << xOf(m_query.axis, m_query.startNs, b.lastStep, b.wallNs);
+            curve.x << xOf(m_query.map, b.lastStep, b.wallNs);
             curve.steps << static_cast<double>(b.lastStep);
         }
-        for (size_t i = 1; m_query.axis != XAxis::kStep && i < buckets.size(); ++i)
+        for (size_t i = 1; isTime(m_query.map.axis) && i < buckets.size(); ++i)
             if (isPauseBetween(metric, buckets[i - 1].wallNs, buckets[i].wallNs))
                 curve.breaks << static_cast<qsizetype>(i);
         return curve;
@@ -286,21 +301,13 @@ private:
         return curve;
     }
 
-    /// A curve without a band, for charts of several curves, whose bands would overlap.
-    Curve thinCurve(const MetricDef& metric, const QString& whose, bool isOneOfSeveral, int rank) {
-        Curve curve =
-            plainCurve(metric, isOneOfSeveral ? briefText(metric) + ' ' + whose : whose, rank);
-        curve.low.clear();
-        curve.high.clear();
-        return curve;
-    }
-
     Curve meanCurve(const MetricDef& metric) {
-        const std::vector<Buckets> ranks = readRanks(metric, kMaxMeanRanks);
+        const std::vector<Buckets> ranks = readRanks(metric);
         if (ranks.empty())
             return axisOf(metric, briefText(metric), {});
         Curve curve = axisOf(metric, briefText(metric), ranks.front());
         curve.y = meanOverRanks(ranks);
+        addSpread(curve, metric, ranks);
         return curve;
     }
 
@@ -318,20 +325,25 @@ private:
 
     Curve smoothCurve(const MetricDef& metric) {
         const bool overRanks = metric.ranks == MetricRanks::kMean;
-        const std::vector<Buckets> ranks = readRanks(metric, overRanks ? kMaxMeanRanks : 1);
+        const std::vector<Buckets> ranks =
+            overRanks ? readRanks(metric) : std::vector<Buckets>{read(metric, 0)};
         if (ranks.empty())
             return axisOf(metric, {}, {});
-        const bool isSmooth = m_query.smoothing > 0;
+        const bool isSmooth = m_query.smoothing.weight > 0;
         Curve curve = axisOf(metric, isSmooth ? ChartWords::tr("smoothed") : ChartWords::tr("raw"),
                              ranks.front());
         const double tick = tickOf(ranks.front());
         curve.y = smoothed(curve.steps, meanOverRanks(ranks), m_query.smoothing, tick);
-        curve.window = smoothingWindow(m_query.smoothing, tick);
+        curve.window = smoothingWindow(m_query.smoothing.weight, tick);
         if (isSmooth)
             for (const Bucket& b : ranks.front())
                 curve.raw << b.last;
-        addBand(curve, ranks.front());
+        addSpread(curve, metric, ranks);
         return curve;
+    }
+
+    static QString nameOf(const MetricDef& metric, const QString& whose, bool isOneOfSeveral) {
+        return isOneOfSeveral ? briefText(metric) + ' ' + whose : whose;
     }
 
     std::vector<Curve> rankCurves(const MetricDef& metric, bool isOneOfSeveral) {
@@ -339,8 +351,8 @@ private:
             return {ribbon(metric, isOneOfSeveral)};
         std::vector<Curve> curves;
         for (int rank = 0; rank < m_query.ranks; ++rank) {
-            curves.push_back(
-                thinCurve(metric, ChartWords::tr("rank %1").arg(rank), isOneOfSeveral, rank));
+            curves.push_back(plainCurve(
+                metric, nameOf(metric, ChartWords::tr("rank %1").arg(rank), isOneOfSeveral), rank));
             if (!isOneOfSeveral)
                 curves.back().colour = rank; // the same in all charts
         }
@@ -353,7 +365,8 @@ private:
         for (const RunNode& node : m_query.nodes)
             if (node.ranks > 0 && curves.size() < kMaxNodeCurves)
                 curves.push_back(
-                    thinCurve(metric, nodeTitle(node.nodeName), isOneOfSeveral, node.firstRank));
+                    plainCurve(metric, nameOf(metric, nodeTitle(node.nodeName), isOneOfSeveral),
+                               node.firstRank));
         return curves;
     }
 
@@ -383,29 +396,90 @@ private:
         for (size_t at = 0; at < ranks.front().size(); ++at) {
             const std::vector<RankValue> values = column(ranks, at, cursors);
             double sum = 0;
+            size_t count = 0;
             for (const RankValue& each : values)
-                sum += each.value;
-            means << (values.empty() ? qQNaN() : sum / static_cast<double>(values.size()));
+                if (each.rank < kMaxMeanRanks) {
+                    sum += each.value;
+                    ++count;
+                }
+            means << (count == 0 ? qQNaN() : sum / static_cast<double>(count));
         }
         return means;
     }
 
+    /// Where a bucket ends, on the clock of the metric.
+    int64_t endOf(const MetricDef& metric, const Bucket& bucket) const {
+        return metric.clock == MetricClock::kWall && !isSampledBetweenSteps(metric)
+                   ? bucket.wallNs
+                   : bucket.lastStep;
+    }
+
+    struct Spread {
+        RankValue least{qQNaN(), 0}, most{qQNaN(), 0};
+
+        void add(const Bucket& bucket, int rank) {
+            if (bucket.count == 0)
+                return;
+            const double low = bucket.min, high = bucket.max;
+            if (std::isnan(least.value) || low < least.value)
+                least = {low, rank};
+            if (std::isnan(most.value) || high > most.value)
+                most = {high, rank};
+        }
+    };
+
+    /// The least and most of all ranks by the buckets of rank 0. What lies across the ends of these
+    /// counts for both, and what lies before the first or behind the last for that one, so that no
+    /// value is left out.
+    std::vector<Spread> spreads(const MetricDef& metric, const std::vector<Buckets>& ranks) const {
+        const Buckets& columns = ranks.front();
+        std::vector<Spread> all(columns.size());
+        for (size_t rank = 0; rank < ranks.size(); ++rank) {
+            size_t at = 0;
+            for (const Bucket& bucket : ranks[rank]) {
+                const int64_t end = endOf(metric, bucket);
+                while (at + 1 < all.size() && columns[at].lastStep < bucket.firstStep)
+                    ++at;
+                if (at >= all.size())
+                    break;
+                all[at].add(bucket, static_cast<int>(rank));
+                while (at + 1 < all.size() && endOf(metric, columns[at]) < end)
+                    all[++at].add(bucket, static_cast<int>(rank));
+                if (at + 1 < all.size() && endOf(metric, columns[at]) == end)
+                    ++at;
+            }
+        }
+        return all;
+    }
+
+    void addSpread(Curve& curve, const MetricDef& metric, const std::vector<Buckets>& ranks) const {
+        const std::vector<Spread> all = spreads(metric, ranks);
+        if (std::ranges::none_of(
+                all, [](const Spread& each) { return each.least.value < each.most.value; }))
+            return; // each point is one value
+        for (const Spread& each : all) {
+            curve.low << each.least.value;
+            curve.high << each.most.value;
+        }
+    }
+
     Curve ribbon(const MetricDef& metric, bool isOneOfSeveral) {
-        const std::vector<Buckets> ranks = readRanks(metric, m_query.ranks);
-        const QString median = ChartWords::tr("median");
-        Curve curve = axisOf(metric, isOneOfSeveral ? briefText(metric) + ' ' + median : median,
-                             ranks.front());
+        std::vector<Buckets> ranks;
+        for (int rank = 0; rank < m_query.ranks; ++rank)
+            ranks.push_back(read(metric, rank));
+        Curve curve =
+            axisOf(metric, nameOf(metric, ChartWords::tr("median"), isOneOfSeveral), ranks.front());
         std::vector<size_t> cursors(ranks.size(), 0);
         for (size_t at = 0; at < ranks.front().size(); ++at) {
             std::vector<RankValue> values = column(ranks, at, cursors);
-            if (values.empty())
-                values.push_back({qQNaN(), 0});
             std::ranges::sort(values, {}, &RankValue::value);
-            curve.low << values.front().value;
-            curve.lowRank << values.front().rank;
-            curve.high << values.back().value;
-            curve.highRank << values.back().rank;
-            curve.y << values[values.size() / 2].value;
+            curve.y << (values.empty() ? qQNaN() : values[values.size() / 2].value);
+        }
+        for (const Spread& each : spreads(metric, ranks)) {
+            curve.low << each.least.value;
+            curve.lowRank << each.least.rank;
+            curve.high << each.most.value;
+            curve.highRank << each.most.rank;
         }
         return curve;
     }
@@ -421,18 +495,6 @@ private:
 };
 
 } // namespace
-
-double xOf(XAxis axis, int64_t startNs, int64_t step, int64_t wallNs) {
-    switch (axis) {
-    case XAxis::kStep:
-        return static_cast<double>(step);
-    case XAxis::kRelative:
-        return static_cast<double>(wallNs - startNs) / 1e9;
-    case XAxis::kWall:
-        return static_cast<double>(wallNs / 1000) / 1e6;
-    }
-    Q_UNREACHABLE();
-}
 
 std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs) {
     std::optional<int64_t> step;

@@ -3,7 +3,9 @@
 
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/timeline.h"
+#include "app/ui/plot/axis_map.h"
 #include "app/ui/plot/chart_panels.h"
+#include "app/ui/plot/smoothing.h"
 #include "app/ui/plot/time_spans.h"
 
 #include <QString>
@@ -13,8 +15,6 @@
 #include <vector>
 
 namespace rm {
-
-enum class XAxis { kStep, kRelative, kWall };
 
 /// Which past line a curve belongs to, if it is not the run's living one.
 enum class Past { kNone, kAbandoned, kParent };
@@ -28,7 +28,7 @@ struct Curve {
     QVector<double> x = {}, y = {};
     QVector<double> raw = {};                 ///< faint under y, which is smoothed; empty: none
     bool isRawNamed = true;                   ///< the legend has its value, too
-    QVector<double> low = {}, high = {};      ///< band around y; empty: none
+    QVector<double> low = {}, high = {};      ///< the least and most of what a point stands for
     QVector<int> lowRank = {}, highRank = {}; ///< the ranks of low and high; empty: of y itself
     QVector<double> steps = {};               ///< of each x, for the read-out
     QVector<qsizetype> breaks = {};           ///< points that no line leads to: after a pause
@@ -44,11 +44,10 @@ struct ChartQuery {
     int ranks = 0;
     std::vector<RunNode> nodes = {};
     int64_t lastStep = 0;
-    int64_t startNs = 0; ///< where XAxis::kRelative is 0
-    XAxis axis = XAxis::kStep;
+    AxisMap map = {};
     std::optional<std::pair<double, double>> range = {}; ///< visible, in units of the axis
     int maxPoints = 1000;
-    double smoothing = 0.9;
+    Smoothing smoothing = {};
     std::vector<QString> panels = {}; ///< keys of the panels to read
     bool abandoned = true;            ///< also read abandoned lines
 };
@@ -98,8 +97,5 @@ HeatData readHeat(StoreReader& reader, const HeatQuery& query);
 
 /// The step of rank 0 at a moment; nullopt: none is known. Worker thread.
 std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs);
-
-/// x of a step or moment on an axis.
-double xOf(XAxis axis, int64_t startNs, int64_t step, int64_t wallNs);
 
 } // namespace rm

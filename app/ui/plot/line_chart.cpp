@@ -20,6 +20,8 @@ namespace {
 
 constexpr double kRawAlpha = 0.27;
 constexpr double kBandAlpha = 0.15;
+constexpr double kEdgeAlpha = 0.35; ///< of a band: it shows one value among many, too
+constexpr double kPastEdgeAlpha = 0.18;
 constexpr double kPastAlpha = 0.5;
 constexpr double kPastPen = 1.2;
 constexpr double kHeadroom = 0.06;
@@ -165,6 +167,10 @@ void LineChart::setTitle(const QString& title, const QString& explanation) {
     setAccessibleName(title);
 }
 
+void LineChart::setEmptyText(const QString& why) {
+    m_empty->setText(why.isEmpty() ? tr("no points yet") : why);
+}
+
 void LineChart::buildUi() {
     setProperty("role", "card");
     auto* column = new QVBoxLayout(this);
@@ -188,7 +194,7 @@ void LineChart::buildUi() {
     m_empty = new QCPItemText(m_plot);
     m_empty->position->setType(QCPItemPosition::ptAxisRectRatio);
     m_empty->position->setCoords(0.5, 0.5);
-    m_empty->setText(tr("no points yet"));
+    setEmptyText({});
     m_plot->setSelectionRect(new ColumnSelection(m_plot));
     m_plot->setSelectionRectMode(QCP::srmCustom);
     m_plot->setFocusPolicy(Qt::StrongFocus);
@@ -216,7 +222,7 @@ void LineChart::wire() {
 void LineChart::applyTheme() {
     stylePlot(*m_plot);
     m_plot->yAxis->setTicker(yTicker());
-    m_plot->xAxis->setTicker(xTicker(m_view.axis));
+    m_plot->xAxis->setTicker(xTicker(m_view.map.axis));
     m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
     m_empty->setColor(colours().secondary);
     rebuildGraphs();
@@ -235,8 +241,9 @@ void LineChart::addGraphs(const Curve& curve) {
     if (!curve.low.isEmpty()) {
         QCPGraph* low = m_plot->addGraph();
         QCPGraph* high = m_plot->addGraph();
-        low->setPen(Qt::NoPen);
-        high->setPen(Qt::NoPen);
+        const QPen edge(faded(colour, curve.past == Past::kNone ? kEdgeAlpha : kPastEdgeAlpha), 1);
+        low->setPen(edge);
+        high->setPen(edge);
         high->setBrush(faded(colour, kBandAlpha));
         high->setChannelFillGraph(low);
     }
@@ -309,16 +316,16 @@ void LineChart::scaleY() {
 void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
     const bool same = sameShape(curves, m_curves);
     const MetricFormat format = curves.empty() ? m_format : curves.front().format;
-    const bool axisChanged = view.axis != m_view.axis || view.logY != m_view.logY ||
+    const bool axisChanged = view.map.axis != m_view.map.axis || view.logY != m_view.logY ||
                              std::exchange(m_format, format) != format;
-    if (view.axis != m_view.axis)
+    if (view.map.axis != m_view.map.axis)
         m_pointer.reset();
     m_curves = std::move(curves);
     m_view = view;
     if (axisChanged) {
         m_plot->yAxis->setScaleType(view.logY ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
         m_plot->yAxis->setTicker(yTicker());
-        m_plot->xAxis->setTicker(xTicker(view.axis));
+        m_plot->xAxis->setTicker(xTicker(view.map.axis));
     }
     m_plot->xAxis->setRange(view.low, view.high);
     if (same)
@@ -348,14 +355,14 @@ void LineChart::placeMarks() {
         else if (const auto place = placeOf(mark))
             m_curveMarks.emplace_back(*place, mark);
     }
-    m_marks->setMarks(m_lineMarks, m_view.axis, m_view.startNs);
+    m_marks->setMarks(m_lineMarks, m_view.map);
     m_marks->setRings(m_curveMarks);
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
 /// The mark's place on the abandoned curve of its attempt.
 std::optional<QPointF> LineChart::placeOf(const Mark& mark) const {
-    const double x = xOf(m_view.axis, m_view.startNs, mark.step, mark.wallNs);
+    const double x = xOf(m_view.map, mark.step, mark.wallNs);
     for (const Curve& curve : m_curves)
         if (curve.past == Past::kAbandoned && curve.attempt == mark.attempt)
             if (const qsizetype at = nearestTo(curve, x);
@@ -377,9 +384,40 @@ int LineChart::plotWidth() const {
     return m_plot->axisRect()->width();
 }
 
-void LineChart::setPointer(std::optional<double> x) {
+void LineChart::setPointer(std::optional<double> x, std::optional<double> step) {
     m_pointer = x;
+    m_pointerStep = step;
     showPointer();
+}
+
+void LineChart::showExact(double step, std::vector<Curve> exact) {
+    m_exactStep = step;
+    m_exact = std::move(exact);
+    showValues();
+}
+
+/// Of what was measured at the pointer's step, if that is known.
+std::optional<LineChart::Place> LineChart::exactOf(const Curve& curve) const {
+    if (!m_pointer || !m_exactStep || pointedStep() != m_exactStep || curve.past != Past::kNone)
+        return std::nullopt;
+    for (const Curve& exact : m_exact)
+        if (exact.name == curve.name && exact.brief == curve.brief && exact.past == Past::kNone)
+            if (const qsizetype at = exact.steps.indexOf(*m_exactStep); at >= 0)
+                return Place(&exact, at);
+    return std::nullopt;
+}
+
+/// The point whose values are shown for a point of a curve.
+LineChart::Place LineChart::valuesOf(const Curve& curve, qsizetype at) const {
+    return exactOf(curve).value_or(Place(&curve, at));
+}
+
+double LineChart::shownValue(const Curve& curve) const {
+    const qsizetype at = pointAt(curve);
+    if (at < 0)
+        return qQNaN();
+    const auto [values, place] = valuesOf(curve, at);
+    return curve.window > 0 ? curve.y[at] : values->y[place];
 }
 
 void LineChart::showPointer() {
@@ -410,10 +448,9 @@ qsizetype LineChart::pointAt(const Curve& curve) const {
     return isThere ? nearestTo(curve, *m_pointer) : -1;
 }
 
-/// The step of the drawn point that is nearest to the pointer.
 std::optional<double> LineChart::pointedStep() const {
-    if (!m_pointer)
-        return std::nullopt;
+    if (!m_pointer || m_pointerStep)
+        return m_pointer ? m_pointerStep : std::nullopt;
     const auto nearest = nearestPoint(m_curves, *m_pointer);
     return nearest ? std::optional(nearest->first->steps[nearest->second]) : std::nullopt;
 }
@@ -444,7 +481,7 @@ QString LineChart::placeText(const Curve& curve, qsizetype at, std::optional<dou
     if (!m_pointer)
         return isBehind(curve) ? ' ' + tr("at %1").arg(formatCount(qRound64(curve.steps[at])))
                                : QString();
-    if (curve.steps[at] == step ||
+    if (exactOf(curve) || curve.steps[at] == step ||
         std::abs(pixel(curve.x[at]) - pixel(*m_pointer)) < kSamePlacePixels)
         return {};
     return ' ' + tr("at %1").arg(formatCount(static_cast<int64_t>(curve.steps[at])));
@@ -462,13 +499,14 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
     const QColor colour = colourOf(curve);
     if (!m_pointer && curve.past != Past::kNone) // its end is not the newest value
         return {{curve.brief, colour, penOf(curve).style(), true}};
-    if (!curve.lowRank.isEmpty())
-        add(tr("rank %1").arg(curve.lowRank[at]), curve.low[at], {});
-    add(curve.brief, curve.y[at], colour);
-    if (!curve.raw.isEmpty() && curve.isRawNamed)
-        add(tr("raw"), curve.raw[at], faded(colour, 2 * kRawAlpha));
-    if (!curve.highRank.isEmpty())
-        add(tr("rank %1").arg(curve.highRank[at]), curve.high[at], {});
+    const auto [values, place] = valuesOf(curve, at);
+    if (!curve.lowRank.isEmpty() && !values->lowRank.isEmpty())
+        add(tr("rank %1").arg(values->lowRank[place]), values->low[place], {});
+    add(curve.brief, shownValue(curve), colour);
+    if (!curve.raw.isEmpty() && curve.isRawNamed && !values->raw.isEmpty())
+        add(tr("raw"), values->raw[place], faded(colour, 2 * kRawAlpha));
+    if (!curve.highRank.isEmpty() && !values->highRank.isEmpty())
+        add(tr("rank %1").arg(values->highRank[place]), values->high[place], {});
     return parts;
 }
 
@@ -480,7 +518,7 @@ std::vector<const Curve*> LineChart::namedCurves() const {
             (curve.past == Past::kNone ? own : past).push_back(&curve);
     if (own.size() > kMostNamed) {
         const auto [low, high] = std::ranges::minmax_element(
-            own, {}, [this](const Curve* curve) { return curve->y[pointAt(*curve)]; });
+            own, {}, [this](const Curve* curve) { return shownValue(*curve); });
         own = {*low, *high};
     }
     past.insert(past.end(), own.begin(), own.end());
@@ -509,7 +547,8 @@ void LineChart::describe() {
     QStringList lines;
     for (const Curve& curve : m_curves) {
         Extent extent;
-        extent.add(curve.x, curve.y, m_view);
+        for (const QVector<double>& values : {curve.y, curve.low, curve.high})
+            extent.add(curve.x, values, m_view);
         if (!curve.y.isEmpty())
             lines << tr("%1: last %2, between %3 and %4")
                          .arg(curve.name + ' ' + curve.brief,
@@ -517,7 +556,7 @@ void LineChart::describe() {
                               valueWord(extent.low, curve.format),
                               valueWord(extent.high, curve.format));
     }
-    m_plot->setAccessibleDescription(lines.isEmpty() ? tr("no points yet") : lines.join("; "));
+    m_plot->setAccessibleDescription(lines.isEmpty() ? m_empty->text() : lines.join("; "));
 }
 
 void LineChart::onMouseMove(const QPointF& position) {
@@ -527,19 +566,22 @@ void LineChart::onMouseMove(const QPointF& position) {
     else if (m_overMark)
         QToolTip::hideText();
     m_overMark = mark != nullptr;
-    Q_EMIT pointed(drawnX(m_plot->xAxis->pixelToCoord(position.x())));
+    point(m_plot->xAxis->pixelToCoord(position.x()));
 }
 
-/// The x of the nearest visible point, so that the crosshair goes through the value that is shown.
-double LineChart::drawnX(double x) const {
+/// At the nearest visible point, so that the crosshair goes through the value that is shown.
+void LineChart::point(double x) {
     const auto nearest = nearestPoint(m_curves, x);
     const double drawn = nearest ? nearest->first->x[nearest->second] : x;
-    return drawn >= m_view.low && drawn <= m_view.high ? drawn : x;
+    if (nearest && drawn >= m_view.low && drawn <= m_view.high)
+        Q_EMIT pointed(drawn, nearest->first->steps[nearest->second]);
+    else
+        Q_EMIT pointed(x, std::nullopt);
 }
 
 bool LineChart::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Leave)
-        Q_EMIT pointed(std::nullopt);
+        Q_EMIT pointed(std::nullopt, std::nullopt);
     return QFrame::eventFilter(watched, event);
 }
 

@@ -22,8 +22,7 @@ class MarkLines;
 
 /// The view that all charts of a run share.
 struct ChartView {
-    XAxis axis = XAxis::kStep;
-    int64_t startNs = 0;
+    AxisMap map = {};
     double low = 0, high = 1; ///< visible x
     bool logY = false;
     bool operator==(const ChartView&) const = default;
@@ -39,14 +38,24 @@ public:
     /// `explanation` is HTML; see asHtml().
     void setTitle(const QString& title, const QString& explanation = {});
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
+    /// What stands there while no curve has a point, in place of "no points yet".
+    void setEmptyText(const QString& why);
 
     void show(std::vector<Curve> curves, const ChartView& view);
     using QWidget::show;
     /// Retired marks are drawn on their attempt's curve, and only if that is shown.
     void setMarks(const std::vector<Mark>& marks);
     void selectMark(std::optional<int64_t> step);
-    /// Shows the values at x until told otherwise, also while new curves come in.
-    void setPointer(std::optional<double> x);
+    /// Shows the values at x until told otherwise, also while new curves come in. `step`: which one
+    /// that is; nullopt: that of the nearest point here.
+    void setPointer(std::optional<double> x, std::optional<double> step = std::nullopt);
+    /// What was measured at the step of the pointer, in place of points nearby that stand for
+    /// several steps: curves of the same names. Smoothed values stay. They count for that step
+    /// alone.
+    void showExact(double step, std::vector<Curve> exact);
+    std::optional<double> pointedStep() const;
+    /// The value that the legend has for a curve.
+    double shownValue(const Curve& curve) const;
     /// The legend's texts: one named value each.
     QStringList values() const { return m_valueTexts; }
     int plotWidth() const;
@@ -60,7 +69,7 @@ public:
 Q_SIGNALS:
     void zoomRequested(double low, double high);
     void resetRequested();
-    void pointed(std::optional<double> x);
+    void pointed(std::optional<double> x, std::optional<double> step);
     void markClicked(qint64 step);
 
 protected:
@@ -81,7 +90,10 @@ private:
     void showPointer();
     void showValues();
     qsizetype pointAt(const Curve& curve) const;
-    std::optional<double> pointedStep() const;
+    /// A curve and a point of it.
+    using Place = std::pair<const Curve*, qsizetype>;
+    std::optional<Place> exactOf(const Curve& curve) const;
+    Place valuesOf(const Curve& curve, qsizetype at) const;
     QString placeText(const Curve& curve, qsizetype at, std::optional<double> step) const;
     bool isBehind(const Curve& curve) const;
     QString extremeText(const Curve& curve) const;
@@ -91,7 +103,7 @@ private:
     QSharedPointer<QCPAxisTicker> yTicker() const;
     void showEmptiness();
     void onMouseMove(const QPointF& position);
-    double drawnX(double x) const;
+    void point(double x);
 
     QLabel* m_title;
     ChartLegend* m_values;
@@ -105,6 +117,9 @@ private:
     std::vector<Mark> m_lineMarks;                      ///< of the living line
     std::vector<std::pair<QPointF, Mark>> m_curveMarks; ///< on abandoned curves, in plot units
     std::optional<double> m_pointer;                    ///< x
+    std::optional<double> m_pointerStep;                ///< as it was told
+    std::vector<Curve> m_exact;                         ///< at m_exactStep
+    std::optional<double> m_exactStep;
     QStringList m_valueTexts;
     MetricFormat m_format = MetricFormat::kNumber;
     bool m_fromZero = false;

@@ -15,14 +15,13 @@ constexpr float kQuiet = 0.4F;
 MarkLines::MarkLines(QCustomPlot* plot)
     : QCPLayerable(plot, "overlay") {}
 
-void MarkLines::setMarks(std::vector<Mark> marks, XAxis axis, int64_t startNs) {
+void MarkLines::setMarks(std::vector<Mark> marks, const AxisMap& map) {
     m_marks = std::move(marks);
-    m_axis = axis;
-    m_startNs = startNs;
+    m_map = map;
 }
 
 double MarkLines::pixelOf(const Mark& mark) const {
-    return mParentPlot->xAxis->coordToPixel(xOf(m_axis, m_startNs, mark.step, mark.wallNs));
+    return mParentPlot->xAxis->coordToPixel(xOf(m_map, mark.step, mark.wallNs));
 }
 
 QPointF MarkLines::pixelOf(const QPointF& point) const {

@@ -15,7 +15,7 @@ class MarkLines : public QCPLayerable {
 public:
     explicit MarkLines(QCustomPlot* plot);
 
-    void setMarks(std::vector<Mark> marks, XAxis axis, int64_t startNs);
+    void setMarks(std::vector<Mark> marks, const AxisMap& map);
     /// Marks that stand at a point of a curve, in plot coordinates.
     void setRings(std::vector<std::pair<QPointF, Mark>> rings) { m_rings = std::move(rings); }
     void setSelectedStep(std::optional<int64_t> step) { m_selected = step; }
@@ -34,8 +34,7 @@ private:
 
     std::vector<Mark> m_marks;
     std::vector<std::pair<QPointF, Mark>> m_rings;
-    XAxis m_axis = XAxis::kStep;
-    int64_t m_startNs = 0;
+    AxisMap m_map;
     std::optional<int64_t> m_selected;
 };
 

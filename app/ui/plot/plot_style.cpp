@@ -139,9 +139,9 @@ protected:
                      : getMantissa(wanted) * std::pow(10, std::floor(std::log10(wanted)));
         return m_step;
     }
-    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+    QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override {
         if (tick < 0)
-            return {};
+            return QChar(0x2212) + getTickLabel(-tick, locale, format, precision);
         const auto whole = static_cast<int>(std::lround(tick));
         if (m_step < 60 && whole >= 60) // whole minutes would repeat
             return QString("%1:%2").arg(whole / 60).arg(whole % 60, 2, 10, QChar('0'));
@@ -212,6 +212,8 @@ QSharedPointer<QCPAxisTicker> logTicker() {
 QSharedPointer<QCPAxisTicker> xTicker(XAxis axis) {
     if (axis == XAxis::kStep)
         return QSharedPointer<StepTicker>::create();
+    if (!isTime(axis))
+        return figureTicker();
     if (axis == XAxis::kRelative) {
         auto ticker = QSharedPointer<RelativeTicker>::create();
         ticker->setTickCount(kTicks);

@@ -26,7 +26,7 @@ void showFocusOn(QWidget& card, QCustomPlot& plot);
 /// Ticks with labels formatted as in format.h.
 QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format = MetricFormat::kNumber);
 QSharedPointer<QCPAxisTicker> logTicker();
-QSharedPointer<QCPAxisTicker> xTicker(XAxis axis);
+QSharedPointer<QCPAxisTicker> xTicker(XAxis axis); ///< also of what lies before 0
 
 struct Ticks {
     QVector<double> at;

@@ -5,16 +5,32 @@
 
 namespace rm {
 
-/// Debiased exponential moving average that takes the points' distance into account: a distance of
-/// `tick` decays by `weight` once (0: no smoothing, towards 1: more). NaN is skipped.
-QVector<double> smoothed(const QVector<double>& x, const QVector<double>& y, double weight,
-                         double tick);
+enum class SmoothingKind {
+    kEma,      ///< debiased exponential moving average of what lies before
+    kMean,     ///< mean of a window around each point
+    kGaussian, ///< mean of that window, weighted by nearness
+    kMedian,   ///< median of that window, which one outlier does not move
+};
+
+/// How lines are smoothed: `weight` 0 is not at all, towards 1 more.
+struct Smoothing {
+    SmoothingKind kind = SmoothingKind::kEma;
+    double weight = 0.9;
+    bool operator==(const Smoothing&) const = default;
+};
+
+/// Takes the points' distance into account: for an average a distance of `tick` decays by the
+/// weight once, and the window of the others is smoothingWindow() wide, ± two standard deviations.
+/// NaN is skipped.
+QVector<double> smoothed(const QVector<double>& x, const QVector<double>& y,
+                         const Smoothing& smoothing, double tick);
 
 /// The tick of a run of length `span` with a sample every `spacing`: a thousandth of the span, so
 /// that runs of all lengths look alike, but never less than `spacing`.
 double smoothingTick(double span, double spacing);
 
-/// How far the average reaches back: the sum of its weights, times `tick`.
+/// How far the average reaches back, which is the sum of its weights times `tick`, or how wide the
+/// window is.
 double smoothingWindow(double weight, double tick);
 
 } // namespace rm

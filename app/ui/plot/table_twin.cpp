@@ -42,9 +42,8 @@ public:
             return formatCount(static_cast<int64_t>(step));
         const Curve& curve = m_curves[static_cast<size_t>(index.column() - 1)];
         const auto at = std::lower_bound(curve.steps.begin(), curve.steps.end(), step);
-        return at != curve.steps.end() && *at == step
-                   ? formatFigure(curve.y[at - curve.steps.begin()])
-                   : kAbsent;
+        return at != curve.steps.end() && *at == step ? textOf(curve, at - curve.steps.begin())
+                                                      : kAbsent;
     }
 
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
@@ -57,6 +56,15 @@ public:
     }
 
 private:
+    /// With the extremes of what the point stands for.
+    static QString textOf(const Curve& curve, qsizetype at) {
+        const QString value = formatFigure(curve.y[at]);
+        return curve.low.isEmpty() || curve.low[at] == curve.high[at]
+                   ? value
+                   : QObject::tr("%1 (%2 to %3)")
+                         .arg(value, formatFigure(curve.low[at]), formatFigure(curve.high[at]));
+    }
+
     std::vector<Curve> m_curves;
     std::vector<double> m_steps;
 };

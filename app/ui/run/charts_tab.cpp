@@ -7,36 +7,30 @@
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/plot/chart_bar.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/run/timeline_view.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/reflow_grid.h"
 
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
-#include <QSlider>
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cmath>
 
 namespace rm {
 
 namespace {
 
 constexpr int kHeatPullMs = 1000;
-constexpr int kSliderTop = 99;
-constexpr int kSliderWidth = 110;
-constexpr int kCompactSliderWidth = 56;
 constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
-constexpr int64_t kWidestWindow = 88'888; ///< steps, in words
-constexpr double kJumpShare = 0.1;        ///< of the whole run, around an event
+constexpr double kJumpShare = 0.1; ///< of the whole run, around an event
 constexpr int kColumns = 3;
 constexpr int kTallRow = 6, kMiddleRow = 5, kRow = 4; ///< shares of the height
 constexpr size_t kMostMore = 120;                     ///< charts besides the main ones
@@ -70,7 +64,8 @@ ChartsTab::ChartsTab(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
     , m_puller(kPullMs, this)
-    , m_heatPuller(kHeatPullMs, this) {
+    , m_heatPuller(kHeatPullMs, this)
+    , m_exactPuller(kExactMs, this) {
     buildUi();
     wire();
     restore();
@@ -127,10 +122,8 @@ LineChart* ChartsTab::makeChart(const QString& panel) {
     chart->setMinimumHeight(size::kChartMin);
     connect(chart, &LineChart::zoomRequested, this, &ChartsTab::zoomTo);
     connect(chart, &LineChart::resetRequested, this, &ChartsTab::resetZoom);
-    connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
-        for (const Shown& each : m_charts)
-            each.chart->setPointer(x);
-    });
+    chart->setEmptyText(m_missing);
+    connect(chart, &LineChart::pointed, this, &ChartsTab::point);
     m_charts.push_back({panel, chart});
     return chart;
 }
@@ -162,25 +155,7 @@ QWidget* ChartsTab::buildEvents() {
 }
 
 void ChartsTab::buildControls() {
-    m_controls = new QWidget;
-    auto* row = new QHBoxLayout(m_controls);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(2 * size::kGrid);
-    m_smoothingText = makeLabel({}, "secondary");
-    m_smoothing = new QSlider(Qt::Horizontal);
-    m_smoothing->setObjectName("smoothing");
-    m_smoothing->setAccessibleName(tr("Smoothing"));
-    m_smoothing->setRange(0, kSliderTop);
-    m_smoothing->setFixedWidth(kSliderWidth);
-    m_axis = new QComboBox;
-    m_axis->setObjectName("xAxis");
-    m_axis->setAccessibleName(tr("Horizontal axis"));
-    m_axis->setProperty("role", "quiet");
-    m_axis->addItems({tr("x: step"), tr("x: relative time"), tr("x: wall clock")});
-    m_log = makeButton(tr("log"), "quiet", "logScale");
-    m_log->setAccessibleName(tr("Logarithmic vertical axis"));
-    m_log->setToolTip(m_log->accessibleName());
-    m_log->setCheckable(true);
+    m_bar = new ChartBar(m_context.paths.settings(), "charts");
     m_abandoned = makeButton(tr("set aside"), "quiet", "abandonedLines");
     m_abandoned->setCheckable(true);
     m_abandoned->setToolTip(
@@ -189,27 +164,27 @@ void ChartsTab::buildControls() {
     m_follow = makeButton(tr("follow"), "quiet", "follow");
     m_follow->setCheckable(true);
     m_follow->setToolTip(tr("Show everything up to the newest step; drag over a chart to zoom"));
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_axis,
-                                                           m_abandoned, m_log, m_follow})
-        row->addWidget(widget);
+    m_bar->add(m_abandoned);
+    m_bar->add(m_follow);
+}
+
+QWidget* ChartsTab::controls() const {
+    return m_bar;
 }
 
 void ChartsTab::wire() {
     connect(&m_puller, &Puller::pull, this, &ChartsTab::pull);
     connect(&m_heatPuller, &Puller::pull, this, &ChartsTab::pullHeat);
+    connect(&m_exactPuller, &Puller::pull, this, &ChartsTab::pullExact);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_puller, &Puller::request);
     connect(m_events, &TimelineView::momentChosen, this, &ChartsTab::jumpTo);
     wireControls();
 }
 
 void ChartsTab::wireControls() {
-    connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
-        settingsOf(m_context).setValue("charts/smoothing", value);
-        nameSmoothing();
-        m_puller.request();
-    });
-    connect(m_axis, &QComboBox::currentIndexChanged, this, &ChartsTab::resetZoom);
-    connect(m_log, &QPushButton::toggled, &m_puller, &Puller::request);
+    connect(m_bar, &ChartBar::smoothingChanged, &m_puller, &Puller::request);
+    connect(m_bar, &ChartBar::axisChanged, this, &ChartsTab::resetZoom);
+    connect(m_bar, &ChartBar::logChanged, &m_puller, &Puller::request);
     connect(m_abandoned, &QPushButton::toggled, this, [this](bool shown) {
         settingsOf(m_context).setValue("charts/abandoned", shown);
         m_puller.request();
@@ -223,39 +198,25 @@ void ChartsTab::wireControls() {
 }
 
 void ChartsTab::restore() {
-    m_smoothing->setValue(settingsOf(m_context).value("charts/smoothing", 93).toInt());
     m_abandoned->setChecked(settingsOf(m_context).value("charts/abandoned", true).toBool());
     m_follow->setChecked(true);
-    nameSmoothing();
-}
-
-/// Shows the strength of the smoothing and its window in steps.
-void ChartsTab::nameSmoothing() {
-    const auto words = [](double weight, int64_t window) {
-        return window > 0
-                   ? tr("smoothing %1 · %2 steps").arg(weight, 0, 'f', 2).arg(formatCount(window))
-                   : tr("smoothing %1").arg(weight, 0, 'f', 2);
-    };
-    const QFontMetrics metrics(Theme::instance().font(FontRole::kSecondary));
-    m_smoothingText->setMinimumWidth(metrics.horizontalAdvance(words(0.88, kWidestWindow)));
-    m_smoothingText->setText(words(m_smoothing->value() / 100.0, std::llround(m_window)));
-    m_smoothing->setToolTip(
-        tr("%1: the average reaches back about that far").arg(m_smoothingText->text()));
 }
 
 void ChartsTab::setCompact(bool compact) {
-    m_smoothingText->setVisible(!compact);
-    m_smoothing->setFixedWidth(compact ? kCompactSliderWidth : kSliderWidth);
+    m_bar->setCompact(compact);
 }
 
 void ChartsTab::showSlider(bool shown) {
-    m_smoothing->setVisible(shown);
+    m_bar->showSlider(shown);
 }
 
 void ChartsTab::setRun(const QString& run) {
     m_run = run;
     m_detail = {};
     m_dataEnd = 0;
+    m_map = {};
+    m_missing.clear();
+    m_pointedStep.reset();
     m_parentBegin.reset();
     m_zoom.reset();
     m_chosen.reset();
@@ -326,11 +287,10 @@ std::vector<QString> ChartsTab::panelsToRead() const {
 
 ChartQuery ChartsTab::query() const {
     ChartQuery query = queryOf(*m_detail.run);
-    query.startNs = view().startNs;
-    query.axis = static_cast<XAxis>(m_axis->currentIndex());
+    query.map = view().map;
     query.range = m_zoom;
     query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
-    query.smoothing = m_smoothing->value() / 100.0;
+    query.smoothing = m_bar->smoothing();
     query.abandoned = m_abandoned->isChecked();
     query.panels = panelsToRead();
     return query;
@@ -339,29 +299,88 @@ ChartQuery ChartsTab::query() const {
 void ChartsTab::pull() {
     if (!m_detail.run)
         return;
-    m_puller.await(m_context.store.ask([query = query()](StoreReader& reader) {
-        return readPanels(reader, query);
+    m_puller.await(m_context.store.ask([run = *m_detail.run, query = query()](StoreReader& reader) {
+        return read(reader, run, query);
     }),
-                   this, [this](const std::vector<PanelCurves>& panels) { apply(panels); });
+                   this, [this](const Answer& answer) { applyAnswer(answer); });
+}
+
+/// Worker thread.
+ChartsTab::Answer ChartsTab::read(StoreReader& reader, const RunSummary& run, ChartQuery query) {
+    Answer answer{query.map, {}, workUnit(reader, run.id), {}};
+    if (auto map = axisOf(reader, run, query.map.axis, query.map.startNs))
+        answer.map = query.map = *map;
+    else
+        answer.missing = QString::fromStdString(map.error().message);
+    answer.panels = readPanels(reader, query);
+    if (!answer.missing.isEmpty())
+        for (PanelCurves& panel : answer.panels)
+            panel.curves.clear();
+    return answer;
+}
+
+void ChartsTab::applyAnswer(const Answer& answer) {
+    m_bar->setWork({answer.unit});
+    if (answer.map.axis != m_bar->axis())
+        return; // another axis was chosen meanwhile, which is being read
+    m_map = answer.map;
+    if (std::exchange(m_missing, answer.missing) != answer.missing)
+        for (const Shown& each : m_charts)
+            each.chart->setEmptyText(m_missing);
+    apply(answer.panels);
 }
 
 void ChartsTab::pullHeat() {
     if (!m_detail.run)
         return;
-    const HeatQuery query{*m_detail.run, view().startNs, view().axis, m_zoom};
+    const AxisMap map = view().map;
+    HeatQuery query{*m_detail.run, map.startNs, map.axis, m_zoom};
+    if (!isTime(map.axis)) {
+        query.axis = XAxis::kStep;
+        if (m_zoom)
+            query.range = {stepOf(map, m_zoom->first), stepOf(map, m_zoom->second)};
+    }
     m_heatPuller.await(
         m_context.store.ask([query](StoreReader& reader) { return readHeat(reader, query); }), this,
         [this](const HeatData& heat) { m_heat->show(heat); });
 }
 
+/// All charts show the values of that step: at once those of the drawn points near it, and soon
+/// what was measured there.
+void ChartsTab::point(std::optional<double> x, std::optional<double> step) {
+    for (const Shown& each : m_charts)
+        each.chart->setPointer(x, step);
+    if (std::exchange(m_pointedStep, step) != step && step)
+        m_exactPuller.request();
+}
+
+void ChartsTab::pullExact() {
+    if (!m_detail.run || !m_pointedStep)
+        return;
+    const double step = *m_pointedStep;
+    ChartQuery query = this->query();
+    query.map = {};
+    query.range = {step, step};
+    query.abandoned = false;
+    m_exactPuller.await(
+        m_context.store.ask([query](StoreReader& reader) { return readPanels(reader, query); }),
+        this, [this, step](const std::vector<PanelCurves>& panels) {
+            for (const PanelCurves& each : panels)
+                if (LineChart* chart = chartOf(each.panel.key); chart && each.isRead)
+                    chart->showExact(step, each.curves);
+        });
+}
+
 ChartView ChartsTab::view() const {
     ChartView view;
-    view.axis = static_cast<XAxis>(m_axis->currentIndex());
+    if (m_map.axis == m_bar->axis())
+        view.map = m_map;
+    view.map.axis = m_bar->axis();
     const auto& attempts = m_detail.history.attempts;
     if (!attempts.empty() && attempts.front().hasStarted)
-        view.startNs = attempts.front().startedNs;
+        view.map.startNs = attempts.front().startedNs;
     else if (m_detail.run)
-        view.startNs = m_detail.run->createdNs;
+        view.map.startNs = m_detail.run->createdNs;
     const auto [low, high] = m_zoom.value_or(wholeRange());
     view.low = low;
     view.high = high;
@@ -370,15 +389,15 @@ ChartView ChartsTab::view() const {
 
 /// From the start of the run, or of its parent if that is drawn, to the newest point.
 std::pair<double, double> ChartsTab::wholeRange() const {
-    const auto axis = static_cast<XAxis>(m_axis->currentIndex());
+    const AxisMap map = m_map.axis == m_bar->axis() ? m_map : AxisMap{m_bar->axis()};
     double low = 0;
-    if (axis == XAxis::kWall && m_detail.run)
-        low = xOf(axis, 0, 0, m_detail.run->createdNs);
-    if (axis == XAxis::kStep && !m_detail.history.attempts.empty())
-        low =
-            static_cast<double>(std::max<int64_t>(0, m_detail.history.attempts.front().startStep));
+    if (map.axis == XAxis::kWall && m_detail.run)
+        low = xOf(map, 0, m_detail.run->createdNs);
+    if (!isTime(map.axis) && !m_detail.history.attempts.empty())
+        low = xOf(map, std::max<int64_t>(0, m_detail.history.attempts.front().startStep), 0);
     low = std::min(low, m_parentBegin.value_or(low));
-    const double high = std::max(m_dataEnd, low + 1);
+    const double least = map.axis == XAxis::kEpoch ? map.scale.perStep : 1;
+    const double high = std::max(m_dataEnd, low + least);
     return {low, high + (high - low) * kRightRoom};
 }
 
@@ -397,9 +416,13 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
                     std::max(0.0, std::min(m_parentBegin.value_or(qInf()), curve.x.front() - 1));
         }
     if (!panels.empty() && !panels.front().curves.empty())
-        m_window = panels.front().curves.front().window;
+        m_bar->setWindow(panels.front().curves.front().window);
     showMain(panels);
     showMore(panels);
+    showAll(panels);
+}
+
+void ChartsTab::showAll(const std::vector<PanelCurves>& panels) {
     const ChartView common = view();
     bool missing = false;
     for (const PanelCurves& each : panels) {
@@ -412,13 +435,12 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
         if (!each.isRead)
             continue;
         ChartView view = common;
-        view.logY = m_log->isChecked() && each.panel.canBeLog;
+        view.logY = m_bar->isLog() && each.panel.canBeLog;
         chart->show(each.curves, view);
         chart->setMarks(marks());
     }
     if (missing) // charts that have come into sight meanwhile
         m_puller.request();
-    nameSmoothing();
 }
 
 /// The first chart takes the room of charts in its row that have no data.
@@ -513,7 +535,7 @@ void ChartsTab::jumpTo(Moment moment) {
         each.chart->selectMark(moment.step);
     const auto [first, last] = wholeRange();
     const double width = m_zoom ? m_zoom->second - m_zoom->first : (last - first) * kJumpShare;
-    const double x = xOf(view().axis, view().startNs, moment.step, moment.wallNs);
+    const double x = xOf(view().map, moment.step, moment.wallNs);
     const double low = std::clamp(x - width / 2, first, std::max(first, last - width));
     zoomTo(low, low + width);
 }

@@ -10,14 +10,13 @@
 
 #include <vector>
 
-class QComboBox;
 class QLabel;
 class QPushButton;
 class QScrollArea;
-class QSlider;
 
 namespace rm {
 
+class ChartBar;
 class HeatMap;
 class ReflowGrid;
 class TimelineView;
@@ -35,7 +34,7 @@ public:
     using QWidget::show;
     void refresh(); ///< new samples are there
     /// Smoothing, axis, scale, follow: stands beside the tabs.
-    QWidget* controls() const { return m_controls; }
+    QWidget* controls() const;
     void setCompact(bool compact); ///< little room for the controls
     void showSlider(bool shown);   ///< hidden where even that leaves none for it
 
@@ -58,7 +57,18 @@ private:
     void restore();
     void pull();
     void pullHeat();
+    void pullExact();
+    void point(std::optional<double> x, std::optional<double> step);
+    struct Answer {
+        AxisMap map;
+        QString missing; ///< why the run does not have what the axis counts
+        WorkUnit unit = WorkUnit::kTokens;
+        std::vector<PanelCurves> panels;
+    };
+    static Answer read(StoreReader& reader, const RunSummary& run, ChartQuery query);
+    void applyAnswer(const Answer& answer);
     void apply(const std::vector<PanelCurves>& panels);
+    void showAll(const std::vector<PanelCurves>& panels);
     void showMain(const std::vector<PanelCurves>& panels);
     void showMore(const std::vector<PanelCurves>& panels);
     void arrangeMore(const std::vector<QString>& panels);
@@ -73,7 +83,6 @@ private:
     void jumpTo(Moment moment);
     void zoomTo(double low, double high);
     void resetZoom();
-    void nameSmoothing();
 
     AppContext m_context;
     QString m_run;
@@ -81,6 +90,9 @@ private:
     static constexpr int kPullMs = 40;
     Puller m_puller;
     Puller m_heatPuller;
+    static constexpr int kExactMs = 60;
+    Puller m_exactPuller;
+    std::optional<double> m_pointedStep;
     struct Shown {
         QString panel;
         LineChart* chart;
@@ -94,18 +106,15 @@ private:
     ReflowGrid* m_main;
     ReflowGrid* m_more;
     QLabel* m_moreTitle;
-    QWidget* m_controls;
-    QLabel* m_smoothingText;
-    QSlider* m_smoothing;
-    QComboBox* m_axis;
+    ChartBar* m_bar;
     QPushButton* m_abandoned;
-    QPushButton* m_log;
     QPushButton* m_follow;
+    AxisMap m_map;     ///< with the scale of what was read last
+    QString m_missing; ///< why nothing can be shown on this axis
     std::optional<std::pair<double, double>> m_zoom;
     std::optional<Moment> m_chosen;      ///< in the event list
     double m_dataEnd = 0;                ///< x of the newest point
     std::optional<double> m_parentBegin; ///< x of a parent's first point
-    double m_window = 0;                 ///< steps that the loss is smoothed over
 };
 
 } // namespace rm

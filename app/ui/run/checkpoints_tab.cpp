@@ -232,7 +232,7 @@ void CheckpointsTab::pull() {
         return;
     ChartQuery query = queryOf(*m_detail.run);
     query.maxPoints = kPoints;
-    query.smoothing = kSmoothing;
+    query.smoothing = {SmoothingKind::kEma, kSmoothing};
     query.panels = {QString::fromStdString(builtinMetric(metric::kTrainLoss).panel)};
     const auto read = [query, run = *m_detail.run](StoreReader& reader) {
         return std::pair(readPanels(reader, query), removedNext(reader, run));
