@@ -185,6 +185,11 @@ void MainWindow::wirePages() {
     connect(m_runs, &RunsPage::compareRequested, this, &MainWindow::compare);
     connect(m_run->findChild<RunActions*>(), &RunActions::compareRequested, this,
             &MainWindow::compare);
+    connect(m_run->findChild<RunActions*>(), &RunActions::lineageRequested, this,
+            [this](const QString& run) {
+                m_compare->showLineageOf(run);
+                showCompare();
+            });
     connect(m_compare, &ComparePage::runChosen, this, &MainWindow::showRun);
     connect(m_compare, &ComparePage::chooseRequested, this, [this] {
         showRuns();

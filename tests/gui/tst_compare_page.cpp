@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/run_summary.h"
 #include "app/ui/compare/compare_page.h"
+#include "app/ui/compare/key_box.h"
+#include "app/ui/compare/lineage_table.h"
 #include "app/ui/compare/run_key.h"
 #include "app/ui/data/run_styles.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/plot/parallel_plot.h"
+#include "app/ui/plot/scatter_plot.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "app/ui/widgets/table.h"
@@ -17,6 +21,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTest>
 
 using namespace rm;
@@ -42,6 +47,12 @@ private Q_SLOTS:
     void bothPagesHaveTheSameBar();
     void runsLieOverEachOtherFromAValue();
     void aRunWithoutEpochsSaysSo();
+    void aDotOpensItsRun();
+    void aLogarithmNeedsNumbersAboveZero();
+    void rangesOfParallelAxesCombine();
+    void aFilterTakesRunsThatAreNotChosen();
+    void theValuesOpenAsATable();
+    void branchesHangFromTheirParents();
     void settingsAndMetricsAreColumns();
     void conditionsFilterTheRuns();
 
@@ -54,6 +65,8 @@ private:
     QStringList ids() const;
     void choose(const QStringList& runs) const;
     void compare(const QStringList& runs) const;
+    void choose(const char* box, const QString& key) const;
+    void showValues(ComparePage::View view) const;
     LineChart* loss() const { return find<LineChart>("compared.train/loss"); }
 
     std::unique_ptr<WindowFixture> m_demo;
@@ -208,6 +221,7 @@ void TestComparePage::sixteenAreTheMost() {
         many << "run-" + QString::number(run);
     page().setRuns(many);
     QCOMPARE(page().runs().size(), static_cast<qsizetype>(ComparePage::kMostRuns));
+    QCOMPARE(page().chosenRuns().size(), 20); // the other views have all
     QVERIFY(find<QWidget>("toast")->accessibleName().contains("16 of 20"));
     QSet<std::pair<int, int>> styles;
     RunStyles apart(m_demo->paths().config + "/settings.ini");
@@ -299,6 +313,150 @@ void TestComparePage::aRunWithoutEpochsSaysSo() {
     QVERIFY(find<QLabel>("compareMissing")->text().isEmpty());
     for (const Curve& curve : loss()->curves())
         QVERIFY(curve.x.front() >= 256 * curve.steps.front()); // tokens of at least one sample each
+}
+
+void TestComparePage::choose(const char* box, const QString& key) const {
+    auto* keys = find<KeyBox>(box);
+    QTRY_VERIFY(keys->findText(key) >= 0);
+    keys->setCurrentIndex(keys->findText(key));
+    Q_EMIT keys->activated(keys->currentIndex());
+}
+
+void TestComparePage::showValues(ComparePage::View view) const {
+    m_demo->window().showCompare();
+    page().showView(view);
+}
+
+void TestComparePage::aDotOpensItsRun() {
+    showValues(ComparePage::kScatter);
+    choose("scatterX", "train/loss");
+    choose("scatterY", "best:validation/loss");
+    auto* plot = find<ScatterPlot>("scatterPlot");
+    QTRY_COMPARE(plot->dots(), size_t(5)); // one run has reported nothing
+    QTRY_VERIFY(plot->pixelOf(kFinishedRun).has_value());
+    auto* area = plot->findChild<QWidget*>("plot");
+    QTest::mouseMove(area, *plot->pixelOf(kFinishedRun));
+    QTRY_COMPARE(plot->pointedRun(), kFinishedRun);
+    QVERIFY(area->accessibleDescription().contains("gpt-tiny"));
+    QTest::keyClick(area, Qt::Key_Right);
+    QVERIFY(plot->pointedRun() != kFinishedRun);
+    QTest::mouseClick(area, Qt::LeftButton, {}, *plot->pixelOf(kFinishedRun));
+    QTRY_VERIFY(m_demo->window().runPage().isVisible());
+}
+
+void TestComparePage::aLogarithmNeedsNumbersAboveZero() {
+    showValues(ComparePage::kScatter);
+    choose("scatterX", "optimizer.lr");
+    choose("scatterY", "optimizer.type");
+    QTRY_VERIFY(find<QPushButton>("scatterLogX")->isEnabled());
+    QTRY_VERIFY(!find<QPushButton>("scatterLogY")->isEnabled());
+    QTRY_COMPARE(find<ScatterPlot>("scatterPlot")->dots(), size_t(6));
+    auto* box = find<KeyBox>("scatterX");
+    box->setEditText("no-such-key");
+    Q_EMIT box->activated(0);
+    QVERIFY(box->property("invalid").toBool());
+    QVERIFY(box->toolTip().contains("no-such-key"));
+}
+
+void TestComparePage::rangesOfParallelAxesCombine() {
+    showValues(ComparePage::kParallel);
+    choose("addAxis", "train/loss");
+    auto* plot = find<ParallelPlot>("parallelPlot");
+    QTRY_VERIFY(plot->axes().size() >= 2 && plot->kept() == 6);
+    const auto axisOf = [&](const QString& title) {
+        return static_cast<size_t>(std::ranges::find(plot->axes(), title, &PlotScale::title) -
+                                   plot->axes().begin());
+    };
+    const size_t loss = axisOf("train/loss"), best = axisOf("best:validation/loss");
+    QVERIFY(loss < plot->axes().size() && best < plot->axes().size());
+    auto* area = plot->findChild<QWidget*>("plot");
+    QTest::mousePress(area, Qt::LeftButton, {}, plot->pixelOf(loss, 0.02));
+    QTest::mouseMove(area, plot->pixelOf(loss, 0.4));
+    QTest::mouseMove(area, plot->pixelOf(loss, 0.8));
+    QTest::mouseRelease(area, Qt::LeftButton, {}, plot->pixelOf(loss, 0.8));
+    QTRY_VERIFY(plot->range(loss).has_value());
+    const size_t kept = plot->kept();
+    QVERIFY(kept > 0 && kept < 6);
+    QVERIFY(find<QLabel>("keptRuns")->text().contains(QString("%1 of 6").arg(kept)));
+    plot->setRange(best, std::pair(0.0, 0.0)); // the best run alone, which the other one leaves out
+    QCOMPARE(plot->kept(), size_t(0));
+    plot->setRange(best, std::nullopt);
+    QCOMPARE(plot->kept(), kept);
+    QTest::keyClick(area, Qt::Key_Escape);
+    QCOMPARE(plot->kept(), size_t(6));
+    QTest::keyClick(area, Qt::Key_Right); // the first axis
+    QTest::keyClick(area, Qt::Key_Up);
+    QVERIFY(plot->range(0).has_value() && plot->range(0)->first > 0);
+}
+
+void TestComparePage::aFilterTakesRunsThatAreNotChosen() {
+    page().setRuns({kFinishedRun, kFailedRun});
+    showValues(ComparePage::kScatter);
+    choose("scatterX", "train/loss");
+    choose("scatterY", "train/loss");
+    auto* plot = find<ScatterPlot>("scatterPlot");
+    QTRY_COMPARE(plot->dots(), size_t(2));
+    find<QLineEdit>("compareFilter")->setText("loss < 2");
+    QTRY_VERIFY(!plot->pixelOf(kFailedRun) && plot->pixelOf(kPicturesRun));
+    find<QLineEdit>("compareFilter")->setText("loss <");
+    QTRY_VERIFY(find<QLineEdit>("compareFilter")->property("invalid").toBool());
+    find<QLineEdit>("compareFilter")->setText("tag:none-is-called-so");
+    QTRY_COMPARE(plot->dots(), size_t(0));
+    find<QLineEdit>("compareFilter")->clear();
+    QTRY_COMPARE(plot->dots(), size_t(2));
+}
+
+void TestComparePage::theValuesOpenAsATable() {
+    showValues(ComparePage::kScatter);
+    choose("scatterX", "optimizer.lr");
+    choose("scatterY", "train/loss");
+    QTRY_COMPARE(find<ScatterPlot>("scatterPlot")->dots(), size_t(5));
+    for (auto* button : page().findChildren<QPushButton*>("valuesTable"))
+        if (button->isVisible())
+            button->click();
+    QTRY_VERIFY(find<Table>("runTable"));
+    QCOMPARE(find<Table>("runTable")->model()->rowCount(), 6);
+    QCOMPARE(find<Table>("runTable")->model()->headerData(1, Qt::Horizontal).toString(),
+             QString("optimizer.lr"));
+}
+
+void TestComparePage::branchesHangFromTheirParents() {
+    m_demo = std::make_unique<WindowFixture>([](StoreWriter& writer) {
+        const auto create = [&](const QString& id, double lr, const QString& parent, int64_t step) {
+            return writer.createRun({id,
+                                     id,
+                                     "[optimizer]\nlr = " + std::to_string(lr) + "\n",
+                                     {{0, "this-computer", 1, 0}},
+                                     parent,
+                                     step});
+        };
+        return create("root-1", 0.002, {}, 0)
+            .and_then([&] { return create("branch-1", 0.001, "root-1", 40); })
+            .and_then([&] { return create("other-1", 0.002, {}, 0); });
+    });
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().show();
+    QTRY_COMPARE(ids().size(), 3);
+    m_demo->window().showCompare();
+    page().showLineageOf("branch-1");
+    auto* lineage = find<LineageTable>("lineage");
+    QTRY_COMPARE(lineage->model()->rowCount(), 2);
+    const auto cell = [&](int row, int column) {
+        return lineage->model()->index(row, column).data().toString();
+    };
+    QCOMPARE(cell(0, 0), QString("root-1"));
+    QCOMPARE(cell(1, 0), QString("branch-1"));
+    QCOMPARE(cell(1, 2), QString("optimizer.lr 0.002 → 0.001"));
+    QVERIFY(lineage->model()
+                ->index(1, 1)
+                .data(Qt::AccessibleTextRole)
+                .toString()
+                .contains("from 40 of root-1"));
+    QSignalSpy opened(&page(), &ComparePage::runChosen);
+    lineage->setCurrentIndex(lineage->model()->index(0, 0));
+    QTest::keyClick(lineage, Qt::Key_Return);
+    QCOMPARE(opened.size(), 1);
+    QCOMPARE(opened.front().front().toString(), QString("root-1"));
 }
 
 void TestComparePage::settingsAndMetricsAreColumns() {

@@ -7,6 +7,7 @@
 #include "app/core/network/network_file.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/store_writer.h"
+#include "app/ui/compare/compare_page.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/connect_dialogs.h"
 #include "app/ui/dialogs/job_script_dialog.h"
@@ -18,6 +19,8 @@
 #include "app/ui/nodes/nodes_page.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
+#include "app/ui/plot/parallel_plot.h"
+#include "app/ui/plot/scatter_plot.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/fold.h"
 #include "shared/board/board.h"
@@ -276,6 +279,15 @@ void TestScreenshots::compare() {
     waitForChart("compared.train/loss");
     waitForRows("comparedSettings");
     shoot(demo().window(), "compare");
+    demo().window().comparePage().setRuns({}); // the other views have all runs then
+    demo().window().comparePage().showView(ComparePage::kScatter);
+    QTRY_VERIFY(demo().window().findChild<ScatterPlot*>("scatterPlot")->dots() > 0);
+    shoot(demo().window(), "compare-scatter");
+    demo().window().comparePage().showView(ComparePage::kParallel);
+    QTRY_VERIFY(demo().window().findChild<ParallelPlot*>("parallelPlot")->kept() > 0);
+    shoot(demo().window(), "compare-parallel");
+    demo().window().comparePage().showView(ComparePage::kCurves);
+    shoot(demo().window(), "compare-empty");
 }
 
 /// As a person has arranged them: stars, columns of their own, groups of which one is folded away.

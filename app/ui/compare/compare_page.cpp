@@ -6,7 +6,10 @@
 #include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/compare/comparison_table.h"
+#include "app/ui/compare/lineage_table.h"
+#include "app/ui/compare/parallel_view.h"
 #include "app/ui/compare/run_key.h"
+#include "app/ui/compare/scatter_view.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
@@ -21,6 +24,7 @@
 #include "app/ui/widgets/table.h"
 #include "app/ui/widgets/toast.h"
 
+#include <QButtonGroup>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
@@ -33,7 +37,6 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <functional>
 
 namespace rm {
 
@@ -47,8 +50,7 @@ constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
 constexpr int kTitleWidth = 190, kCellWidth = 128; ///< of the tables' columns
 constexpr int kFiguresInSight = 10, kDifferencesInSight = 16;
-constexpr int kIndent = 18; ///< of a branch in the lineage
-constexpr int kAlignWidth = 150;
+constexpr int kFilterWidth = 320, kAlignWidth = 150;
 constexpr size_t kMostOffered = 40;
 
 QSettings settingsOf(const AppContext& context) {
@@ -59,21 +61,6 @@ QSettings settingsOf(const AppContext& context) {
 QString titleOf(const MetricDef& metric) {
     const QString name = QString::fromStdString(metric.name);
     return metric.unit.empty() ? name : name + " (" + QString::fromStdString(metric.unit) + ')';
-}
-
-/// What is a branch of another one of them stands below it, further in.
-void walkLineage(const std::vector<RunSummary>& runs, const QString& parent, int depth,
-                 const std::function<void(size_t, int)>& visit) {
-    const auto isAmong = [&](const QString& id) {
-        return std::ranges::find(runs, id, &RunSummary::id) != runs.end();
-    };
-    for (size_t at = 0; at < runs.size(); ++at) {
-        const QString its = isAmong(runs[at].parentRun) ? runs[at].parentRun : QString();
-        if (its != parent)
-            continue;
-        visit(at, depth);
-        walkLineage(runs, runs[at].id, depth + 1, visit);
-    }
 }
 
 QTableView* asComparison(Table& table, ComparisonTable& model, int rowsInSight) {
@@ -106,6 +93,41 @@ void ComparePage::buildUi() {
     m_header = new PageHeader(tr("Compare"));
     m_add = m_header->addAction(tr("Add a run"), "", "addCompared");
     column->addWidget(m_header);
+    column->addWidget(buildViews());
+    m_scatter = new ScatterView(m_context, m_values);
+    m_parallel = new ParallelView(m_context, m_values);
+    m_stack = new QStackedWidget;
+    for (QWidget* view : std::initializer_list<QWidget*>{buildCurves(), m_scatter, m_parallel})
+        m_stack->addWidget(view);
+    column->addWidget(m_stack, 1);
+}
+
+QWidget* ComparePage::buildViews() {
+    auto* bar = new QWidget;
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_views = new QButtonGroup(this);
+    const auto add = [&](const QString& text, const char* objectName, View view) {
+        QPushButton* button = makeButton(text, "tab", objectName);
+        button->setCheckable(true);
+        m_views->addButton(button, view);
+        row->addWidget(button);
+    };
+    add(tr("Curves"), "viewCurves", kCurves);
+    add(tr("Scatter"), "viewScatter", kScatter);
+    add(tr("Parallel coordinates"), "viewParallel", kParallel);
+    row->addStretch(1);
+    m_filter = new QLineEdit;
+    m_filter->setObjectName("compareFilter");
+    m_filter->setAccessibleName(tr("Filter of the runs to show"));
+    m_filter->setPlaceholderText(tr("All chosen runs, or tag:sweep loss < 3"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setMinimumWidth(kFilterWidth);
+    row->addWidget(m_filter);
+    return bar;
+}
+
+QWidget* ComparePage::buildCurves() {
     auto* empty = new EmptyState(
         tr("No runs to compare yet"),
         tr("Choose two runs or more on the page Runs, with Ctrl or Shift held, and click Compare. "
@@ -134,10 +156,10 @@ void ComparePage::buildUi() {
     m_scroll->setFocusPolicy(Qt::NoFocus);
     m_scroll->setWidget(body);
     parts->addWidget(m_scroll, 1);
-    m_stack = new QStackedWidget;
-    m_stack->addWidget(empty);
-    m_stack->addWidget(content);
-    column->addWidget(m_stack, 1);
+    m_curves = new QStackedWidget;
+    m_curves->addWidget(empty);
+    m_curves->addWidget(content);
+    return m_curves;
 }
 
 QWidget* ComparePage::buildControls() {
@@ -207,9 +229,9 @@ QWidget* ComparePage::buildSide() {
     column->addWidget(card);
     auto* lineage = new Card;
     lineage->body()->addWidget(makeLabel(tr("Lineage"), "cardTitle"));
-    m_lineage = new QVBoxLayout;
-    m_lineage->setSpacing(size::kGrid);
-    lineage->body()->addLayout(m_lineage);
+    m_lineage = new LineageTable(m_context.styles);
+    connect(m_lineage, &LineageTable::runChosen, this, &ComparePage::runChosen);
+    lineage->body()->addWidget(m_lineage);
     column->addWidget(lineage);
     column->addStretch(1);
     return side;
@@ -221,16 +243,13 @@ void ComparePage::wire() {
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_curvePuller,
             &Puller::request);
     wireBar();
+    wireViews();
     connect(m_all, &QPushButton::toggled, this, &ComparePage::showTables);
-    const auto restyle = [this] {
+    connect(&m_context.styles, &RunStyles::changed, this, [this] {
         for (size_t at = 0; m_comparison && at < m_keys.size(); ++at)
             m_keys[at]->show(m_comparison->runs[at], m_context.styles.of(m_keys[at]->run()));
-        if (m_comparison)
-            showLineage(); // the pieces of lines in it have a colour
         m_curvePuller.request();
-    };
-    connect(&Theme::instance(), &Theme::changed, this, restyle);
-    connect(&m_context.styles, &RunStyles::changed, this, restyle);
+    });
     auto* menu = new QMenu(m_add);
     menu->setObjectName("addComparedMenu");
     connect(m_add, &QPushButton::clicked, this, [this, menu] {
@@ -244,13 +263,15 @@ void ComparePage::wire() {
     connect(&m_context.engine, &Engine::samplesAppended, this, onGrown);
     connect(&m_context.engine, &Engine::attemptEnded, this, onGrown);
     connect(&m_context.runs, &RunsFeed::changed, this, [this] {
-        QStringList there = m_runs;
+        QStringList there = m_chosen;
         there.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
-        if (m_context.runs.isLoaded() && !readFailure() && there != m_runs)
+        if (m_context.runs.isLoaded() && !readFailure() && there != m_chosen)
             setRuns(there); // one was deleted
         for (RunKey* key : m_keys)
             if (const RunSummary* run = m_context.runs.find(key->run()))
                 key->show(*run, m_context.styles.of(run->id));
+        for (ValuesView* view : std::initializer_list<ValuesView*>{m_scatter, m_parallel})
+            view->refresh();
     });
 }
 
@@ -289,30 +310,106 @@ void ComparePage::readAlignment() {
         resetZoom();
 }
 
+void ComparePage::wireViews() {
+    connect(m_views, &QButtonGroup::idClicked, this,
+            [this](int view) { showView(static_cast<View>(view)); });
+    connect(m_filter, &QLineEdit::textChanged, this, &ComparePage::readFilter);
+    for (ValuesView* view : std::initializer_list<ValuesView*>{m_scatter, m_parallel}) {
+        connect(view, &ValuesView::runChosen, this, &ComparePage::runChosen);
+        connect(view, &ValuesView::failed, &m_context.toast, &Toast::say);
+        connect(view, &ValuesView::runsCounted, this, [this](size_t runs) {
+            m_valueRuns = runs;
+            showFacts();
+        });
+    }
+}
+
+void ComparePage::readFilter() {
+    auto filter = parseRunFilter(m_filter->text().toStdString());
+    if (filter)
+        if (const auto known = checkKeys(*filter); !known)
+            filter = tl::unexpected(known.error());
+    markInvalid(*m_filter, filter ? QString() : QString::fromStdString(filter.error().message));
+    if (!filter)
+        return;
+    for (ValuesView* view : std::initializer_list<ValuesView*>{m_scatter, m_parallel})
+        view->setRuns(m_chosen, *filter);
+}
+
+void ComparePage::showView(View view) {
+    m_views->button(view)->setChecked(true);
+    m_stack->setCurrentIndex(view);
+    m_filter->setVisible(view != kCurves);
+    settingsOf(m_context).setValue("compare/view", static_cast<int>(view));
+    showFacts();
+    refresh();
+}
+
 void ComparePage::restore() {
-    m_runs = settingsOf(m_context).value("compare/runs").toStringList();
-    m_stack->setCurrentIndex(0);
+    const QSettings kept = settingsOf(m_context);
+    m_chosen = kept.value("compare/runs").toStringList();
+    m_runs = m_chosen.mid(0, static_cast<qsizetype>(kMostRuns));
+    m_curves->setCurrentIndex(0);
+    readFilter();
+    showView(static_cast<View>(
+        std::clamp<int>(kept.value("compare/view", kCurves).toInt(), kCurves, kParallel)));
 }
 
 void ComparePage::setRuns(const QStringList& runs) {
-    QStringList wanted = runs;
-    wanted.removeDuplicates();
-    if (wanted.size() > static_cast<qsizetype>(kMostRuns)) {
-        m_context.toast.say(tr("The first %1 of %2 runs are compared: more could not be told apart")
+    m_chosen = runs;
+    m_chosen.removeDuplicates();
+    m_runs = m_chosen.mid(0, static_cast<qsizetype>(kMostRuns));
+    if (m_runs.size() < m_chosen.size() && m_stack->currentIndex() == kCurves)
+        m_context.toast.say(tr("The first %1 of %2 runs have curves: more could not be told "
+                               "apart. Scatter and Parallel coordinates have all")
                                 .arg(kMostRuns)
-                                .arg(wanted.size()));
-        wanted = wanted.mid(0, kMostRuns);
-    }
-    m_runs = wanted;
-    settingsOf(m_context).setValue("compare/runs", m_runs);
+                                .arg(m_chosen.size()));
+    settingsOf(m_context).setValue("compare/runs", m_chosen);
     m_context.styles.tellApart(m_runs);
     m_zoom.reset();
     if (m_runs.isEmpty()) {
         m_comparison.reset();
-        m_stack->setCurrentIndex(0);
-        m_header->setFacts({});
+        m_curves->setCurrentIndex(0);
+        showFacts();
     }
+    readFilter();
     m_puller.restart();
+}
+
+void ComparePage::showLineageOf(const QString& run) {
+    const auto read =
+        m_context.store.ask([run](StoreReader& reader) { return readLineage(reader, {run}); });
+    whenAnswered(read, this, [this, run](const std::vector<LineageRun>& family) {
+        QStringList runs{run}; // it has a curve in any case
+        for (const LineageRun& each : family)
+            runs << each.run.id;
+        runs.removeDuplicates();
+        m_wantsLineage = true;
+        showView(kCurves);
+        setRuns(runs.mid(0, static_cast<qsizetype>(kMostRuns)));
+    });
+}
+
+void ComparePage::showFacts() {
+    const auto counted = [](size_t runs) {
+        return rm::counted(static_cast<int64_t>(runs), tr("1 run"), tr("%1 runs"));
+    };
+    if (m_stack->currentIndex() != kCurves) {
+        m_header->setFacts(counted(m_valueRuns));
+        return;
+    }
+    if (!m_comparison) {
+        m_header->setFacts({});
+        return;
+    }
+    const auto& runs = m_comparison->runs;
+    const auto branches = std::ranges::count_if(
+        runs, [&](const RunSummary& run) { return m_runs.contains(run.parentRun); });
+    QString facts = counted(runs.size());
+    if (branches > 0 && branches + 1 == static_cast<int64_t>(runs.size()))
+        facts += kSeparator +
+                 (branches == 1 ? tr("a run and its branch") : tr("a run and its branches"));
+    m_header->setFacts(facts);
 }
 
 void ComparePage::refresh() {
@@ -349,12 +446,17 @@ void ComparePage::pull() {
         stored.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
     if (stored.isEmpty())
         return;
+    using Answer = std::pair<Result<Comparison>, std::vector<LineageRun>>;
     m_puller.await(m_context.store.ask([ids = stored](StoreReader& reader) {
-        return compareRuns(reader, std::vector<QString>(ids.begin(), ids.end()));
+        const std::vector<QString> runs(ids.begin(), ids.end());
+        return Answer(compareRuns(reader, runs), readLineage(reader, runs));
     }),
-                   this, [this](const Result<Comparison>& comparison) {
-                       if (comparison)
+                   this, [this](const Answer& answer) {
+                       const auto& [comparison, lineage] = answer;
+                       if (comparison) {
+                           m_lineage->show(lineage);
                            return apply(*comparison);
+                       }
                        const QString why = QString::fromStdString(comparison.error().message);
                        if (std::exchange(m_problem, why) != why) // it is asked again
                            m_context.toast.say(why);
@@ -365,21 +467,17 @@ void ComparePage::apply(const Comparison& comparison) {
     const bool isOther = !m_comparison || !std::ranges::equal(m_comparison->runs, comparison.runs,
                                                               {}, &RunSummary::id, &RunSummary::id);
     m_comparison = comparison;
-    m_stack->setCurrentIndex(1);
-    const auto branches = std::ranges::count_if(
-        comparison.runs, [&](const RunSummary& run) { return m_runs.contains(run.parentRun); });
-    QString facts =
-        counted(static_cast<int64_t>(comparison.runs.size()), tr("1 run"), tr("%1 runs"));
-    if (branches > 0 && branches + 1 == static_cast<int64_t>(comparison.runs.size()))
-        facts += kSeparator +
-                 (branches == 1 ? tr("a run and its branch") : tr("a run and its branches"));
-    m_header->setFacts(facts);
+    m_curves->setCurrentIndex(1);
+    showFacts();
     if (isOther)
         arrangeKeys();
     arrangeCharts();
     showTables();
-    showLineage();
     fit();
+    if (std::exchange(m_wantsLineage, false)) {
+        m_scroll->ensureWidgetVisible(m_lineage);
+        m_lineage->setFocus();
+    }
     m_curvePuller.request();
 }
 
@@ -390,7 +488,8 @@ void ComparePage::arrangeKeys() {
             hidden << key->run();
     m_keyGrid->clear();
     m_keys.clear();
-    for (const RunSummary& run : m_comparison->runs) {
+    for (size_t at = 0; at < m_comparison->runs.size(); ++at) {
+        const RunSummary& run = m_comparison->runs[at];
         auto* key = new RunKey(run, m_context.styles.of(run.id));
         key->setDrawn(!hidden.contains(run.id));
         connect(key, &RunKey::toggled, &m_curvePuller, &Puller::request);
@@ -398,7 +497,7 @@ void ComparePage::arrangeKeys() {
         connect(
             key, &RunKey::removed, this,
             [this, id = run.id] {
-                QStringList others = m_runs;
+                QStringList others = m_chosen;
                 others.removeAll(id);
                 setRuns(others);
             },
@@ -454,33 +553,6 @@ void ComparePage::showTables() {
     m_differenceCount->setText(tr("%1 of %2").arg(differing.size()).arg(every.size()));
     fill(*m_differenceModel, *m_differences, m_all->isChecked() ? every : differing);
     fill(*m_figureModel, *m_figures, figureRows(*m_comparison));
-}
-
-void ComparePage::showLineage() {
-    while (QLayoutItem* item = m_lineage->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
-    walkLineage(m_comparison->runs, {}, 0, [this](size_t at, int depth) {
-        const RunSummary& run = m_comparison->runs[at];
-        QString words = run.name;
-        if (!run.parentRun.isEmpty() && depth > 0)
-            words += kSeparator + tr("from %1").arg(formatCount(run.parentStep));
-        else if (!run.parentRun.isEmpty())
-            words +=
-                kSeparator + tr("from %1 of %2, which is not among them")
-                                 .arg(formatCount(run.parentStep),
-                                      run.parentName.isEmpty() ? run.parentRun : run.parentName);
-        auto* key = new QLabel;
-        key->setPixmap(runSwatch(m_context.styles.of(run.id)));
-        auto* line = new QWidget;
-        auto* row = new QHBoxLayout(line);
-        row->setContentsMargins(depth * kIndent, 0, 0, 0);
-        row->setSpacing(2 * size::kGrid);
-        row->addWidget(key);
-        row->addWidget(new ElidedLabel(words, "bodySecondary"), 1);
-        m_lineage->addWidget(line);
-    });
 }
 
 bool ComparePage::isDrawn(const QString& run) const {
@@ -573,9 +645,9 @@ void ComparePage::fillAddMenu() {
     menu->clear();
     size_t offered = 0;
     for (const RunSummary& run : m_context.runs.runs())
-        if (!m_runs.contains(run.id) && offered++ < kMostOffered)
+        if (!m_chosen.contains(run.id) && offered++ < kMostOffered)
             menu->addAction(tr("%1 (%2)").arg(QString(run.name).replace('&', "&&"), run.id), this,
-                            [this, id = run.id] { setRuns(QStringList(m_runs) << id); });
+                            [this, id = run.id] { setRuns(QStringList(m_chosen) << id); });
     if (menu->isEmpty())
         menu->addAction(tr("There is no other run"))->setEnabled(false);
     else if (offered > kMostOffered)

@@ -3,6 +3,8 @@
 
 #include "app/core/compare/alignment.h"
 #include "app/core/compare/comparison.h"
+#include "app/core/compare/lineage.h"
+#include "app/core/runs/run_values.h"
 #include "app/ui/compare/compared_curves.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
@@ -11,10 +13,12 @@
 #include <QStringList>
 #include <QWidget>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 class QBoxLayout;
+class QButtonGroup;
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -27,24 +31,34 @@ namespace rm {
 
 class ChartBar;
 class ComparisonTable;
+class LineageTable;
 class PageHeader;
+class ParallelView;
 class ReflowGrid;
 class RunKey;
+class ScatterView;
 class Table;
+class ValuesView;
 
-/// Several runs beside each other: their lines in one chart for each metric, what they reached,
-/// what differs between them, and which is a branch of which. Live runs go on growing. The runs are
+/// Several runs beside each other, in three views. Curves: their lines in one chart for each
+/// metric, what they reached, what differs between them, and which is a branch of which. Scatter
+/// and Parallel: settings and metrics of any number of runs. Live runs go on growing. The runs are
 /// kept for the next start.
 class ComparePage : public QWidget {
     Q_OBJECT
 public:
-    static constexpr size_t kMostRuns = 16; ///< that have a colour and dash of their own
+    enum View { kCurves, kScatter, kParallel };
+    static constexpr size_t kMostRuns = kRunStyles; ///< that have curves
 
     explicit ComparePage(const AppContext& context, QWidget* parent = nullptr);
 
     /// Ids; those that are not stored are left out.
     void setRuns(const QStringList& runs);
-    QStringList runs() const { return m_runs; }
+    QStringList runs() const { return m_runs; }         ///< that have curves
+    QStringList chosenRuns() const { return m_chosen; } ///< all
+    void showView(View view);
+    /// With all runs that hang together with that one by branches, as far as they can have curves.
+    void showLineageOf(const QString& run);
 
 Q_SIGNALS:
     void runChosen(const QString& run);
@@ -56,13 +70,18 @@ protected:
 
 private:
     void buildUi();
+    QWidget* buildViews();
+    QWidget* buildCurves();
     QWidget* buildControls();
     QWidget* buildCharts();
     QWidget* buildSide();
     void wire();
-    void restore();
     void wireBar();
+    void wireViews();
+    void restore();
+    void readFilter();
     void readAlignment();
+    void showFacts();
     void refresh();
     void pull();
     void pullCurves();
@@ -70,7 +89,6 @@ private:
     void arrangeKeys();
     void arrangeCharts();
     void showTables();
-    void showLineage();
     void showCurves(const ComparedCurves& curves);
     void fillAddMenu();
     void fit();
@@ -82,7 +100,8 @@ private:
     bool isDrawn(const QString& run) const;
 
     AppContext m_context;
-    QStringList m_runs;
+    QStringList m_chosen;
+    QStringList m_runs; ///< the first ones of them
     std::optional<Comparison> m_comparison;
     Alignment m_alignment;
     QString m_problem; ///< why they could not be compared last
@@ -95,9 +114,16 @@ private:
     };
     std::vector<Shown> m_charts;
     std::vector<RunKey*> m_keys;
+    std::shared_ptr<RunValues> m_values = std::make_shared<RunValues>(); ///< the store thread's
     PageHeader* m_header;
     QPushButton* m_add;
-    QStackedWidget* m_stack;
+    QButtonGroup* m_views;
+    QLineEdit* m_filter;      ///< of the runs in the views of values
+    QStackedWidget* m_stack;  ///< by View
+    QStackedWidget* m_curves; ///< why there are none, or they
+    ScatterView* m_scatter;
+    ParallelView* m_parallel;
+    size_t m_valueRuns = 0; ///< that the view of values shows
     ReflowGrid* m_keyGrid;
     QScrollArea* m_scroll;
     QBoxLayout* m_columns;
@@ -110,7 +136,8 @@ private:
     ComparisonTable* m_differenceModel;
     QLabel* m_differenceCount;
     QPushButton* m_all;
-    QVBoxLayout* m_lineage;
+    LineageTable* m_lineage;
+    bool m_wantsLineage = false; ///< it is to come into sight
     ChartBar* m_bar;
     QComboBox* m_align;
     QLineEdit* m_alignAt;

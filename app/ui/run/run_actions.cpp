@@ -85,6 +85,9 @@ void RunActions::buildMore() {
         Q_EMIT compareRequested({m_run.parentRun, m_run.id});
     });
     m_compare->setToolTip(tr("Both to their ends, in one chart for each metric"));
+    menu->addAction(tr("Show its lineage"), this, [this] { Q_EMIT lineageRequested(m_run.id); })
+        ->setToolTip(tr("The runs that hang together with this one by branches, and what each "
+                        "changed"));
     m_again = menu->addAction(tr("Edit and launch again"), this, &RunActions::askAgain);
     m_again->setToolTip(tr("Launch another run like this one, from its first step"));
     menu->addSeparator();

@@ -61,6 +61,7 @@ Q_SIGNALS:
     /// A run like this one is to be launched, once a person has changed what it shall do otherwise.
     void editRequested(const QString& run, const QString& toml,
                        const std::vector<rm::Placement>& nodes);
+    void lineageRequested(const QString& run);
     void compareRequested(const QStringList& runs); ///< ids
 
 private:
