@@ -159,6 +159,8 @@ Json toJson(const StoredAttempt& attempt) {
                 {"started", secondsOf(attempt.startedNs)},
                 {"start_from", attempt.startFrom},
                 {"runtime", attempt.runtime},
+                {"trainer", attempt.identity.trainer},
+                {"data", attempt.identity.data},
                 {"outcome", nullptr},
                 {"message", ""}};
     if (attempt.ended) {

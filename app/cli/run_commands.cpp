@@ -40,6 +40,7 @@ namespace {
 struct RunOptions {
     std::string spec;                   ///< path of a .toml, or the name of a recipe
     std::string like;                   ///< instead of `spec`: a run whose spec (and nodes) to use
+    bool exact = false;                 ///< with `like`: its trainer and data, too
     std::vector<std::string> nodes;     ///< NAME[:RANKS] or @GROUP[:RANKS]
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
@@ -374,6 +375,7 @@ Result<void> agreeToRetire(CommandContext& context, const RunSummary& run,
 struct RunRequest {
     CheckedSpec spec;
     std::vector<Placement> placements;
+    QString like = {}; ///< the id of RunOptions::like
 };
 
 /// What an earlier run did, with the overrides applied.
@@ -384,7 +386,7 @@ Result<RunRequest> requestLike(CommandContext& context, const RunOptions& option
     RM_RETURN_IF_ERROR(applyOverrides(spec, options.overrides));
     RM_ASSIGN_OR_RETURN(auto checked, check(std::move(spec)));
     RM_ASSIGN_OR_RETURN(auto placements, placementsFor(context, run, options.nodes));
-    return RunRequest{std::move(checked), std::move(placements)};
+    return RunRequest{std::move(checked), std::move(placements), run.id};
 }
 
 Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options) {
@@ -482,7 +484,7 @@ int runRun(CommandContext& context, const RunOptions& options) {
     const auto request = requestOf(context, options);
     if (!request)
         return printError(context, request.error());
-    const auto& [spec, placements] = *request;
+    const auto& [spec, placements, like] = *request;
     if (options.check)
         return checkLaunch(context, *spec, placements);
     if (options.printSbatch)
@@ -493,8 +495,9 @@ int runRun(CommandContext& context, const RunOptions& options) {
         reportSameName(context, spec->name);
     const QString run = newId(spec->name);
     const auto begin = [&] {
-        return context.engine().ask(
-            LaunchRequest{*request->spec, request->placements, run, ifTooLarge(options.anyway)});
+        return context.engine().ask(LaunchRequest{*request->spec, request->placements, run,
+                                                  ifTooLarge(options.anyway),
+                                                  options.exact ? request->like : QString()});
     };
     return reportStarted(context, run, {begin, namesOf(placements)}, options.wait);
 }
@@ -677,6 +680,10 @@ void addRun(CommandLine& line) {
     auto* take = addLaunch(*run, o);
     auto* queue = run->add_flag("--queue", o.queue, kQueueHelp);
     take->needs(queue);
+    run->add_flag("--exact", o.exact,
+                  "With --like: only if its trainer and its data are what they were then")
+        ->needs(run->get_option("--like"))
+        ->excludes(queue);
     auto* justCheck =
         run->add_flag("--check", o.check,
                       "Launch nothing; say what the nodes say of it: device, disks, checkpoints, "

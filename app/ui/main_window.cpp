@@ -190,6 +190,7 @@ void MainWindow::wirePages() {
                 m_compare->showLineageOf(run);
                 showCompare();
             });
+    connect(m_run->findChild<RunActions*>(), &RunActions::reproduced, this, &MainWindow::showRun);
     connect(m_compare, &ComparePage::runChosen, this, &MainWindow::showRun);
     connect(m_compare, &ComparePage::chooseRequested, this, [this] {
         showRuns();

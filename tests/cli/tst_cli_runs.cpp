@@ -59,6 +59,7 @@ private Q_SLOTS:
     void endingsGoThroughThoughTheDiskHereIsFull_data();
     void endingsGoThroughThoughTheDiskHereIsFull();
     void runsAreCompared();
+    void aRunIsLaunchedAgainOnlyWithItsData();
     void keysOfRunsAreATable();
 
 private:
@@ -533,6 +534,38 @@ void TestCliRuns::keysOfRunsAreATable() {
                                      {"compare", "--filter", "lr > 0"},
                                      {"compare", kRun, "--filter", "lr > 0", "--keys", "lr"}})
         QCOMPARE(m_own.run(wrong).exitCode, static_cast<int>(ExitCode::kUsage));
+}
+
+void TestCliRuns::aRunIsLaunchedAgainOnlyWithItsData() {
+    QFile text(m_own.path("corpus.txt"));
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(QByteArray("A line of a corpus that is long enough.\n").repeated(200));
+    text.close();
+    const QStringList words = longRunWords("first-time", 2, "this-computer:1")
+                              << "--set"
+                              << "schedule.warmup_steps=0"
+                              << "--set"
+                              << "data.train=[\"" + text.fileName() + "\"]"
+                              << "--wait";
+    const Answer first = m_own.run(words);
+    QVERIFY2(first.exitCode == 0, first.whole());
+    const QStringList again = {"run", "--like", "first-time", "--exact", "--set", "name=again"};
+    const Answer same = m_own.run(QStringList(again) << "--wait");
+    QVERIFY2(same.exitCode == 0, same.whole());
+    const auto attempt = [this](const char* run) {
+        return m_own.run({"show", run, "--json"}).json().object()["attempts"][0].toObject();
+    };
+    QVERIFY(!attempt("again")["data"].toString().isEmpty());
+    QVERIFY(attempt("again")["trainer"].toString().contains(" cpu "));
+    QCOMPARE(attempt("again")["trainer"], attempt("first-time")["trainer"]);
+    QVERIFY(text.open(QIODevice::Append));
+    text.write("One line more.\n");
+    text.close();
+    const auto count = m_own.run({"runs", "--json"}).json().array().size();
+    const Answer other = m_own.run(again);
+    QVERIFY2(other.exitCode == static_cast<int>(ExitCode::kUsage), other.whole());
+    QVERIFY2(other.err.contains("Data: 1 file") && !other.err.contains("Trainer:"), other.whole());
+    QCOMPARE(m_own.run({"runs", "--json"}).json().array().size(), count);
 }
 
 QTEST_GUILESS_MAIN(TestCliRuns)

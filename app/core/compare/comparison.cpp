@@ -100,6 +100,12 @@ std::vector<MetricDef> metricsOf(StoreReader& reader, const std::vector<RunSumma
     return metrics;
 }
 
+/// Of the newest attempt.
+AttemptIdentity identityOf(StoreReader& reader, const RunSummary& run) {
+    const auto attempts = reader.attempts(run.id);
+    return attempts.empty() ? AttemptIdentity() : attempts.back().identity;
+}
+
 std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSummary>& runs) {
     const auto row = [&](const char* key, const char* phrase, auto valueOf) {
         ComparedValue fact{key, say(phrase)};
@@ -120,6 +126,10 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
                     const auto attempts = reader.attempts(run.id);
                     return attempts.empty() ? std::string() : attempts.back().runtime;
                 }),
+            row("trainer", "run.fact-trainer",
+                [&](const RunSummary& run) { return identityOf(reader, run).trainer; }),
+            row("data", "run.fact-data",
+                [&](const RunSummary& run) { return identityOf(reader, run).data; }),
             row("changed", "run.fact-changed",
                 [&](const RunSummary& run) {
                     return settingsWords(settingsNow(reader.settings(run.id)));

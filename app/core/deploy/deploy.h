@@ -77,6 +77,10 @@ struct LocalTree {
 /// `runtime`: "cpu" or a Runtime's name.
 Result<LocalTree> trainerBundle(const std::string& runtime);
 
+/// What tells that trainer from others: release, runtime and a digest of the programs in the
+/// bundle that Ringmaster is itself. Empty: it cannot be read.
+std::string trainerIdentity(const LocalTree& bundle);
+
 /// Under which names dataTree() has these paths, none within another: "corpus", "2/corpus"; of
 /// catalogues with the folders that tell their language, "it/LC_MESSAGES/x.mo".
 std::vector<std::string> stagedNames(const std::vector<std::string>& paths);

@@ -158,4 +158,19 @@ Result<LocalTree> trainerBundle(const std::string& runtime) {
     return tree;
 }
 
+std::string trainerIdentity(const LocalTree& bundle) {
+    constexpr size_t kDigits = 16;
+    std::string digests;
+    for (const LocalTree::File& file : bundle.files) {
+        if (!file.path.starts_with("bin/") && file.path != "lib/libringmaster-cuda.so")
+            continue;
+        const auto digest = sha256HexOfFile(file.local);
+        if (!digest)
+            return {};
+        digests += *digest;
+    }
+    const auto bytes = std::as_bytes(std::span(digests));
+    return bundle.label + ' ' + sha256Hex(bytes).substr(0, kDigits);
+}
+
 } // namespace rm

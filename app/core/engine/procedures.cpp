@@ -99,6 +99,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
                             NewAttempt begun) {
     begun.runtime = launcher.runtime();
     const auto record = [&]() -> Result<void> {
+        begun.identity = launcher.identity();
         RM_RETURN_IF_ERROR(context.writer->call(
             [&](StoreWriter& writer) { return writer.beginAttempt(run, begun); }));
         storeEvents(context, run, begun.attempt, eventsOf(launcher.warnings()));
@@ -133,6 +134,30 @@ Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
         return {};
     context.tooLarge(run, QString::fromStdString(why));
     return fail(ErrorCode::kExhausted, why);
+}
+
+/// Refuses a launch that would not have what the first attempt of `run` was begun with.
+Result<void> checkSame(const ProcedureContext& context, const QString& run, Launcher& launcher) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto attempts = reader->attempts(run);
+    const AttemptIdentity before = attempts.empty() ? AttemptIdentity() : attempts.front().identity;
+    RM_RETURN_IF_ERROR(launcher.deploy());
+    const AttemptIdentity now = launcher.identity();
+    std::string differences;
+    const auto compare = [&](const std::string& what, const std::string& then,
+                             const std::string& here) {
+        const std::string unknown = say("engine.not-known");
+        if (then.empty() || here.empty() || then != here)
+            append(differences, say("engine.differs", {{"what", what},
+                                                       {"then", then.empty() ? unknown : then},
+                                                       {"now", here.empty() ? unknown : here}}));
+    };
+    compare(say("run.fact-trainer"), before.trainer, now.trainer);
+    compare(say("run.fact-data"), before.data, now.data);
+    if (differences.empty())
+        return {};
+    return failAs(say("engine.reproduce", {{"run", run.toStdString()}}),
+                  {ErrorCode::kInvalid, differences});
 }
 
 /// Adds to the error of a branch without checkpoints of its own how it can start from its parent.
@@ -173,6 +198,8 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
     if (ifTooLarge == IfTooLarge::kRefuse)
         RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
+    if (!origin.sameAs.isEmpty())
+        RM_RETURN_IF_ERROR(checkSame(context, origin.sameAs, *launcher));
     const auto runNodes = runNodesOf(parts);
     const auto created = context.writer->call([&](StoreWriter& writer) {
         return writer.createRun({id, QString::fromStdString(spec->name), toToml(*spec), runNodes,

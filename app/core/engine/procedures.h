@@ -21,6 +21,7 @@ struct Origin {
     std::string checkpoint;                          ///< folder on the node of rank 0
     bool isExact = true;                             ///< see NodePlan::startFromIsExact
     std::optional<StepsBefore> steps = std::nullopt; ///< those that made it
+    QString sameAs = {};                             ///< see LaunchRequest
 };
 
 /// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where a

@@ -137,6 +137,8 @@ public:
         {"launch.run-folder", QT_TR_NOOP("the run's folder on {node}")},
         {"launch.folder-on", QT_TR_NOOP("{folder} on {node}")},
         {"launch.data", QT_TR_NOOP("{files}, {bytes}")},
+        {"launch.data-of-digest", QT_TR_NOOP("{data}, {digest}")},
+        {"launch.staged-as", QT_TR_NOOP("sent by Ringmaster, {digest}")},
 
         // Where ranks are placed, and on what they compute.
         {"launch.refused", QT_TR_NOOP("launch: {why}")},

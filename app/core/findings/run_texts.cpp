@@ -231,6 +231,8 @@ public:
         {"run.fact-ranks", QT_TR_NOOP("Ranks")},
         {"run.fact-nodes", QT_TR_NOOP("Nodes")},
         {"run.fact-runtime", QT_TR_NOOP("Runtime")},
+        {"run.fact-trainer", QT_TR_NOOP("Trainer")},
+        {"run.fact-data", QT_TR_NOOP("Data")},
         {"run.fact-changed", QT_TR_NOOP("Set while it trained")},
         {"run.fact-parent", QT_TR_NOOP("Branch of")},
 

@@ -5,6 +5,7 @@
 #include "app/core/deploy/transfer_chain.h"
 #include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
+#include "app/core/launch/launch_rows.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/staged_tree.h"
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -316,19 +318,38 @@ PreflightParts DirectLauncher::partsOfCheck() const {
     const bool isWanted = m_request.readsData && m_request.wantsWarnings;
     parts.folders = isWanted;
     parts.sharing = isWanted && m_request.spec.checkpoint.copies == "off";
-    parts.data = isWanted && m_workers.size() > 1;
-    parts.dataLimit = std::chrono::seconds(5);
+    parts.data = isWanted;
+    // Of several nodes it is compared, of one alone only kept.
+    parts.dataLimit = std::chrono::seconds(isOnSeveral() ? 5 : 1);
     return parts;
+}
+
+AttemptIdentity DirectLauncher::identity() const {
+    constexpr size_t kDigits = 16;
+    if (!m_stagedData.empty() && !m_stagedData.front().empty())
+        return {m_trainer,
+                say("launch.staged-as", {{"digest", std::filesystem::path(m_stagedData.front())
+                                                        .filename()
+                                                        .string()
+                                                        .substr(0, kDigits)}})};
+    const auto& data = m_preflight.nodes.front().data;
+    return {m_trainer, data && data->isWhole ? say("launch.data-of-digest",
+                                                   {{"data", dataWords(*data)},
+                                                    {"digest", data->digest.substr(0, kDigits)}})
+                                             : std::string()};
 }
 
 std::vector<CheckRow> DirectLauncher::warnings() const {
     if (!partsOfCheck().folders)
         return {};
     Preflight found = m_preflight;
-    for (NodePreflight& there : found.nodes)
+    for (NodePreflight& there : found.nodes) {
+        if (!isOnSeveral())
+            there.dataProblem.clear();
         std::erase_if(there.report.runs, [this](const RunReport& run) {
             return run.runId == m_request.attempt.runId; // on a node that was given up
         });
+    }
     std::vector<CheckRow> rows = launchRows(m_request.spec, found);
     std::erase_if(rows, [](const CheckRow& row) { return row.state == CheckRow::State::kGood; });
     return rows;
@@ -412,6 +433,7 @@ Result<void> DirectLauncher::deploy() {
     if (const auto continues = checkStop(); !continues || m_isDeployed)
         return continues;
     RM_ASSIGN_OR_RETURN(const auto bundle, trainerBundle(m_target.runtime));
+    m_trainer = trainerIdentity(bundle);
     RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, say("launch.send-trainer")));
     m_bundles = std::move(bundles);
     m_stagedData.assign(m_workers.size(), {});

@@ -20,6 +20,7 @@ public:
     Result<std::vector<Placement>> check() override;
     std::vector<CheckRow> warnings() const override;
     std::string runtime() const override { return m_target.runtime; }
+    AttemptIdentity identity() const override;
     /// Takes no time where memoryBound() of the ranks is below what is free on every node.
     std::string whatIsTooLarge() override;
     Result<void> deploy() override;
@@ -64,6 +65,7 @@ protected:
     /// each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& stage);
     RunSpec neededSpec() const;
+    bool isOnSeveral() const { return m_workers.size() > 1; }
     bool mayBeTooLarge() const;
     Result<std::vector<NodePlan>> planAtMeeting();
     Result<void> startAll(const std::vector<NodePlan>& plans);
@@ -84,6 +86,7 @@ protected:
     Target m_target;
     std::string m_stage; ///< as reported last
     std::vector<std::string> m_bundles;
+    std::string m_trainer; ///< trainerIdentity()
     Rendezvous m_rendezvous;
     bool m_isDeployed = false;
     bool m_mayHaveLeftRanks = false;

@@ -17,6 +17,11 @@
 
 namespace rm {
 
+std::string dataWords(const DataFingerprint& data) {
+    return say("launch.data",
+               {{"files", counted(data.files, "file")}, {"bytes", bytesWords(data.bytes)}});
+}
+
 namespace {
 
 /// Journals, logs and prepared text, as a rule. A run with less begins all the same.
@@ -165,11 +170,6 @@ CheckRow checkpointsRow(const RunSpec& spec, const Preflight& preflight) {
     if (spec.checkpoint.copies == "computer")
         return finding("launch-checkpoints.copied-here", {folder});
     return finding("launch-checkpoints.on-one-node", {folder, node});
-}
-
-std::string dataWords(const DataFingerprint& data) {
-    return say("launch.data",
-               {{"files", counted(data.files, "file")}, {"bytes", bytesWords(data.bytes)}});
 }
 
 CheckRow dataRow(const RunSpec& spec, const Preflight& preflight) {

@@ -7,6 +7,7 @@
 #include "shared/spec/run_spec.h"
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace rm {
@@ -17,6 +18,9 @@ inline constexpr const char* kLaunchRuntimeRow = "launch-runtime";
 
 /// What the ids of all rows begin with, and so the codes of the events that a launch makes of them.
 inline constexpr const char* kLaunchRowPrefix = "launch-";
+
+/// "12 files, 1.2 GB"
+std::string dataWords(const DataFingerprint& data);
 
 /// Judges what no single node can say: on what all train, room on the disks after all that a launch
 /// adds, who finds the checkpoints again, whether all train on the same data, who else is there,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/deploy/attempt_identity.h"
 #include "app/core/findings/check_row.h"
 #include "app/core/launch/node_preflight.h"
 #include "app/core/launch/plan.h"
@@ -81,6 +82,10 @@ public:
     /// After check(): what the ranks will be run by, "cpu" or the name of PyTorch's runtime on
     /// GPUs, such as "cuda12".
     virtual std::string runtime() const = 0;
+
+    /// After deploy(): what another launch of the spec has to have alike. What cannot be told, as
+    /// of data that take long to look at, is empty.
+    virtual AttemptIdentity identity() const = 0;
 
     /// After check(): a sentence that names the first node with too little memory, what is needed,
     /// what is free and what to do. Empty: all fits, as far as can be told. May deploy() for it.

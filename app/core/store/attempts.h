@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/deploy/attempt_identity.h"
 #include "app/core/store/run_summary.h"
 #include "shared/journal/records.h"
 
@@ -41,6 +42,7 @@ struct NewAttempt {
     /// Numbers right before this one that are no attempts of the run, whatever a node says.
     int skipped = 0;
     std::string runtime = {}; ///< "cpu" or the name of PyTorch's runtime on GPUs, "cuda12"
+    AttemptIdentity identity = {};
 };
 
 struct StoredAttempt {
@@ -52,6 +54,7 @@ struct StoredAttempt {
     std::string startFrom;
     /// NewAttempt::runtime; one that agents began has that of the one before.
     std::string runtime = {};
+    AttemptIdentity identity = {}; ///< likewise
 };
 
 struct StoredRank {

@@ -54,15 +54,20 @@ std::vector<StoredAttempt> StoreReader::attempts(const QString& run) {
         const auto id = m_impl->runId(run);
         auto rows = m_impl->database.query("SELECT attempt, coalesce(start_step, 0), "
                                            "coalesce(started_ns, asked_ns, 0), "
-                                           "started_ns IS NOT NULL, start_from, runtime "
+                                           "started_ns IS NOT NULL, start_from, runtime, "
+                                           "trainer, data "
                                            "FROM attempt WHERE run = ? ORDER BY attempt");
         rows.with(id);
         std::string runtime;
+        AttemptIdentity identity;
         while (rows.next()) {
-            if (std::string its = rows.text(5); !its.empty())
+            if (std::string its = rows.text(5); !its.empty()) {
                 runtime = std::move(its);
+                identity = {rows.text(6), rows.text(7)};
+            }
             attempts.push_back({rows.number(0), rows.integer(1), rows.integer(2),
-                                rows.number(3) != 0, std::nullopt, rows.text(4), runtime});
+                                rows.number(3) != 0, std::nullopt, rows.text(4), runtime,
+                                identity});
         }
         for (StoredAttempt& attempt : attempts)
             attempt.ended = attemptEnd(m_impl->database, *id, attempt.attempt);

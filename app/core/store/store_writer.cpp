@@ -511,9 +511,11 @@ Result<void> StoreWriter::beginAttempt(const QString& run, const NewAttempt& beg
             begun.startStep < 0 ? std::nullopt : std::optional<int64_t>(begun.startStep);
         database
             .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns, skipped, "
-                   "runtime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (run, attempt) DO "
-                   "UPDATE SET asked_ns = ?5, skipped = ?6, runtime = ?7")
-            .with(id, attempt, start, begun.startFrom, wallNowNs(), begun.skipped, begun.runtime)
+                   "runtime, trainer, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+                   "ON CONFLICT (run, attempt) DO UPDATE SET asked_ns = ?5, skipped = ?6, "
+                   "runtime = ?7, trainer = ?8, data = ?9")
+            .with(id, attempt, start, begun.startFrom, wallNowNs(), begun.skipped, begun.runtime,
+                  begun.identity.trainer, begun.identity.data)
             .run();
         m_impl->insertNodes(id, attempt, begun.nodes);
         takeFromQueue(database, id);

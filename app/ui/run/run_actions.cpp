@@ -90,6 +90,8 @@ void RunActions::buildMore() {
                         "changed"));
     m_again = menu->addAction(tr("Edit and launch again"), this, &RunActions::askAgain);
     m_again->setToolTip(tr("Launch another run like this one, from its first step"));
+    m_reproduce = menu->addAction(tr("Launch again as it was"), this, &RunActions::reproduce);
+    m_reproduce->setToolTip(tr("The same settings, trainer, data and nodes, or what differs"));
     menu->addSeparator();
     m_kill = menu->addAction(tr("Kill"), this, &RunActions::askKill);
     m_kill->setToolTip(tr("End every rank at once, also one that obeys nothing"));
@@ -109,6 +111,25 @@ void RunActions::askAgain() {
     whenAnswered(read, this, [this, run = m_run.id](const std::string& toml) {
         if (run == m_run.id)
             Q_EMIT editRequested(run, QString::fromStdString(toml), m_nodes);
+    });
+}
+
+void RunActions::reproduce() {
+    const auto read =
+        m_context.store.ask([run = m_run.id](StoreReader& reader) { return reader.specToml(run); });
+    whenAnswered(read, this, [this, run = m_run.id, nodes = m_nodes](const std::string& toml) {
+        const auto spec = parseRunSpec(toml, run.toStdString());
+        if (!spec)
+            return m_context.toast.say(QString::fromStdString(spec.error().message));
+        m_context.toast.say(tr("%1 is being launched again as it was").arg(run));
+        const auto answer =
+            m_context.engine.ask(LaunchRequest{*spec, nodes, {}, IfTooLarge::kRefuse, run});
+        whenAnswered(answer, this, [this](const Result<QString>& started) {
+            if (!started)
+                return m_context.toast.say(QString::fromStdString(started.error().message));
+            m_context.runs.refresh();
+            Q_EMIT reproduced(*started);
+        });
     });
 }
 
@@ -225,6 +246,8 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     m_compare->setVisible(!run.parentRun.isEmpty() && m_context.runs.find(run.parentRun));
     m_again->setVisible(hasEnded(run.state));
     m_again->setEnabled(m_again->isVisible());
+    m_reproduce->setVisible(m_again->isVisible() && run.parentRun.isEmpty());
+    m_reproduce->setEnabled(m_reproduce->isVisible());
     m_kill->setEnabled(live.pending != CommandKind::kKill);
     offer(m_stop, canEnd, true);
     showResumePoint();

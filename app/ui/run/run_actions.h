@@ -58,6 +58,7 @@ public:
     std::vector<QAction*> offeredInMenu() const;
 
 Q_SIGNALS:
+    void reproduced(const QString& run); ///< a new run was launched as this one was
     /// A run like this one is to be launched, once a person has changed what it shall do otherwise.
     void editRequested(const QString& run, const QString& toml,
                        const std::vector<rm::Placement>& nodes);
@@ -71,6 +72,7 @@ private:
     void askSetting();
     void askSteps();
     void askAgain();
+    void reproduce();
     void askNodes();
     void askMetricsFile();
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
@@ -99,6 +101,7 @@ private:
     QAction* m_step;
     QAction* m_set;
     QAction* m_again;
+    QAction* m_reproduce;
     QAction* m_compare;
     QAction* m_kill;
     std::array<QPushButton*, 10> m_all;

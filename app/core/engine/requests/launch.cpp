@@ -227,7 +227,7 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
 }
 
 QFuture<Started> ResumingLaunch::begin(const std::optional<EarlierRun>& earlier) {
-    const auto& [spec, nodes, id, ifTooLarge] = m_request;
+    const auto& [spec, nodes, id, ifTooLarge, sameAs] = m_request;
     if (earlier && earlier->isSame())
         return ResumeRequest{earlier->run, {}, nodes}.perform(m_engine);
     if (earlier && !earlier->run.isEmpty())
@@ -272,11 +272,13 @@ QFuture<Started> LaunchRequest::perform(LocalEngine& engine) const {
     if (spec.checkpoint.onExisting == "resume")
         return std::make_shared<ResumingLaunch>(engine, std::move(named), *checked, *parties)
             ->start();
-    return engine.parts().launches.start(
-        named.run, [id = named.run, spec = *checked, parties = *parties,
-                    ifTooLarge = ifTooLarge](const ProcedureContext& context) {
-            return launchRun(context, id, spec, parties, {}, ifTooLarge);
-        });
+    Origin origin;
+    origin.sameAs = sameAs;
+    return engine.parts().launches.start(named.run, [id = named.run, spec = *checked,
+                                                     parties = *parties, ifTooLarge = ifTooLarge,
+                                                     origin](const ProcedureContext& context) {
+        return launchRun(context, id, spec, parties, origin, ifTooLarge);
+    });
 }
 
 std::string ResumeRequest::attempt() const {

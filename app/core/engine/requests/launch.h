@@ -44,6 +44,9 @@ struct LaunchRequest {
     std::vector<Placement> nodes;
     QString run = {};
     IfTooLarge ifTooLarge = IfTooLarge::kRefuse;
+    /// A run whose trainer and data this one is to have, too. kInvalid, naming what differs or is
+    /// not known: it would not. Empty: none.
+    QString sameAs = {};
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
