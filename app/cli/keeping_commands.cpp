@@ -682,13 +682,17 @@ int runRecover(CommandContext& context) {
     if (context.json())
         printJson({{"damaged", done->wasDamaged},
                    {"runs", done->runs},
+                   {"lost_tables", done->lostTables},
                    {"kept", done->kept.toStdString()}});
     else if (!done->wasDamaged)
         std::cout << "Nothing in it is damaged; it stays as it is." << std::endl;
     else
         std::cout << counted(done->runs, "run")
-                  << " could be read, and what is left of their data; the damaged file is kept: "
-                  << done->kept.toStdString() << std::endl;
+                  << " could be read, and what is left of their data; "
+                  << (done->lostTables.empty()
+                          ? std::string()
+                          : "nothing was found of: " + joined(done->lostTables, ", ") + "; ")
+                  << "the damaged file is kept: " << done->kept.toStdString() << std::endl;
     return 0;
 }
 

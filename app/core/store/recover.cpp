@@ -5,16 +5,19 @@
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
 #include "app/core/store/schema.h"
+#include "app/core/store/schema_rescue.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
 #include <QFile>
 #include <QFileInfo>
+#include <QtEndian>
 
 #include <sqlite3.h>
 
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -73,6 +76,18 @@ Result<QString> keepCopy(const QString& path) {
         }
     }
     return copy;
+}
+
+/// `PRAGMA user_version`, which SQLite does not read where it cannot read the tables. 0: it is none
+/// of ours.
+int versionInHeader(const QString& path) {
+    constexpr int kVersionAt = 60, kApplicationAt = 68;
+    QFile file(path);
+    const QByteArray head = file.open(QIODevice::ReadOnly) ? file.read(100) : QByteArray();
+    const auto number = [&head](int at) { return qFromBigEndian<uint32_t>(head.constData() + at); };
+    return head.size() == 100 && number(kApplicationAt) == uint32_t{kApplicationId}
+               ? static_cast<int>(number(kVersionAt))
+               : 0;
 }
 
 std::string named(const std::string& name) {
@@ -211,31 +226,82 @@ private:
     int64_t m_last = 0; ///< rowid of the row that was copied last
 };
 
-/// kCorrupt: it cannot be read which tables there are, and so nothing of them.
-Result<void> checkTables(SQLite::Database& from, const QString& path) {
+/// Whether SQLite can read which tables there are.
+bool knowsTables(SQLite::Database& from) {
     try {
         static_cast<void>(from.execAndGet("SELECT count(*) FROM sqlite_master"));
-        return {};
-    } catch (const SQLite::Exception& exception) {
-        return fail(ErrorCode::kCorrupt,
-                    attempt(path) +
-                        ": nothing can be read of it, as the pages are damaged that "
-                        "say what the others are (" +
-                        exception.what() +
-                        "); bring back a copy, or move it away with its -wal "
-                        "and -shm: then the list of runs begins anew, and what "
-                        "nodes have of runs stays there");
+        return true;
+    } catch (const SQLite::Exception&) {
+        return false;
     }
 }
 
-/// Copies what can be read into a new database of the same schema.
-Result<void> copyRows(const QString& path, const QString& fresh) {
-    const std::string file = fresh.toStdString();
-    SQLite::Database from(path.toStdString(), SQLite::OPEN_READONLY);
+/// Opens a database that may be damaged to read what can be read.
+std::unique_ptr<SQLite::Database> openDamaged(const QString& path) {
+    auto from = std::make_unique<SQLite::Database>(path.toStdString(), SQLite::OPEN_READONLY);
     // Else SQLite reads nothing of a file that was cut, and is shorter than its header says.
-    from.exec("PRAGMA writable_schema = ON");
-    const int version = from.execAndGet("PRAGMA user_version").getInt();
-    RM_RETURN_IF_ERROR(checkTables(from, path));
+    from->exec("PRAGMA writable_schema = ON");
+    return from;
+}
+
+/// A copy of the database in which its tables can be found, though pages are damaged that say where
+/// they are. It is removed with this.
+class FoundTables {
+public:
+    explicit FoundTables(const QString& path)
+        : m_path(path)
+        , m_copy(path + ".tables") {}
+    ~FoundTables() { removeWithParts(m_copy); }
+    FoundTables(const FoundTables&) = delete;
+    FoundTables& operator=(const FoundTables&) = delete;
+
+    /// kCorrupt: none is found.
+    Result<std::unique_ptr<SQLite::Database>> open(SQLite::Database& whole) {
+        removeWithParts(m_copy);
+        for (const char* part : {"", "-wal"})
+            if (QFile::exists(m_path + part) && !QFile::copy(m_path + part, m_copy + part))
+                return fail(ErrorCode::kUnavailable,
+                            attempt(m_path) + ": copy it to " + m_copy.toStdString());
+        foldIn();
+        const auto lost = rescueSchema(m_copy, whole);
+        if (!lost)
+            return failAs(attempt(m_path), lost.error());
+        m_lost = *lost;
+        auto from = openDamaged(m_copy);
+        if (!knowsTables(*from) || !from->tableExists("run"))
+            return fail(ErrorCode::kCorrupt,
+                        attempt(m_path) +
+                            ": nothing can be read of it, as the pages are damaged that "
+                            "say what the others are; bring back a copy, or move it away with its "
+                            "-wal and -shm: then the list of runs begins anew, and what nodes have "
+                            "of runs stays there");
+        return from;
+    }
+
+    /// Tables of which nothing is found.
+    const std::vector<std::string>& lost() const { return m_lost; }
+
+private:
+    /// A statement would need the tables.
+    void foldIn() const {
+        QFile::setPermissions(m_copy, QFile::ReadOwner | QFile::WriteOwner);
+        SQLite::Database copy(m_copy.toStdString(), SQLite::OPEN_READWRITE);
+        sqlite3_wal_checkpoint_v2(copy.getHandle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,
+                                  nullptr);
+    }
+
+    QString m_path, m_copy;
+    std::vector<std::string> m_lost;
+};
+
+/// Copies what can be read into a new database of the same schema. The tables of which nothing is
+/// found.
+Result<std::vector<std::string>> copyRows(const QString& path, const QString& fresh) {
+    const std::string file = fresh.toStdString();
+    auto from = openDamaged(path);
+    const bool areTablesKnown = knowsTables(*from);
+    const int version =
+        areTablesKnown ? from->execAndGet("PRAGMA user_version").getInt() : versionInHeader(path);
     auto steps = schemaSteps();
     if (version < 1 || version > steps.back().version)
         return fail(ErrorCode::kCorrupt, attempt(path) + ": it is none of Ringmaster's, or of a "
@@ -243,6 +309,11 @@ Result<void> copyRows(const QString& path, const QString& fresh) {
     std::erase_if(steps, [version](const SchemaStep& step) { return step.version > version; });
     Database to(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     RM_RETURN_IF_ERROR(upgradeSchema(to, file, steps));
+    FoundTables found(path);
+    if (!areTablesKnown) {
+        from.reset();
+        RM_ASSIGN_OR_RETURN(from, found.open(to.connection()));
+    }
     std::vector<std::string> tables;
     SQLite::Statement names(to.connection(), "SELECT name FROM sqlite_master WHERE type = 'table' "
                                              "AND name NOT LIKE 'sqlite_%'");
@@ -251,9 +322,10 @@ Result<void> copyRows(const QString& path, const QString& fresh) {
     names.reset();
     SQLite::Transaction transaction(to.connection());
     for (const std::string& table : tables)
-        TableCopy(from, to.connection(), table).run();
+        TableCopy(*from, to.connection(), table).run();
     transaction.commit();
-    return {};
+    from.reset();
+    return found.lost();
 }
 
 struct Reference {
@@ -283,11 +355,13 @@ void removeOrphans(Database& database) {
     }
 }
 
-/// Makes `fresh` a database with what can be read of the other one: the number of its runs.
-Result<int> rescue(const QString& path, const QString& fresh) {
+/// Makes `fresh` a database with what can be read of the other one.
+Result<RecoveredStore> rescue(const QString& path, const QString& fresh) {
     const std::string file = fresh.toStdString();
-    return guarded(attempt(path), path.toStdString(), [&]() -> Result<int> {
-        RM_RETURN_IF_ERROR(copyRows(path, fresh));
+    return guarded(attempt(path), path.toStdString(), [&]() -> Result<RecoveredStore> {
+        RecoveredStore done;
+        done.wasDamaged = true;
+        RM_ASSIGN_OR_RETURN(done.lostTables, copyRows(path, fresh));
         Database database(file, SQLite::OPEN_READWRITE);
         {
             SQLite::Transaction transaction(database.connection());
@@ -296,7 +370,8 @@ Result<int> rescue(const QString& path, const QString& fresh) {
         }
         if (!isWhole(database.connection()))
             return fail(ErrorCode::kInternal, attempt(path) + ": what came of it is damaged, too");
-        return database.connection().execAndGet("SELECT count(*) FROM run").getInt();
+        done.runs = database.connection().execAndGet("SELECT count(*) FROM run").getInt();
+        return done;
     });
 }
 
@@ -321,8 +396,8 @@ Result<RecoveredStore> recoverStore(const QString& path) {
     const QString fresh = path + ".recovered";
     removeWithParts(fresh);
     RM_ASSIGN_OR_RETURN(const QString copy, keepCopy(path));
-    const auto moved = rescue(path, fresh).and_then([&](int runs) {
-        return syncFile(fresh.toStdString()).map([&] { return runs; });
+    auto moved = rescue(path, fresh).and_then([&](const RecoveredStore& done) {
+        return syncFile(fresh.toStdString()).map([&] { return done; });
     });
     if (!moved) {
         removeWithParts(fresh);
@@ -339,7 +414,8 @@ Result<RecoveredStore> recoverStore(const QString& path) {
         return failErrno("rename " + fresh.toStdString(), error);
     }
     RM_RETURN_IF_ERROR(syncFolder(QFileInfo(path).absolutePath().toStdString()));
-    return RecoveredStore{true, *moved, copy};
+    moved->kept = copy;
+    return moved;
 }
 
 } // namespace rm

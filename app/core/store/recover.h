@@ -5,6 +5,9 @@
 
 #include <QString>
 
+#include <string>
+#include <vector>
+
 namespace rm {
 
 /// What recoverStore() did.
@@ -12,6 +15,8 @@ struct RecoveredStore {
     bool wasDamaged = false; ///< otherwise nothing was done
     int runs = 0;            ///< those that are there now, with those in the trash
     QString kept;            ///< the damaged file, as it was
+    /// Tables of which nothing is found, as what says where they lie is damaged.
+    std::vector<std::string> lostTables;
 };
 
 /// The error where the file of a database has no bytes, as only a fault leaves it. `attempt`:
@@ -21,8 +26,7 @@ std::string emptyFileWords(const char* attempt, const QString& path);
 /// Puts the rows that can be read of a damaged database in its place, and keeps a copy of the
 /// damaged one beside it. Rows that belong to nothing any more are left out. Blocks for as long as
 /// copying takes. kUnavailable: a process has it open; kNotFound: there is no database; kCorrupt:
-/// it is empty, or one of the pages is damaged that say what the others are. After an error it is
-/// as it was.
+/// it is empty, or so damaged that not even the runs are found. After an error it is as it was.
 Result<RecoveredStore> recoverStore(const QString& path);
 
 } // namespace rm

@@ -11,8 +11,6 @@ namespace rm {
 
 namespace {
 
-constexpr int kApplicationId = 0x524d5354; // "RMST"
-
 int pragma(Database& database, const char* name) {
     return database.connection().execAndGet(std::string("PRAGMA ") + name).getInt();
 }

@@ -10,6 +10,9 @@
 
 namespace rm {
 
+/// `PRAGMA application_id` of our databases: "RMST".
+inline constexpr int kApplicationId = 0x524d5354;
+
 /// One numbered file of resources/schema. Released files are never changed.
 struct SchemaStep {
     int version = 0;

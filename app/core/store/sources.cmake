@@ -40,6 +40,7 @@ add_library(rm_store STATIC
     store/run_queries.cpp
     store/run_summary.cpp
     store/schema.cpp
+    store/schema_rescue.cpp
     store/step_samples.cpp
     store/store_reader.cpp
     store/store_writer.cpp
