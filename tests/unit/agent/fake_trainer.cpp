@@ -165,8 +165,10 @@ int main(int argc, char** argv) {
     auto journal = JournalWriter::begin(runDir + "/journal", rankName(rank), attempt);
     if (!board || !journal)
         return 1;
+    // For what tests put there of any attempt, the first one stays the owner.
+    const std::string folder = runDir + "/checkpoints";
     const std::string run = std::filesystem::path(runDir).parent_path().filename().string();
-    if (rank == 0 && !claimCheckpoints(runDir + "/checkpoints", {run, run, {attempt, {}, {}}}))
+    if (rank == 0 && !readOwner(folder) && !claimCheckpoints(folder, {run, run, {1, {}, {}}}))
         return 1;
     journal->append(AttemptStarted{attempt, rank, 1, 0, wallNowNs(), {}});
     const int code = train(*board, *journal, rank, attempt, runDir);

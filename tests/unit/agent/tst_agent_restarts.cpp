@@ -338,6 +338,7 @@ private Q_SLOTS:
         QCOMPARE(end.outcome, isPause ? Outcome::kPaused : Outcome::kFailed);
         QCOMPARE(end.firstFailedRank, 0); // nothing hides that it is gone
         QVERIFY(end.exitCode != 0);
+        QCOMPARE(nodes.hasEvent(0, "ended-after-failure"), restarts > 0);
         if (restarts > 0)
             QCOMPARE(nodes.records<AttemptEnded>(1).back().outcome, Outcome::kPaused);
     }

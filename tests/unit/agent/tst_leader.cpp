@@ -541,6 +541,8 @@ private Q_SLOTS:
             QCOMPARE(run.count<Leader::Start>(), 0);
             QCOMPARE(run.over()->outcome, std::optional(Outcome::kPaused));
             QCOMPARE(run.over()->why, "paused on request");
+            QCOMPARE(run.last<Leader::Note>()->message,
+                     "attempt 1 failed: it ended; the run is paused, as it was asked to be");
         }
     }
 

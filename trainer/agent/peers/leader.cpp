@@ -305,7 +305,7 @@ void Leader::settle(int64_t nowNs) {
         m_members, [&](int32_t n) { return hasEnded(n) && m_nodes.at(n).status->hasObeyed; });
     const bool hasFailed = end && end->outcome == Outcome::kFailed;
     if (hasFailed && m_hasObeyed)
-        return over(m_requested, m_howRequested);
+        return endAsRequested(*end);
     if (!hasFailed || (isObeyed && !m_isRegrouping))
         return over({}, {});
     restartAfter(*end, nowNs);
@@ -315,7 +315,7 @@ void Leader::restartAfter(const AttemptEnded& end, int64_t nowNs) {
     if (m_config.maxRestarts == 0 || m_endsForGood || isForGood(end.exitCode))
         return over({}, {});
     if (m_requested)
-        return over(m_requested, m_howRequested);
+        return endAsRequested(end);
     if (++m_inARow > m_config.maxRestarts)
         return over({}, "restarted " + std::to_string(m_config.maxRestarts) +
                             " times without a new step (launch.max_restarts)");
@@ -324,6 +324,15 @@ void Leader::restartAfter(const AttemptEnded& end, int64_t nowNs) {
          "attempt " + std::to_string(m_attempt) + " failed: " + end.message + "; the run goes on" +
              (backOff > 0 ? " in " + std::to_string(backOff / kSecondNs) + " s" : ""));
     beginWaiting(nowNs + backOff, nowNs);
+}
+
+/// Nobody else tells that it had failed.
+void Leader::endAsRequested(const AttemptEnded& failed) {
+    if (*m_requested != Outcome::kFailed) // else that is what the end says
+        note(Severity::kWarning, "ended-after-failure",
+             "attempt " + std::to_string(m_attempt) + " failed: " + failed.message +
+                 "; the run is " + outcomeName(*m_requested) + ", as it was asked to be");
+    over(m_requested, m_howRequested);
 }
 
 void Leader::beginWaiting(int64_t notBeforeNs, int64_t nowNs) {

@@ -148,6 +148,7 @@ private:
     void beginEnding(bool kill, const std::string& why, int64_t nowNs);
     void settle(int64_t nowNs);
     void restartAfter(const AttemptEnded& cause, int64_t nowNs);
+    void endAsRequested(const AttemptEnded& failed);
     void beginWaiting(int64_t notBeforeNs, int64_t nowNs);
     void start(const std::vector<int32_t>& nodes, int64_t nowNs);
     void over(std::optional<Outcome> outcome, const std::string& why);

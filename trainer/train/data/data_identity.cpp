@@ -33,8 +33,8 @@ bool mayBeSame(const std::string& a, const std::string& b) {
 std::string pieceOf(const std::string& path, int64_t size) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     std::string piece(kPiece, '\0');
-    const ssize_t read =
-        file ? ::pread(file.get(), piece.data(), piece.size(), static_cast<off_t>(size / 2)) : 0;
+    const off_t from = std::max<off_t>(0, static_cast<off_t>((size - int64_t{kPiece}) / 2));
+    const ssize_t read = file ? ::pread(file.get(), piece.data(), piece.size(), from) : 0;
     piece.resize(static_cast<size_t>(std::max<ssize_t>(read, 0)));
     return piece;
 }
