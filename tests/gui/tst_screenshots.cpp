@@ -35,6 +35,7 @@
 
 #include <QAbstractItemModel>
 #include <QAbstractItemView>
+#include <QAction>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
@@ -311,6 +312,15 @@ void TestScreenshots::runsGrouped() {
     QTRY_VERIFY(
         rows->match(rows->index(0, rows->columnCount() - 2), Qt::DisplayRole, "0.001").size() > 0);
     shoot(window, "runs-grouped");
+    window.findChild<QAbstractItemView*>("runsTable")->selectAll();
+    for (const auto& [action, dialog] :
+         {std::pair("tagRuns", "tagsDialog"), {"stopRuns", "stopRunsDialog"}}) {
+        window.findChild<QAction*>(action)->trigger();
+        QTRY_VERIFY(window.findChild<QDialog*>(dialog));
+        shoot(*window.findChild<QDialog*>(dialog), dialog);
+        window.findChild<QDialog*>(dialog)->reject();
+        QTRY_VERIFY(!window.findChild<QDialog*>(dialog));
+    }
 }
 
 void TestScreenshots::runsEmpty() {

@@ -398,7 +398,8 @@ RunsModel& RunsFilter::model() const {
 }
 
 void RunsFilter::setFilter(const RunFilter& filter, RunValues::Table values) {
-    m_filter = filter;
+    m_words = filter.words;
+    m_conditions = {{}, filter.conditions};
     m_values = std::move(values);
     invalidateFilter();
     regroup();
@@ -542,7 +543,7 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 
 bool RunsFilter::isWanted(int row) const {
     QString haystack;
-    if (!m_filter.words.empty()) {
+    if (!m_words.empty()) {
         haystack = sourceModel()->index(row, 0).data(kIdRole).toString() + '\n';
         for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
                                  RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
@@ -552,8 +553,8 @@ bool RunsFilter::isWanted(int row) const {
         return haystack.contains(QString::fromStdString(word), Qt::CaseInsensitive);
     };
     const RunSummary& run = *model().at(row);
-    return std::ranges::all_of(m_filter.words, isShown) &&
-           matches({{}, m_filter.conditions}, run,
+    return std::ranges::all_of(m_words, isShown) &&
+           matches(m_conditions, run,
                    [&](const std::string& key) { return valueIn(m_values, run, key); });
 }
 

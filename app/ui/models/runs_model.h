@@ -131,7 +131,8 @@ private:
     std::vector<size_t> orderedGroups() const;
     void orderGroups();
 
-    RunFilter m_filter;
+    std::vector<std::string> m_words; ///< of the filter
+    RunFilter m_conditions;           ///< of the filter, without its words
     RunValues::Table m_values;
     std::string m_groupKey;
     QSet<QString> m_folded;
