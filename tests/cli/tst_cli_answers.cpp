@@ -91,6 +91,14 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("edit no node", Words{"nodes", "edit", "nope", "--ssh", "x"}, ExitCode::kNotFound);
     row("rename no run", Words{"rename", "nope", "x"}, ExitCode::kNotFound);
     row("delete no run", Words{"delete", "nope"}, ExitCode::kNotFound);
+    for (const char* command : {"star", "unstar", "archive", "unarchive"})
+        row(command, Words{command, "nope"}, ExitCode::kNotFound);
+    row("stop no runs", Words{"stop", "nope", "nope-2"}, ExitCode::kNotFound);
+    row("group by nothing", Words{"runs", "--group", "nope"}, ExitCode::kNotFound);
+    row("filter by no kept one", Words{"runs", "--filter", "@nope"}, ExitCode::kNotFound);
+    row("forget no filter", Words{"runs", "--remove-filter", "nope"}, ExitCode::kNotFound);
+    row("keep no filter", Words{"runs", "--save-filter", "x"}, ExitCode::kUsage);
+    row("a mark that is none", Words{"runs", "--filter", "starred:so"}, ExitCode::kUsage);
     row("restore no run", Words{"trash", "restore", "nope"}, ExitCode::kNotFound);
     row("clean no run", Words{"clean", "nope"}, ExitCode::kNotFound);
     row("log and JSON in one stream", Words{"logs", "nope"}, ExitCode::kUsage);

@@ -205,6 +205,13 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
 
     must({"rename", "two", "second"});
     QTRY_VERIFY_WITH_TIMEOUT(seen("second") && !seen("two"), kDeadlineMs);
+    must({"star", "second"});
+    QTRY_VERIFY_WITH_TIMEOUT(seen("second")->isStarred, kDeadlineMs);
+    must({"unstar", "second"});
+    must({"archive", "second"});
+    QTRY_VERIFY_WITH_TIMEOUT(!seen("second")->isStarred && seen("second")->isArchived, kDeadlineMs);
+    must({"unarchive", "second"});
+    QTRY_VERIFY_WITH_TIMEOUT(!seen("second")->isArchived, kDeadlineMs);
     must({"clean", "second", "--yes"});
     must({"delete", "second"});
     QTRY_VERIFY_WITH_TIMEOUT(!seen("second"), kDeadlineMs);
