@@ -276,6 +276,9 @@ void TestCharts::valuesUnderThePointerStayWhileChartsAreReadAnew() {
     smooth(94);
     auto* plot = find<LineChart>("chartLr")->findChild<QWidget*>("plot");
     QTest::mouseMove(plot, QPoint(plot->width() / 3, plot->height() / 2));
+    for (const char* name :
+         {"chartLoss", "chartLr"}) // what was measured there comes a moment later
+        QTRY_VERIFY(find<LineChart>(name)->isExact());
     const QStringList lossThere = find<LineChart>("chartLoss")->values();
     const QStringList lrThere = find<LineChart>("chartLr")->values();
     smooth(80);

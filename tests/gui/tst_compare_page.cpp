@@ -52,6 +52,7 @@ private Q_SLOTS:
     void rangesOfParallelAxesCombine();
     void aFilterTakesRunsThatAreNotChosen();
     void theValuesOpenAsATable();
+    void hundredsOfRunsAreShown();
     void branchesHangFromTheirParents();
     void settingsAndMetricsAreColumns();
     void conditionsFilterTheRuns();
@@ -335,8 +336,11 @@ void TestComparePage::aDotOpensItsRun() {
     QTRY_COMPARE(plot->dots(), size_t(5)); // one run has reported nothing
     QTRY_VERIFY(plot->pixelOf(kFinishedRun).has_value());
     auto* area = plot->findChild<QWidget*>("plot");
-    QTest::mouseMove(area, *plot->pixelOf(kFinishedRun));
-    QTRY_COMPARE(plot->pointedRun(), kFinishedRun);
+    const auto isPointedAt = [&] { // once it is laid out
+        QTest::mouseMove(area, *plot->pixelOf(kFinishedRun));
+        return plot->pointedRun() == kFinishedRun;
+    };
+    QTRY_VERIFY(isPointedAt());
     QVERIFY(area->accessibleDescription().contains("gpt-tiny"));
     QTest::keyClick(area, Qt::Key_Right);
     QVERIFY(plot->pointedRun() != kFinishedRun);
@@ -418,6 +422,35 @@ void TestComparePage::theValuesOpenAsATable() {
     QCOMPARE(find<Table>("runTable")->model()->rowCount(), 6);
     QCOMPARE(find<Table>("runTable")->model()->headerData(1, Qt::Horizontal).toString(),
              QString("optimizer.lr"));
+}
+
+void TestComparePage::hundredsOfRunsAreShown() {
+    constexpr int kMany = 300;
+    m_demo = std::make_unique<WindowFixture>([](StoreWriter& writer) -> Result<void> {
+        for (int run = 0; run < kMany; ++run) {
+            const auto id = QString("run-%1").arg(run);
+            const std::string toml = "seed = " + std::to_string(run) +
+                                     "\n[optimizer]\nlr = " + std::to_string(0.001 * (1 + run)) +
+                                     "\n";
+            if (auto made = writer.createRun({id, id, toml, {{0, "this-computer", 1, 0}}, {}, 0});
+                !made)
+                return made;
+        }
+        return {};
+    });
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().show();
+    QTRY_COMPARE(ids().size(), kMany);
+    QStringList runs = ids();
+    runs.removeLast();
+    page().setRuns(runs); // of which sixteen have curves
+    showValues(ComparePage::kScatter);
+    QTRY_COMPARE(find<ScatterPlot>("scatterPlot")->dots(), size_t(kMany - 1));
+    showValues(ComparePage::kParallel);
+    auto* plot = find<ParallelPlot>("parallelPlot");
+    QTRY_COMPARE(plot->kept(), size_t(kMany - 1));
+    plot->setRange(0, std::pair(0.0, 0.5));
+    QVERIFY(plot->kept() > 100 && plot->kept() < 200);
 }
 
 void TestComparePage::branchesHangFromTheirParents() {

@@ -359,18 +359,18 @@ void TestModels::smoothingOfAConstantIsTheConstant() {
     QVector<double> x;
     for (int i = 0; i < 50; ++i)
         x << i * i; // uneven
-    for (const double value : smoothed(x, y, 0.99, 2500))
+    for (const double value : smoothed(x, y, {SmoothingKind::kEma, 0.99}, 2500))
         QVERIFY(std::abs(value - 3.25) < 1e-12);
 }
 
 void TestModels::smoothingSkipsNotANumber() {
-    const QVector<double> out = smoothed({0, 1, 2}, {1, qQNaN(), 1}, 0.9, 2);
+    const QVector<double> out = smoothed({0, 1, 2}, {1, qQNaN(), 1}, {SmoothingKind::kEma, 0.9}, 2);
     QVERIFY(std::isnan(out[1]));
     QCOMPARE(out[2], 1.0);
 }
 
 void TestModels::smoothingStartsAtTheFirstValue() {
-    const QVector<double> out = smoothed({0, 1, 2}, {7, 1, 1}, 0.9, 1000);
+    const QVector<double> out = smoothed({0, 1, 2}, {7, 1, 1}, {SmoothingKind::kEma, 0.9}, 1000);
     QCOMPARE(out[0], 7.0);
     QVERIFY(out[1] > 1 && out[1] < 7);
     QVERIFY(out[2] < out[1]);

@@ -1024,7 +1024,8 @@ void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
     const QList<QAction*> actions = find<QMenu>("moreMenu")->actions();
     for (const QAction* action : actions)
         QCOMPARE(action->isEnabled(), action->isSeparator() || action->text() == "Kill" ||
-                                          action->text() == "Export metrics");
+                                          action->text() == "Export metrics" ||
+                                          action->text() == "Show its lineage");
     actions.back()->trigger();
     QTRY_VERIFY(find<QPushButton>("killConfirm"));
     QVERIFY(!find<QWidget>("toast")->isVisible()); // nothing is sent before it is confirmed
@@ -1096,7 +1097,7 @@ void TestRunPage::everySampleIsExported() {
     QList<QAction*> offered = find<QMenu>("moreMenu")->actions();
     offered.removeIf([](const QAction* action) { return !action->isVisible(); });
     offered.removeIf([](const QAction* action) { return action->isSeparator(); });
-    QCOMPARE(offered.size(), 2); // of what is over, the other launches it again
+    QCOMPARE(offered.size(), 3); // of what is over, others show its lineage and launch it again
     offered.front()->trigger();
     auto* dialog = find<QFileDialog>("metricsExportDialog");
     QVERIFY(dialog);

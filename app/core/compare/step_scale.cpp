@@ -16,8 +16,10 @@ namespace {
 constexpr int kMostAncestors = 8;
 constexpr int kWorkBuckets = 64;
 
+/// Of a model that this release does not know: tokens.
 WorkUnit unitOf(const RunSpec& spec) {
-    const DataKind data = familyOf(spec).data;
+    const ModelFamily* family = findFamily(spec.model.type);
+    const DataKind data = family ? family->data : DataKind::kText;
     if (data == DataKind::kPictures)
         return WorkUnit::kPictures;
     return data == DataKind::kPairs && usesField(spec, "train.batch_size") ? WorkUnit::kPairs
@@ -58,7 +60,7 @@ Result<WorkScale> workScale(StoreReader& reader, const RunSummary& run, int ance
     RM_ASSIGN_OR_RETURN(const RunSpec spec,
                         parseRunSpec(reader.specToml(run.id), run.id.toStdString()));
     auto perStep = fixedWork(spec, run.ranks);
-    if (!perStep)
+    if (!perStep && findFamily(spec.model.type))
         perStep = measuredWork(reader, run);
     if (!perStep || *perStep <= 0)
         return fail(ErrorCode::kNotFound,

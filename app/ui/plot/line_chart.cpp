@@ -398,7 +398,7 @@ void LineChart::showExact(double step, std::vector<Curve> exact) {
 
 /// Of what was measured at the pointer's step, if that is known.
 std::optional<LineChart::Place> LineChart::exactOf(const Curve& curve) const {
-    if (!m_pointer || !m_exactStep || pointedStep() != m_exactStep || curve.past != Past::kNone)
+    if (!isExact() || curve.past != Past::kNone)
         return std::nullopt;
     for (const Curve& exact : m_exact)
         if (exact.name == curve.name && exact.brief == curve.brief && exact.past == Past::kNone)

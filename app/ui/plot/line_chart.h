@@ -54,6 +54,8 @@ public:
     /// alone.
     void showExact(double step, std::vector<Curve> exact);
     std::optional<double> pointedStep() const;
+    /// Whether the values at the pointer are of showExact().
+    bool isExact() const { return m_exactStep && pointedStep() == m_exactStep; }
     /// The value that the legend has for a curve.
     double shownValue(const Curve& curve) const;
     /// The legend's texts: one named value each.

@@ -225,11 +225,14 @@ void ChartsTab::setRun(const QString& run) {
     showMore({}); // another run may report other metrics
     for (const Shown& each : m_charts) {
         each.chart->selectMark(std::nullopt);
+        each.chart->setPointer(std::nullopt);
+        each.chart->showExact(0, {});
         each.chart->show({}, view());
     }
     m_heat->show({});
     m_puller.restart();
     m_heatPuller.restart();
+    m_exactPuller.restart();
 }
 
 void ChartsTab::show(const RunDetail& detail) {

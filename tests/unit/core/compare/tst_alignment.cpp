@@ -34,7 +34,7 @@ private Q_SLOTS:
     void aGlobalBatchCountsWhateverTheRanks() {
         StoreFixture store;
         create(store, "a",
-               "[model]\ntype = \"resnet\"\n[train]\nbatch_size = 4\nglobal_batch = 64\n");
+               "[model]\ntype = \"resnet50\"\n[train]\nbatch_size = 4\nglobal_batch = 64\n");
         const auto work = workScale(store.reader(), run(store, "a"));
         QVERIFY(work && work->unit == WorkUnit::kPictures);
         QCOMPARE(work->scale.at(3), 3.0 * 64);
@@ -67,6 +67,14 @@ private Q_SLOTS:
         const auto work = workScale(store.reader(), run(store, "a"));
         QVERIFY(work && work->unit == WorkUnit::kTokens);
         QCOMPARE(std::round(work->scale.perStep), 2000.0); // 1000 a rank
+    }
+
+    void aModelOfALaterReleaseIsNotKnown() {
+        StoreFixture store;
+        create(store, "a", "[model]\ntype = \"later\"\n");
+        const auto work = workScale(store.reader(), run(store, "a"));
+        QVERIFY(!work && work.error().code == ErrorCode::kNotFound);
+        QCOMPARE(workUnit(store.reader(), "a"), WorkUnit::kTokens);
     }
 
     void epochsAreKnownOnceTheDataIsRead() {
