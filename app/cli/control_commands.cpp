@@ -391,14 +391,13 @@ void addControls(CommandLine& line) {
                     return runControls(context, o.runs, kind);
                 });
             command->add_option("RUN", o.runs, kRunsHelp)->required();
+            line.mayGoUnrecorded(*command);
             continue;
         }
         auto* command = line.addOfRun(
             row.name, row.help, o.run, [&o, kind = row.kind](CommandContext& context) {
                 return runControl(context, o.run, kind, argumentsOf(kind, o));
             });
-        if (row.endsAttempt)
-            line.mayGoUnrecorded(*command);
         if (row.kind == CommandKind::kStep)
             command->add_option("N", o.steps, "How many steps")
                 ->check(wholeNumber("steps", 1, kMostSteps));
