@@ -32,29 +32,17 @@ std::vector<RunSummary> storedRuns(const CommandContext& context, const std::vec
     return runs;
 }
 
-/// Those that wait, and those of sweeps that may wait again.
-std::vector<RunSummary> openRuns(StoreReader& reader) {
-    std::vector<RunSummary> open;
-    for (const QueueEntry& entry : reader.queue())
-        if (auto run = reader.run(entry.run))
-            open.push_back(std::move(*run));
-    for (RunSummary& run : reader.liveRuns())
-        if (!run.sweep.isEmpty())
-            open.push_back(std::move(run));
-    return open;
-}
-
 bool isOpen(const RunSummary& run) {
     return run.queuePlace > 0 || !hasEnded(run.state);
 }
 
-/// A run of a sweep that has paused at a rung is judged once the others are there.
-bool isUndecided(const RunSummary& run, const std::vector<RunSummary>& all) {
-    const auto isOpenBeside = [&](const RunSummary& other) {
-        return other.sweep == run.sweep && isOpen(other);
-    };
-    return run.state == RunStateKind::kPaused && !run.sweep.isEmpty() &&
-           std::ranges::any_of(all, isOpenBeside);
+/// Those that wait.
+std::vector<RunSummary> waitingRuns(StoreReader& reader) {
+    std::vector<RunSummary> waiting;
+    for (const QueueEntry& entry : reader.queue())
+        if (auto run = reader.run(entry.run))
+            waiting.push_back(std::move(*run));
+    return waiting;
 }
 
 std::string countsText(const std::vector<RunSummary>& runs) {
@@ -62,7 +50,9 @@ std::string countsText(const std::vector<RunSummary>& runs) {
         std::ranges::count_if(runs, [](const RunSummary& run) { return run.queuePlace > 0; });
     const auto live =
         std::ranges::count_if(runs, [](const RunSummary& run) { return isLive(run.state); });
-    return std::to_string(live) + (live == 1 ? " run trains, " : " runs train, ") +
+    return (live == 0   ? std::string()
+            : live == 1 ? "1 run trains, "
+                        : std::to_string(live) + " runs train, ") +
            std::to_string(waiting) + (waiting == 1 ? " waits" : " wait");
 }
 
@@ -105,26 +95,25 @@ int printOutcome(CommandContext& context, const Queueing& queueing) {
     return failed ? static_cast<int>(ExitCode::kRunFailed) : 0;
 }
 
-/// Asks once; nodes that refuse the login are asked for, where a person is there.
-Result<QueueProgress> startOnce(CommandContext& context) {
+/// Starts what can be started now. Ctrl+C ends that: what has not begun to train waits again.
+Result<QueueProgress> startOnce(CommandContext& context, const Interruption& interruption) {
     StatusLine status;
     status.update("Start what can be started");
-    return await(context.engine().ask(StartQueuedRequest{}));
+    const auto answer = context.engine().ask(StartQueuedRequest{});
+    awaitUntil([&] { return answer.isFinished() || interruption.isRequested(); });
+    if (answer.resultCount() > 0)
+        return answer.result();
+    return fail(ErrorCode::kUnavailable, "start what waits in the queue: interrupted");
 }
 
 } // namespace
 
-Result<QueuedPlace> queuedPlace(const std::vector<Placement>& nodes, int take, bool anyway) {
-    QueuedPlace place;
-    place.launchesTooLarge = anyway;
-    for (const Placement& node : nodes)
-        place.nodes.push_back({node.node.toStdString(), node.ranks});
+Result<QueuedPlace> placeInQueue(const std::vector<Placement>& nodes, int take, bool anyway) {
     if (take > static_cast<int>(nodes.size()))
         return fail(ErrorCode::kInvalid, "take " + std::to_string(take) + " nodes of " +
                                              std::to_string(nodes.size()) +
                                              ": name more of them with --node");
-    place.wanted = take == static_cast<int>(nodes.size()) ? 0 : take;
-    return place;
+    return queuedPlace(nodes, take, anyway);
 }
 
 int startQueued(CommandContext& context, const Queueing& queueing) {
@@ -132,7 +121,12 @@ int startQueued(CommandContext& context, const Queueing& queueing) {
         const int done = workQueue(context, queueing.runs);
         return done != 0 ? done : printOutcome(context, queueing);
     }
-    const auto progress = startOnce(context);
+    const Interruption interruption;
+    const auto progress = startOnce(context, interruption);
+    if (interruption.isRequested()) {
+        std::cerr << kWhoStarts << std::endl;
+        return interruption.exitCode();
+    }
     if (!progress)
         return printError(context, progress.error());
     for (const QString& problem : progress->problems)
@@ -151,10 +145,10 @@ int workQueue(CommandContext& context, const std::vector<QString>& runs) {
     QueueDriver driver(context.engine());
     std::set<std::string> said;
     std::optional<Error> problem;
-    bool hasLooked = false;
+    std::optional<int> undecided; ///< of the newest look
     StatusLine status;
     QObject::connect(&driver, &QueueDriver::looked, &driver, [&](const QueueProgress& progress) {
-        hasLooked = true;
+        undecided = progress.undecided;
         for (const QString& run : progress.started)
             status.print("Started " + run.toStdString());
         for (const QString& why : progress.problems)
@@ -166,11 +160,10 @@ int workQueue(CommandContext& context, const std::vector<QString>& runs) {
     });
     const Interruption interruption;
     awaitUntil([&] {
-        const auto now = runs.empty() ? openRuns(**reader) : storedRuns(context, runs);
+        const auto now = runs.empty() ? waitingRuns(**reader) : storedRuns(context, runs);
         status.update(countsText(now));
-        const bool isDone = std::ranges::none_of(
-            now, [&](const RunSummary& run) { return isOpen(run) || isUndecided(run, now); });
-        return interruption.isRequested() || problem || (hasLooked && isDone);
+        const bool isDone = undecided == 0 && std::ranges::none_of(now, &isOpen);
+        return interruption.isRequested() || problem || isDone;
     });
     status.update("");
     if (problem)

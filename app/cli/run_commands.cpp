@@ -435,7 +435,7 @@ int printSbatch(CommandContext& context, const RunRequest& request) {
 /// Puts a run into the queue, or the runs of a sweep.
 int enqueue(CommandContext& context, const RunOptions& options, const RunRequest& request,
             const SweepPlan& sweep, const std::vector<CheckedSpec>& specs) {
-    auto place = queuedPlace(request.placements, options.take, options.anyway);
+    auto place = placeInQueue(request.placements, options.take, options.anyway);
     if (!place)
         return printError(context, place.error());
     Queueing queueing{{}, sweep.axes.empty() ? QString() : newId(request.spec->name), options.wait};
@@ -567,7 +567,7 @@ Result<void> reportChanges(CommandContext& context, const RunSummary& run,
 
 int queueResume(CommandContext& context, const QString& run,
                 const std::vector<Placement>& placements, bool wait) {
-    auto place = queuedPlace(placements, 0, false);
+    auto place = placeInQueue(placements, 0, false);
     const auto done = place.and_then([&](const QueuedPlace& where) {
         return await(context.engine().ask(EnqueueResumeRequest{run, where}));
     });

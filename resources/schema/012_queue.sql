@@ -19,3 +19,7 @@ CREATE TABLE sweep (
 ) WITHOUT ROWID;
 
 ALTER TABLE run ADD COLUMN sweep TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN rung INTEGER NOT NULL DEFAULT 0;
+
+CREATE INDEX run_sweep ON run (sweep) WHERE sweep <> '';
+CREATE INDEX run_live ON run (state) WHERE state IN (0, 1);

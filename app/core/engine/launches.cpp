@@ -8,7 +8,8 @@
 
 namespace rm {
 
-QFuture<Result<QString>> Launches::start(const QString& run, Procedure procedure,
+QFuture<Result<QString>> Launches::start(const QString& run, const std::vector<PlacedParty>& nodes,
+                                         Procedure procedure,
                                          std::function<void(const Result<QString>&)> then) {
     if (contains(run))
         return ready<Result<QString>>(failAs(say("engine.start", {{"run", run.toStdString()}}),
@@ -16,7 +17,7 @@ QFuture<Result<QString>> Launches::start(const QString& run, Procedure procedure
     if (!m_engine.parts().writer)
         return ready<Result<QString>>(failAs(say("engine.start-ranks"),
                                              {ErrorCode::kUnavailable, say("engine.start-there")}));
-    const auto context = m_engine.procedureContext(begin(run));
+    const auto context = m_engine.procedureContext(begin(run, nodes));
     const auto started = runOn(m_engine.parts().pool, [procedure = std::move(procedure), context] {
         return procedure(context);
     });
@@ -34,9 +35,12 @@ void Launches::onEnded(const QString& run, const Result<QString>& started) {
     Q_EMIT m_engine.liveChanged(run);
 }
 
-std::shared_ptr<CancelToken> Launches::begin(const QString& run) {
+std::shared_ptr<CancelToken> Launches::begin(const QString& run,
+                                             const std::vector<PlacedParty>& nodes) {
     auto token = std::make_shared<CancelToken>();
     m_launches[run] = {token, {QString::fromStdString(say("engine.starting"))}};
+    for (const PlacedParty& party : nodes)
+        m_launches[run].nodes.push_back(party.node.name);
     Q_EMIT m_engine.liveChanged(run);
     return token;
 }
@@ -44,6 +48,14 @@ std::shared_ptr<CancelToken> Launches::begin(const QString& run) {
 void Launches::end(const QString& run) {
     m_launches.erase(run);
     Q_EMIT m_engine.liveChanged(run);
+}
+
+BusyNodes Launches::busyNodes() const {
+    BusyNodes busy;
+    for (const auto& [run, launch] : m_launches)
+        for (const std::string& node : launch.nodes)
+            busy.emplace(node, run.toStdString());
+    return busy;
 }
 
 QStringList Launches::runs() const {

@@ -3,6 +3,7 @@
 
 #include "app/core/engine/engine.h"
 #include "app/core/launch/cancel_token.h"
+#include "app/core/queue/queue_order.h"
 
 #include <QFuture>
 #include <QString>
@@ -16,6 +17,7 @@
 
 namespace rm {
 
+struct PlacedParty;
 struct ProcedureContext;
 class LocalEngine;
 
@@ -30,15 +32,19 @@ public:
 
     /// Runs the procedure in the pool; at its success the run is attached to, then `then` gets the
     /// answer in any case. kInvalid: the run is being started already.
-    QFuture<Result<QString>> start(const QString& run, Procedure procedure,
+    QFuture<Result<QString>> start(const QString& run, const std::vector<PlacedParty>& nodes,
+                                   Procedure procedure,
                                    std::function<void(const Result<QString>&)> then = {});
 
     /// A launch that looks for an earlier run first: its procedure is not known yet. end() it.
-    std::shared_ptr<CancelToken> begin(const QString& run);
+    std::shared_ptr<CancelToken> begin(const QString& run,
+                                       const std::vector<PlacedParty>& nodes = {});
     void end(const QString& run);
 
     bool contains(const QString& run) const { return m_launches.contains(run); }
     bool isEmpty() const { return m_launches.empty(); }
+    /// The nodes on which something is being started, each with the run.
+    BusyNodes busyNodes() const;
     /// The runs whose launch nobody has cancelled.
     QStringList runs() const;
     /// The state that a launch shows of its run; an empty one for a run without a launch.
@@ -60,6 +66,7 @@ private:
     struct Launch {
         std::shared_ptr<CancelToken> token;
         Progress progress;
+        std::vector<std::string> nodes = {};
     };
 
     std::vector<QString> idsOf(const QString& run) const;

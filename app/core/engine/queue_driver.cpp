@@ -3,8 +3,6 @@
 
 #include "app/core/answer.h"
 
-#include <utility>
-
 namespace rm {
 
 namespace {
@@ -32,24 +30,20 @@ QueueDriver::QueueDriver(Engine& engine, QObject* parent)
     m_soon.start();
 }
 
+/// The answer comes once what was found to start trains: other nodes may be free before that.
 void QueueDriver::ask() {
-    if (std::exchange(m_isAsking, true)) {
-        m_asksAgain = true;
-        return;
-    }
-    m_asksAgain = false;
-    whenFinished(m_engine.ask(StartQueuedRequest{}), this,
-                 [this](const QFuture<Result<QueueProgress>>& finished) {
-                     m_isAsking = false;
-                     if (finished.resultCount() == 0)
+    whenAnswered(m_engine.ask(StartQueuedRequest{}), this,
+                 [this](const Result<QueueProgress>& answer) {
+                     if (!answer) {
+                         Q_EMIT failed(QString::fromStdString(answer.error().message));
                          return;
-                     const auto progress = finished.result();
-                     if (progress)
-                         Q_EMIT looked(*progress);
-                     else
-                         Q_EMIT failed(QString::fromStdString(progress.error().message));
-                     if (m_asksAgain)
-                         m_soon.start();
+                     }
+                     QueueProgress progress = *answer;
+                     if (progress.look > m_newest.look)
+                         m_newest = progress;
+                     progress.waiting = m_newest.waiting;
+                     progress.undecided = m_newest.undecided;
+                     Q_EMIT looked(progress);
                  });
 }
 

@@ -17,7 +17,7 @@ public:
     explicit QueueDriver(Engine& engine, QObject* parent = nullptr);
 
 Q_SIGNALS:
-    /// After each time: what was started and what waits still.
+    /// After each time: what was started, and what the newest look said waits still.
     void looked(const rm::QueueProgress& progress);
     void failed(const QString& why); ///< the engine could not be asked
 
@@ -27,8 +27,7 @@ private:
     Engine& m_engine;
     QTimer m_soon;
     QTimer m_often;
-    bool m_isAsking = false;
-    bool m_asksAgain = false;
+    QueueProgress m_newest; ///< the newest look that was answered
 };
 
 } // namespace rm

@@ -27,17 +27,15 @@ namespace rm {
 // TOML.
 
 /// Any request. Never stored; a request's position is its number on the wire.
-using EngineRequest =
-    std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
-                 NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
-                 NodePreflightRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
-                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
-                 ResumePreflightRequest, CopyCheckpointRequest, WithdrawRequest,
-                 PinCheckpointRequest, BringBackCheckpointRequest, CompareCheckpointsRequest,
-                 MeasureNetworkRequest, StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest,
-                 TrialRequest, BatchScriptRequest, StopTrialRequest, EnqueueRequest,
-                 EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest, StarRequest,
-                 ArchiveRequest>;
+using EngineRequest = std::variant<
+    LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest, NotesRequest,
+    TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest, NodePreflightRequest,
+    RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest, OnNodesRequest,
+    RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest, ResumePreflightRequest,
+    CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest, BringBackCheckpointRequest,
+    CompareCheckpointsRequest, MeasureNetworkRequest, StopNetworkRequest, EndLeftoversRequest,
+    CheckLaunchRequest, TrialRequest, BatchScriptRequest, StopTrialRequest, EnqueueRequest,
+    EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest, StarRequest, ArchiveRequest>;
 
 namespace detail {
 

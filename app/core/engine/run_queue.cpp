@@ -4,24 +4,45 @@
 #include "app/core/engine/parts.h"
 #include "app/core/engine/procedures.h"
 #include "app/core/findings/text.h"
+#include "app/core/queue/halving.h"
 #include "app/core/store/run_metrics.h"
 #include "shared/io/clock.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
 
-#include <QPromise>
-
 #include <algorithm>
 #include <memory>
-#include <set>
+#include <utility>
 
 namespace rm {
+
+/// What one look at the database found.
+struct RunQueue::Look {
+    std::vector<QueueEntry> queue;
+    BusyNodes busy;
+    std::vector<SweepVerdict> verdicts;
+    int undecided = 0;
+};
+
+/// The starts of one look.
+struct RunQueue::Course {
+    Asked asked;
+    QueueProgress progress;
+    size_t open = 0;
+
+    void finish() {
+        for (const auto& promise : asked) {
+            promise->addResult(Result<QueueProgress>(progress));
+            promise->finish();
+        }
+    }
+};
 
 namespace {
 
 using Started = Result<QString>;
 
-constexpr int64_t kLeftAloneNs = 60'000'000'000; ///< a node that could not be reached
+constexpr int64_t kLeftAloneNs = 60'000'000'000;
 
 /// What may be otherwise in a minute, as a node is up again or a person has logged in.
 bool isPassing(ErrorCode code) {
@@ -33,8 +54,8 @@ Started begin(const ProcedureContext& context, const QueueEntry& entry,
               const std::vector<PlacedParty>& parties) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const auto run = reader->run(entry.run);
-    if (!run)
-        return fail(ErrorCode::kNotFound, say("engine.no-run", {{"run", entry.run.toStdString()}}));
+    if (!run || run->queuePlace == 0) // taken out, or begun, since the look
+        return fail(ErrorCode::kInvalid, say("queue.waits-no-more"));
     if (run->state != RunStateKind::kWaiting)
         return resumeRun(context, *run, parties, {});
     RM_ASSIGN_OR_RETURN(auto spec,
@@ -44,20 +65,32 @@ Started begin(const ProcedureContext& context, const QueueEntry& entry,
                      entry.place.launchesTooLarge ? IfTooLarge::kLaunch : IfTooLarge::kRefuse);
 }
 
+/// Takes the run out of the queue for that reason, which is kept also of a run that goes on.
+Result<void> takeOutFor(StoreWriter& writer, const QString& run, RunStateKind as,
+                        const std::string& why) {
+    RM_RETURN_IF_ERROR(writer.dequeue(run, as, QString::fromStdString(why)));
+    IngestBatch batch;
+    batch.run = run;
+    batch.records = {Event{-1, -1, wallNowNs(), Severity::kWarning, "queue", why}};
+    return writer.ingest(batch);
+}
+
 /// begin(), after whose failure the run waits again, or is out of the queue.
-Started beginOrWait(const ProcedureContext& context, const QueueEntry& entry, int place,
-                    const std::vector<PlacedParty>& parties, const std::stop_token& closing) {
+Started beginOrWait(const ProcedureContext& context, const QueueEntry& entry,
+                    const std::vector<QString>& behind, const std::vector<PlacedParty>& parties,
+                    const std::stop_token& closing) {
     auto started = begin(context, entry, parties);
     if (started)
         return started;
-    const QString why = QString::fromStdString(started.error().message);
+    const std::string why = started.error().message;
     const bool isCancelled = context.token->isCancelled() && !closing.stop_requested();
     (void)context.writer->call([&](StoreWriter& writer) {
         if (!isCancelled && isPassing(started.error().code))
-            return writer.requeue(entry, place, closing.stop_requested() ? QString() : why);
-        return writer.dequeue(
-            entry.run, isCancelled ? RunStateKind::kStopped : RunStateKind::kFailed,
-            isCancelled ? QString::fromStdString(say("engine.launch-was-cancelled")) : why);
+            return writer.requeue(
+                entry, behind, closing.stop_requested() ? QString() : QString::fromStdString(why));
+        return takeOutFor(writer, entry.run,
+                          isCancelled ? RunStateKind::kStopped : RunStateKind::kFailed,
+                          isCancelled ? say("engine.launch-was-cancelled") : why);
     });
     context.changed(entry.run);
     return started;
@@ -68,192 +101,206 @@ std::string judgedBy(const RunSpec& spec) {
     return validates(spec) ? "validation/" + spec.train.watch : metricName(metric::kTrainLoss);
 }
 
-HalvingRun halvingRun(StoreReader& reader, const RunSummary& run, const std::string& metric,
-                      const std::vector<int64_t>& rungs) {
-    HalvingRun out{run.id, run.state, run.step, run.queuePlace > 0, {}};
-    for (const int64_t rung : rungs) {
-        const auto points =
-            run.step >= rung ? reader.points(run.id, {metric, 0}, 0, rung) : std::vector<Point>();
-        out.values.push_back(points.empty() ? std::nullopt
-                                            : std::optional<double>(points.back().value));
-    }
-    return out;
-}
-
-std::vector<HalvingVerdict> verdictsOf(StoreReader& reader, const StoredSweep& sweep,
-                                       std::vector<RunSummary> members) {
-    std::ranges::sort(members, {}, &RunSummary::createdNs);
-    const auto spec = parseRunSpec(reader.specToml(members.front().id), "spec");
-    if (!spec)
-        return {};
-    const std::string metric = judgedBy(*spec);
+Halving halvingOf(StoreReader& reader, const RunSpec& spec, int eta) {
+    const std::string metric = judgedBy(spec);
     const MetricDef* def = findBuiltinMetric(metric);
-    std::vector<HalvingRun> runs;
-    for (const RunSummary& member : members)
-        runs.push_back(halvingRun(reader, member, metric, spec->train.pauseAt));
-    return halvingVerdicts(runs, spec->train.pauseAt, sweep.eta,
-                           !def || def->direction != MetricDirection::kHigher);
+    const auto valueAt = [&reader, metric, every = spec.train.logEvery](
+                             const RunSummary& run, int64_t rung) -> std::optional<double> {
+        const auto points = reader.points(run.id, {metric, 0}, rung - every + 1, rung);
+        return points.empty() ? std::nullopt : std::optional<double>(points.back().value);
+    };
+    return {spec.train.pauseAt, eta, !def || def->direction != MetricDirection::kHigher, valueAt};
 }
 
-std::string endedWords(const HalvingVerdict& verdict) {
-    return say("queue.halved-out", {{"step", std::to_string(verdict.rung)},
-                                    {"place", std::to_string(verdict.place)},
-                                    {"of", std::to_string(verdict.of)},
-                                    {"kept", std::to_string(verdict.kept)}});
+SweepVerdict storedAs(const HalvingVerdict& verdict, const QueuedPlace& place) {
+    SweepVerdict stored{verdict.run->id, verdict.rung, verdict.goesOn, place, {}};
+    // Its checkpoint lies where it was.
+    std::ranges::stable_partition(stored.place.nodes, [&](const QueuedNode& node) {
+        const auto& nodes = verdict.run->nodes;
+        return std::ranges::find(nodes, node.node, &RunNode::nodeName) != nodes.end();
+    });
+    if (!verdict.goesOn)
+        stored.message = QString::fromStdString(
+            say("queue.halved-out", {{"step", std::to_string(verdict.rung)},
+                                     {"place", std::to_string(verdict.place)},
+                                     {"of", std::to_string(verdict.of)},
+                                     {"kept", std::to_string(verdict.kept)}}));
+    return stored;
 }
 
 } // namespace
 
+Result<RunQueue::Look> RunQueue::lookAt(const QString& database) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(database));
+    const auto snapshot = reader->snapshot();
+    Look look{reader->queue(), busyNodes(reader->liveRuns()), {}, 0};
+    std::map<QString, std::vector<RunSummary>> sweeps;
+    for (RunSummary& run : reader->runsOfHalvingSweeps())
+        sweeps[run.sweep].push_back(std::move(run));
+    for (const auto& [id, runs] : sweeps) {
+        const auto sweep = reader->sweep(id);
+        const auto spec = parseRunSpec(reader->specToml(runs.front().id), "spec");
+        if (!sweep || !spec)
+            continue;
+        look.undecided += static_cast<int>(undecidedRuns(runs, spec->train.pauseAt));
+        for (const HalvingVerdict& verdict :
+             halvingVerdicts(runs, halvingOf(*reader, *spec, sweep->eta)))
+            look.verdicts.push_back(storedAs(verdict, sweep->place));
+    }
+    if (const auto failure = reader->failure()) // else all nodes would seem to be free
+        return tl::unexpected(*failure);
+    return look;
+}
+
 QFuture<Result<QueueProgress>> RunQueue::start() {
-    const auto judged = verdicts();
-    if (judged.empty())
-        return startReady();
     const auto promise = std::make_shared<QPromise<Result<QueueProgress>>>();
     promise->start();
-    whenAnswered(applyVerdicts(judged), &m_engine, [this, promise](const Result<void>& done) {
-        const auto finish = [promise](const Result<QueueProgress>& progress) {
-            promise->addResult(progress);
-            promise->finish();
-        };
-        if (!done)
-            return finish(tl::unexpected(done.error()));
-        whenAnswered(startReady(), &m_engine, finish);
-    });
+    m_asked.push_back(promise);
+    if (!m_isLooking)
+        look();
     return promise->future();
 }
 
-BusyNodes RunQueue::busy() const {
-    BusyNodes busy = busyNodes(m_engine.parts().reader->liveRuns());
-    for (const auto& [run, nodes] : m_starting)
-        for (const QueuedNode& node : nodes)
-            busy.emplace(node.node, run.toStdString());
+void RunQueue::look() {
+    m_isLooking = true;
+    const auto looked = runOn(m_engine.parts().pool,
+                              [database = m_engine.parts().database] { return lookAt(database); });
+    whenAnswered(looked, &m_engine,
+                 [this, asked = std::exchange(m_asked, {})](const Result<Look>& found) {
+                     onLooked(asked, found);
+                 });
+}
+
+void RunQueue::onLooked(const Asked& asked, const Result<Look>& found) {
+    const auto refuse = [this, asked](const Error& error) {
+        for (const auto& promise : asked) {
+            promise->addResult(failAs(say("queue.start"), error));
+            promise->finish();
+        }
+        m_isLooking = false;
+        if (!m_asked.empty())
+            look();
+    };
+    if (!found)
+        return refuse(found.error());
+    if (const auto problem = m_engine.parts().fleet->problem())
+        return refuse(*problem);
+    if (found->verdicts.empty()) {
+        startReady(asked, *found);
+        m_isLooking = false;
+        if (!m_asked.empty())
+            look();
+        return;
+    }
+    const auto applied =
+        m_engine.edit(say("queue.start"), [verdicts = found->verdicts](StoreWriter& writer) {
+            return writer.applyVerdicts(verdicts);
+        });
+    whenAnswered(applied, &m_engine, [this, asked, refuse](const Result<void>& done) {
+        if (!done)
+            return refuse(done.error());
+        m_asked.insert(m_asked.begin(), asked.begin(), asked.end());
+        look();
+    });
+}
+
+/// Nodes that are not in the list any more are left out, where enough others are.
+std::vector<QueueStart> RunQueue::ready(const Look& look) const {
+    const LocalEngine::Parts& parts = m_engine.parts();
     const int64_t now = monotonicNowNs();
-    for (const auto& [node, until] : m_awayUntilNs)
+    const auto nodeOf = [&](const std::string& name) {
+        return parts.fleet->find(QString::fromStdString(name));
+    };
+    BusyNodes busy = look.busy;
+    busy.merge(parts.launches.busyNodes());
+    for (const auto& [node, until] : m_nodesAwayUntilNs)
         if (now < until)
             busy.emplace(node, std::string());
-    return busy;
-}
-
-QFuture<Result<QueueProgress>> RunQueue::startReady() {
-    LocalEngine::Parts& parts = m_engine.parts();
-    auto queue = parts.reader->queue();
-    const auto all = queue;
-    std::erase_if(queue, [&](const QueueEntry& entry) {
-        return m_starting.contains(entry.run) || parts.launches.contains(entry.run);
-    });
-    const auto isCluster = [&](const std::string& name) {
-        const auto node = parts.fleet->find(QString::fromStdString(name));
-        return node && node->isSlurm;
-    };
-    struct Starting {
-        QueueProgress progress;
-        size_t open = 0;
-        QPromise<Result<QueueProgress>> promise;
-    };
-    const auto starting = std::make_shared<Starting>();
-    starting->promise.start();
-    const auto finish = [this, starting] {
-        starting->progress.waiting = static_cast<int>(m_engine.parts().reader->queue().size());
-        starting->promise.addResult(Result<QueueProgress>(starting->progress));
-        starting->promise.finish();
-    };
-    const auto starts = startable(queue, busy(), isCluster);
-    starting->open = starts.size();
-    for (const QueueStart& start : starts) {
-        const auto place = std::ranges::find(all, start.entry) - all.begin();
-        whenAnswered(launch(start, static_cast<int>(place)), &m_engine,
-                     [this, starting, start, finish](const Started& started) {
-                         onEnded(start, started);
-                         if (started)
-                             starting->progress.started.push_back(*started);
-                         else
-                             starting->progress.problems.push_back(QString::fromStdString(
-                                 say("run.told-of", {{"place", start.entry.run.toStdString()},
-                                                     {"what", started.error().message}})));
-                         if (--starting->open == 0)
-                             finish();
-                     });
+    std::vector<QueueEntry> queue;
+    for (QueueEntry entry : look.queue) {
+        const auto away = m_runsAwayUntilNs.find(entry.run);
+        if (parts.launches.contains(entry.run) ||
+            (away != m_runsAwayUntilNs.end() && now < away->second))
+            continue;
+        const size_t wanted = wantedNodes(entry.place);
+        std::vector<QueuedNode> known = entry.place.nodes;
+        std::erase_if(known, [&](const QueuedNode& node) { return !nodeOf(node.node); });
+        if (known.size() >= wanted && known.size() < entry.place.nodes.size()) {
+            entry.place.nodes = std::move(known);
+            entry.place.wanted = static_cast<int>(wanted);
+        }
+        queue.push_back(std::move(entry));
     }
-    if (starts.empty())
-        finish();
-    return starting->promise.future();
+    return startable(queue, busy, [&](const std::string& name) {
+        const auto node = nodeOf(name);
+        return !node || node->isSlurm; // place() refuses one that is gone
+    });
 }
 
-QFuture<Started> RunQueue::launch(const QueueStart& start, int place) {
+void RunQueue::startReady(const Asked& asked, const Look& look) {
+    const auto course = std::make_shared<Course>();
+    course->asked = asked;
+    course->progress.look = ++m_looks;
+    course->progress.undecided = look.undecided;
+    course->progress.waiting = static_cast<int>(look.queue.size());
+    const auto starts = ready(look);
+    course->open = starts.size();
+    if (starts.empty())
+        return course->finish();
+    for (const QueueStart& start : starts) {
+        std::vector<QString> behind;
+        const auto at = std::ranges::find(look.queue, start.entry.run, &QueueEntry::run);
+        std::transform(at + 1, look.queue.end(), std::back_inserter(behind),
+                       [](const QueueEntry& entry) { return entry.run; });
+        whenAnswered(
+            launch(start, behind), &m_engine, [this, course, start](const Started& started) {
+                onEnded(start, started);
+                const auto& run = start.entry.run;
+                if (started) {
+                    course->progress.started.push_back(run);
+                    --course->progress.waiting;
+                } else {
+                    course->progress.problems.push_back(QString::fromStdString(
+                        say("run.told-of",
+                            {{"place", run.toStdString()}, {"what", started.error().message}})));
+                }
+                if (--course->open == 0)
+                    course->finish();
+            });
+    }
+}
+
+QFuture<Started> RunQueue::launch(const QueueStart& start, const std::vector<QString>& behind) {
     LocalEngine::Parts& parts = m_engine.parts();
-    std::vector<Placement> placements;
-    for (const QueuedNode& node : start.nodes)
-        placements.push_back({QString::fromStdString(node.node), node.ranks});
-    const auto parties = m_engine.place(placements);
+    const QString& run = start.entry.run;
+    const auto parties = m_engine.place(placementsOf(start.nodes));
     if (!parties) {
-        const QString why = QString::fromStdString(parties.error().message);
-        m_engine.postEdit(start.entry.run, [run = start.entry.run, why](StoreWriter& writer) {
-            return writer.dequeue(run, RunStateKind::kFailed, why);
+        m_engine.postEdit(run, [run, why = parties.error().message](StoreWriter& writer) {
+            return takeOutFor(writer, run, RunStateKind::kFailed, why);
         });
         return refuse<Started>(parties.error());
     }
-    m_starting[start.entry.run] = start.nodes;
-    parts.following.forget(start.entry.run);
+    parts.following.forget(run);
     return parts.launches.start(
-        start.entry.run, [entry = start.entry, place, parties = *parties,
-                          closing = parts.closing.get_token()](const ProcedureContext& context) {
-            return beginOrWait(context, entry, place, parties, closing);
+        run, *parties,
+        [entry = start.entry, behind, parties = *parties,
+         closing = parts.closing.get_token()](const ProcedureContext& context) {
+            return beginOrWait(context, entry, behind, parties, closing);
         });
 }
 
 void RunQueue::onEnded(const QueueStart& start, const Started& started) {
-    m_starting.erase(start.entry.run);
-    if (!started && isPassing(started.error().code))
-        for (const QueuedNode& node : start.nodes)
-            m_awayUntilNs[node.node] = monotonicNowNs() + kLeftAloneNs;
+    if (!started && isPassing(started.error().code)) {
+        const int64_t until = monotonicNowNs() + kLeftAloneNs;
+        m_runsAwayUntilNs[start.entry.run] = until;
+        // Of several it is not known which one it was.
+        if (start.nodes.size() == 1) {
+            m_nodesAwayUntilNs[start.nodes.front().node] = until;
+            if (start.entry.place.nodes.size() > 1)
+                m_runsAwayUntilNs.erase(start.entry.run);
+        }
+    }
     Q_EMIT m_engine.runsChanged();
-}
-
-/// Of the sweeps of which a run has paused and does not wait.
-std::vector<HalvingVerdict> RunQueue::verdicts() const {
-    StoreReader& reader = *m_engine.parts().reader;
-    std::map<QString, std::vector<RunSummary>> members;
-    std::set<QString> due;
-    for (const RunSummary& run : reader.runsOfPausedSweeps()) {
-        members[run.sweep].push_back(run);
-        if (run.state == RunStateKind::kPaused && run.queuePlace == 0)
-            due.insert(run.sweep);
-    }
-    std::vector<HalvingVerdict> all;
-    for (const QString& id : due)
-        if (const auto sweep = reader.sweep(id); sweep && sweep->eta > 1)
-            std::ranges::move(verdictsOf(reader, *sweep, members[id]), std::back_inserter(all));
-    return all;
-}
-
-QFuture<Result<void>> RunQueue::applyVerdicts(const std::vector<HalvingVerdict>& verdicts) {
-    StoreReader& reader = *m_engine.parts().reader;
-    std::map<QString, QueuedPlace> places;
-    for (const HalvingVerdict& verdict : verdicts) {
-        const auto run = reader.run(verdict.run);
-        const auto sweep = run ? reader.sweep(run->sweep) : std::nullopt;
-        if (!sweep)
-            continue;
-        QueuedPlace place = sweep->place;
-        // Its checkpoint lies where it was.
-        std::ranges::stable_partition(place.nodes, [&](const QueuedNode& node) {
-            return std::ranges::find(run->nodes, node.node, &RunNode::nodeName) != run->nodes.end();
-        });
-        places[verdict.run] = std::move(place);
-    }
-    const auto apply = [places](StoreWriter& writer, const HalvingVerdict& verdict) {
-        if (const auto place = places.find(verdict.run); verdict.goesOn && place != places.end())
-            return writer.enqueueAgain(verdict.run, place->second);
-        return verdict.goesOn ? Result<void>()
-                              : writer.setState(verdict.run, RunStateKind::kStopped,
-                                                QString::fromStdString(endedWords(verdict)));
-    };
-    return m_engine.edit(say("queue.start"), [verdicts, apply](StoreWriter& writer) {
-        Result<void> done;
-        for (size_t i = 0; done && i < verdicts.size(); ++i)
-            done = apply(writer, verdicts[i]);
-        return done;
-    });
 }
 
 } // namespace rm

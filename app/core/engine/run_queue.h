@@ -2,23 +2,24 @@
 #pragma once
 
 #include "app/core/engine/requests/queue.h"
-#include "app/core/queue/halving.h"
 #include "app/core/queue/queue_order.h"
 
 #include <QFuture>
+#include <QPromise>
 #include <QString>
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace rm {
 
 class LocalEngine;
-struct RunSummary;
 
-/// Starts the runs that wait for free nodes. Part of the engine, and in its thread.
+/// Starts the runs that wait for free nodes. Part of the engine, and in its thread; it reads the
+/// database in threads of the pool. One look at a time serves all who have asked before it.
 class RunQueue {
 public:
     explicit RunQueue(LocalEngine& engine)
@@ -29,19 +30,26 @@ public:
 
 private:
     using Started = Result<QString>;
+    using Asked = std::vector<std::shared_ptr<QPromise<Result<QueueProgress>>>>;
+    struct Look;
+    struct Course;
 
-    QFuture<Result<QueueProgress>> startReady();
-    QFuture<Started> launch(const QueueStart& start, int place);
-    BusyNodes busy() const;
-    std::vector<HalvingVerdict> verdicts() const;
-    QFuture<Result<void>> applyVerdicts(const std::vector<HalvingVerdict>& verdicts);
+    static Result<Look> lookAt(const QString& database);
+    void look();
+    void onLooked(const Asked& asked, const Result<Look>& look);
+    void startReady(const Asked& asked, const Look& look);
+    std::vector<QueueStart> ready(const Look& look) const;
+    QFuture<Started> launch(const QueueStart& start, const std::vector<QString>& behind);
     void onEnded(const QueueStart& start, const Started& started);
 
     LocalEngine& m_engine;
-    std::map<QString, std::vector<QueuedNode>> m_starting;
-    /// Nodes that could not be reached or refused the login, until when they are left alone, by the
-    /// monotonic clock.
-    std::map<std::string, int64_t> m_awayUntilNs;
+    Asked m_asked; ///< since the look that is under way
+    bool m_isLooking = false;
+    int64_t m_looks = 0;
+    // What could not be reached or refused the login, until when it is left alone, by the monotonic
+    // clock: a run, so that others get its nodes, and the node of a run that wanted one alone.
+    std::map<QString, int64_t> m_runsAwayUntilNs;
+    std::map<std::string, int64_t> m_nodesAwayUntilNs;
 };
 
 } // namespace rm

@@ -27,6 +27,9 @@ public:
 
         // What becomes of it.
         {"queue.taken-out", QT_TR_NOOP("it was taken out of the queue")},
+        {"queue.waits-no-more", QT_TR_NOOP("it does not wait in the queue any more")},
+        {"queue.take-out-first",
+         QT_TR_NOOP("it waits in the queue; take it out first (stop does that)")},
         {"queue.no-rank-yet", QT_TR_NOOP("it waits in the queue, so that no rank can do that; "
                                          "stop takes it out")},
         {"queue.halved-out",
@@ -44,7 +47,6 @@ public:
         {"queue.empty-value", QT_TR_NOOP("a value is missing between two commas")},
         {"queue.bad-range", QT_TR_NOOP("a range is FROM..TO, or FROM..TO/COUNT of at least two "
                                        "values, and ends above where it begins")},
-        {"queue.no-number", QT_TR_NOOP("{key} is no number, so that it has no range")},
         {"queue.grid-of-range",
          QT_TR_NOOP("how many values of {key} are to be tried? Write FROM..TO/COUNT, or draw at "
                     "random")},
@@ -52,6 +54,8 @@ public:
         {"queue.halving-of-epochs",
          QT_TR_NOOP("successive halving goes by steps, but train.epochs says how long the runs "
                     "train; set train.steps")},
+        {"queue.other-lengths",
+         QT_TR_NOOP("successive halving compares runs of one length, so {key} cannot differ")},
         {"queue.nothing-to-halve",
          QT_TR_NOOP("successive halving begins after {first} steps, but the runs have only "
                     "{steps}")},

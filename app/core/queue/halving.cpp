@@ -4,23 +4,46 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace rm {
 
 namespace {
 
-/// A run that does not come to the rung unless a person resumes it is on no way to it.
-bool isOnItsWay(const HalvingRun& run, int64_t rung) {
-    return run.step < rung && (isLive(run.state) || run.isQueued);
+using Runs = std::vector<const RunSummary*>;
+
+/// A live run at the step itself has still to validate and to save there. One that does not come
+/// to the rung unless a person resumes it is on no way to it.
+bool isOnItsWay(const RunSummary& run, int64_t rung) {
+    return (isLive(run.state) && run.step <= rung) || (run.queuePlace > 0 && run.step < rung);
 }
 
-/// It has come to the rung just now, and waits there.
-bool waitsAt(const HalvingRun& run, int64_t rung) {
-    return run.state == RunStateKind::kPaused && run.step == rung && !run.isQueued;
+bool waitsAt(const RunSummary& run, int64_t rung) {
+    return run.state == RunStateKind::kPaused && run.step == rung && run.queuePlace == 0 &&
+           run.deletedNs == 0;
 }
 
-double rankOf(const HalvingRun& run, size_t rung, bool isLowerBetter) {
-    const auto& value = rung < run.values.size() ? run.values[rung] : std::nullopt;
+bool isJudged(const RunSummary& run, int64_t rung) {
+    return std::abs(run.rung) >= rung;
+}
+
+/// The first rung that is not decided, and those that may come there. Its step is 0 if there is
+/// none.
+std::pair<int64_t, Runs> openRung(const std::vector<RunSummary>& runs,
+                                  const std::vector<int64_t>& rungs) {
+    Runs entrants;
+    for (const RunSummary& run : runs)
+        entrants.push_back(&run);
+    for (const int64_t rung : rungs) {
+        if (std::ranges::none_of(entrants,
+                                 [&](const RunSummary* run) { return isJudged(*run, rung); }))
+            return {rung, entrants};
+        std::erase_if(entrants, [&](const RunSummary* run) { return run->rung < rung; });
+    }
+    return {0, {}};
+}
+
+double rankOf(const std::optional<double>& value, bool isLowerBetter) {
     if (!value || std::isnan(*value))
         return std::numeric_limits<double>::infinity();
     return isLowerBetter ? *value : -*value;
@@ -28,27 +51,36 @@ double rankOf(const HalvingRun& run, size_t rung, bool isLowerBetter) {
 
 } // namespace
 
-std::vector<HalvingVerdict> halvingVerdicts(const std::vector<HalvingRun>& runs,
-                                            const std::vector<int64_t>& rungs, int eta,
-                                            bool isLowerBetter) {
-    std::vector<HalvingRun> here = runs;
-    for (size_t rung = 0; rung < rungs.size(); ++rung) {
-        const int64_t step = rungs[rung];
-        if (std::ranges::any_of(here, [&](const HalvingRun& run) { return isOnItsWay(run, step); }))
+std::vector<HalvingVerdict> halvingVerdicts(const std::vector<RunSummary>& runs,
+                                            const Halving& halving) {
+    const auto [rung, entrants] = openRung(runs, halving.rungs);
+    std::vector<std::pair<double, const RunSummary*>> here;
+    for (const RunSummary* run : entrants) {
+        if (isOnItsWay(*run, rung))
             return {};
-        std::erase_if(here, [&](const HalvingRun& run) { return run.step < step; });
-        std::ranges::stable_sort(
-            here, {}, [&](const HalvingRun& run) { return rankOf(run, rung, isLowerBetter); });
-        const size_t kept = std::max<size_t>(1, here.size() / static_cast<size_t>(eta));
-        std::vector<HalvingVerdict> verdicts;
-        for (size_t i = 0; i < here.size(); ++i)
-            if (waitsAt(here[i], step))
-                verdicts.push_back({here[i].run, i < kept, step, i + 1, here.size(), kept});
-        if (!verdicts.empty())
-            return verdicts;
-        here.resize(std::min(here.size(), kept));
+        if (run->step >= rung)
+            here.emplace_back(0, run);
     }
-    return {};
+    if (std::ranges::none_of(
+            here, [rung = rung](const auto& each) { return waitsAt(*each.second, rung); }))
+        return {};
+    for (auto& [rank, run] : here)
+        rank = rankOf(halving.valueAt(*run, rung), halving.isLowerBetter);
+    std::ranges::stable_sort(here, {}, [](const auto& each) { return each.first; });
+    const size_t kept = std::max<size_t>(1, here.size() / static_cast<size_t>(halving.eta));
+    std::vector<HalvingVerdict> verdicts;
+    for (size_t i = 0; i < here.size(); ++i)
+        if (waitsAt(*here[i].second, rung))
+            verdicts.push_back({here[i].second, i < kept, rung, i + 1, here.size(), kept});
+    return verdicts;
+}
+
+size_t undecidedRuns(const std::vector<RunSummary>& runs, const std::vector<int64_t>& rungs) {
+    const auto [rung, entrants] = openRung(runs, rungs);
+    return static_cast<size_t>(
+        std::ranges::count_if(entrants, [rung = rung](const RunSummary* run) {
+            return isOnItsWay(*run, rung) || waitsAt(*run, rung);
+        }));
 }
 
 std::vector<int64_t> halvingRungs(int64_t first, int eta, int64_t steps) {

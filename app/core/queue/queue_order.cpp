@@ -18,12 +18,12 @@ std::vector<std::string> namesOf(const std::vector<QueuedNode>& nodes) {
     return names;
 }
 
-size_t wantedOf(const QueuedPlace& place) {
+} // namespace
+
+size_t wantedNodes(const QueuedPlace& place) {
     const size_t all = place.nodes.size();
     return place.wanted > 0 ? std::min(static_cast<size_t>(place.wanted), all) : all;
 }
-
-} // namespace
 
 BusyNodes busyNodes(const std::vector<RunSummary>& runs) {
     BusyNodes busy;
@@ -43,7 +43,7 @@ std::vector<QueueStart> startable(const std::vector<QueueEntry>& queue, const Bu
         for (const QueuedNode& node : entry.place.nodes)
             if (isCluster(node.node) || !taken.contains(node.node))
                 free.push_back(node);
-        const size_t wanted = wantedOf(entry.place);
+        const size_t wanted = wantedNodes(entry.place);
         const bool isEnough = wanted > 0 && free.size() >= wanted;
         free.resize(std::min(free.size(), wanted));
         for (const QueuedNode& node : free)
@@ -54,10 +54,24 @@ std::vector<QueueStart> startable(const std::vector<QueueEntry>& queue, const Bu
     return starts;
 }
 
+std::vector<Placement> placementsOf(const std::vector<QueuedNode>& nodes) {
+    std::vector<Placement> placements;
+    for (const QueuedNode& node : nodes)
+        placements.push_back({QString::fromStdString(node.node), node.ranks});
+    return placements;
+}
+
+QueuedPlace queuedPlace(const std::vector<Placement>& nodes, int take, bool launchesTooLarge) {
+    QueuedPlace place{{}, take, launchesTooLarge};
+    for (const Placement& node : nodes)
+        place.nodes.push_back({node.node.toStdString(), node.ranks});
+    return place;
+}
+
 std::string placeWords(const QueuedPlace& place) {
     const auto names = namesOf(place.nodes);
     const std::string nodes = names.size() > kMostNodes ? someOf(names, kMostNodes) : listed(names);
-    const size_t wanted = wantedOf(place);
+    const size_t wanted = wantedNodes(place);
     return wanted == names.size()
                ? nodes
                : say("queue.of-nodes", {{"count", std::to_string(wanted)}, {"nodes", nodes}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/launch/plan.h"
 #include "app/core/store/queue.h"
 #include "app/core/store/store_reader.h"
 
@@ -13,6 +14,9 @@ namespace rm {
 
 /// By node, what trains or is started there, in words. A node that is not here is free.
 using BusyNodes = std::map<std::string, std::string>;
+
+/// How many of the nodes a run takes.
+size_t wantedNodes(const QueuedPlace& place);
 
 /// The nodes of live runs, each with the name of one of them.
 BusyNodes busyNodes(const std::vector<RunSummary>& runs);
@@ -37,7 +41,11 @@ std::string waitWords(const std::vector<QueueEntry>& queue, const BusyNodes& bus
 /// The same of what is stored.
 std::string waitWords(StoreReader& reader, const RunSummary& run);
 
-/// "one of a, b and c", "a and b".
+/// "1 of a, b and c", "a and b".
 std::string placeWords(const QueuedPlace& place);
+
+std::vector<Placement> placementsOf(const std::vector<QueuedNode>& nodes);
+/// A run takes `take` of the nodes, 0 being all.
+QueuedPlace queuedPlace(const std::vector<Placement>& nodes, int take, bool launchesTooLarge);
 
 } // namespace rm

@@ -32,7 +32,7 @@ tl::unexpected<Error> refuse(std::string_view text, const std::string& why) {
 }
 
 template <class T>
-std::optional<T> numberIn(std::string_view text) {
+std::optional<T> wholeOrReal(std::string_view text) {
     T number{};
     const char* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, number);
@@ -76,16 +76,13 @@ bool isOf(const SpecField& field) {
 Result<SweepAxis> rangeOf(std::string_view text, SweepAxis axis, std::string_view values) {
     const size_t dots = values.find("..");
     const size_t slash = values.find('/', dots);
-    const auto from = numberIn<double>(trimmed(values.substr(0, dots)));
-    const auto to = numberIn<double>(trimmed(values.substr(dots + 2, slash - dots - 2)));
-    const auto count =
-        slash == values.npos ? std::optional(0) : numberIn<int>(trimmed(values.substr(slash + 1)));
-    const SpecField& field = fieldOf(axis.key);
+    const auto from = wholeOrReal<double>(trimmed(values.substr(0, dots)));
+    const auto to = wholeOrReal<double>(trimmed(values.substr(dots + 2, slash - dots - 2)));
+    const auto count = slash == values.npos ? std::optional(0)
+                                            : wholeOrReal<int>(trimmed(values.substr(slash + 1)));
     if (!from || !to || !count || !(*from < *to) || !std::isfinite(*from) || !std::isfinite(*to) ||
         (slash != values.npos && *count < 2))
         return refuse(text, say("queue.bad-range"));
-    if (!isOf<double>(field) && !isOf<int64_t>(field))
-        return refuse(text, say("queue.no-number", {{"key", axis.key}}));
     axis.from = *from;
     axis.to = *to;
     axis.count = *count;
@@ -105,15 +102,24 @@ std::string valueAt(const SweepAxis& axis, double share) {
     return text;
 }
 
+/// Each once: a narrow range of whole numbers has some twice.
+std::vector<std::string> distinct(const std::vector<std::string>& values) {
+    std::vector<std::string> once;
+    for (const std::string& value : values)
+        if (std::ranges::find(once, value) == once.end())
+            once.push_back(value);
+    return once;
+}
+
 Result<std::vector<std::string>> gridValues(const SweepAxis& axis) {
     if (!axis.values.empty())
-        return axis.values;
+        return distinct(axis.values);
     if (axis.count == 0)
         return fail(ErrorCode::kInvalid, say("queue.grid-of-range", {{"key", axis.key}}));
     std::vector<std::string> values;
     for (int i = 0; i < axis.count; ++i)
         values.push_back(valueAt(axis, static_cast<double>(i) / (axis.count - 1)));
-    return values;
+    return distinct(values);
 }
 
 Result<std::vector<Choice>> grid(const SweepPlan& plan) {
@@ -213,7 +219,9 @@ Result<SweepAxis> parseSweepAxis(std::string_view text) {
     SweepAxis axis;
     axis.key = known->name;
     const std::string_view values = text.substr(equals + 1);
-    if (values.find("..") != values.npos && values.find('"') == values.npos)
+    const SpecField& field = fieldOf(axis.key);
+    const bool isNumber = isOf<double>(field) || isOf<int64_t>(field);
+    if (isNumber && values.find("..") != values.npos)
         return rangeOf(text, axis, values);
     axis.values = parted(values);
     if (std::ranges::count(axis.values, std::string()) > 0)
@@ -224,6 +232,9 @@ Result<SweepAxis> parseSweepAxis(std::string_view text) {
 Result<std::vector<CheckedSpec>> sweepSpecs(const RunSpec& base, const SweepPlan& plan) {
     if (plan.axes.empty())
         return fail(ErrorCode::kInvalid, say("queue.no-axis"));
+    for (const SweepAxis& axis : plan.axes)
+        if (plan.firstRung > 0 && (axis.key == "train.steps" || axis.key == "train.pause_at"))
+            return fail(ErrorCode::kInvalid, say("queue.other-lengths", {{"key", axis.key}}));
     RM_ASSIGN_OR_RETURN(const auto choices, plan.samples > 0 ? randomChoices(plan) : grid(plan));
     std::vector<CheckedSpec> specs;
     std::set<std::string> names;
@@ -237,6 +248,13 @@ Result<std::vector<CheckedSpec>> sweepSpecs(const RunSpec& base, const SweepPlan
         specs.push_back(std::move(*checked));
     }
     return specs;
+}
+
+Result<std::vector<CheckedSpec>> runsOf(const RunSpec& base, const SweepPlan& plan) {
+    if (!plan.axes.empty())
+        return sweepSpecs(base, plan);
+    return check(base).map(
+        [](CheckedSpec spec) { return std::vector<CheckedSpec>{std::move(spec)}; });
 }
 
 } // namespace rm

@@ -43,5 +43,7 @@ inline constexpr size_t kMostSweepRuns = 1000;
 /// random choice comes once. kInvalid: a value is out of bounds, there are none or too many runs,
 /// or nothing is left to halve.
 Result<std::vector<CheckedSpec>> sweepSpecs(const RunSpec& base, const SweepPlan& plan);
+/// The same, or without axes `base` alone.
+Result<std::vector<CheckedSpec>> runsOf(const RunSpec& base, const SweepPlan& plan);
 
 } // namespace rm

@@ -41,4 +41,14 @@ struct StoredSweep {
     bool operator==(const StoredSweep&) const = default;
 };
 
+/// What becomes of a run that has paused at a step where its sweep compares.
+struct SweepVerdict {
+    QString run;
+    int64_t rung = 0; ///< the step
+    bool goesOn = false;
+    QueuedPlace place = {}; ///< where it goes on
+    QString message = {};   ///< why it does not
+    bool operator==(const SweepVerdict&) const = default;
+};
+
 } // namespace rm

@@ -40,14 +40,11 @@ std::vector<int64_t> order(Database& database) {
     return runs;
 }
 
-/// Numbers the places, and notes that each run's has changed, which readers show with it.
 void setOrder(Database& database, const std::vector<int64_t>& runs) {
-    for (size_t i = 0; i < runs.size(); ++i) {
+    for (size_t i = 0; i < runs.size(); ++i)
         database.query("UPDATE queue SET place = ? WHERE run = ?")
             .with(static_cast<int64_t>(i), runs[i])
             .run();
-        database.query("UPDATE run SET revision = revision + 1 WHERE id = ?").with(runs[i]).run();
-    }
 }
 
 } // namespace
@@ -55,7 +52,8 @@ void setOrder(Database& database, const std::vector<int64_t>& runs) {
 std::vector<QueueEntry> queueEntries(Database& database) {
     std::vector<QueueEntry> entries;
     auto rows = database.query("SELECT run.uuid, nodes, wanted, too_large FROM queue "
-                               "JOIN run ON run.id = queue.run ORDER BY place");
+                               "JOIN run ON run.id = queue.run WHERE run.deleted_ns IS NULL "
+                               "ORDER BY place");
     while (rows.next())
         entries.push_back({rows.string(0), placeOf(rows, 1)});
     return entries;
@@ -77,10 +75,7 @@ void addToQueue(Database& database, int64_t run, const QueuedPlace& place) {
 }
 
 bool takeFromQueue(Database& database, int64_t run) {
-    if (database.query("DELETE FROM queue WHERE run = ?").with(run).run() == 0)
-        return false;
-    setOrder(database, order(database));
-    return true;
+    return database.query("DELETE FROM queue WHERE run = ?").with(run).run() > 0;
 }
 
 void moveInQueue(Database& database, int64_t run, int place) {

@@ -41,6 +41,7 @@ struct StoreReader::Impl {
     std::optional<Point> lastPoint(const std::vector<StreamRange>& ranges);
     std::vector<Bucket> buckets(const std::vector<StreamRange>& ranges, int maxBuckets);
     std::optional<RunSummary> summary(int64_t run);
+    std::unordered_map<int64_t, int> queuePlaces();
     std::vector<RunSummary> summaries(const char* query); ///< a literal whose rows are runs' ids
 
     Database database;
@@ -49,6 +50,7 @@ struct StoreReader::Impl {
     std::optional<Error> failure; ///< the first
 
 private:
+    std::optional<RunSummary> storedSummary(int64_t run); ///< all but its place in the queue
     RunSummary summaryOf(int64_t run, Query& row);
     std::vector<RunNode> nodes(int64_t run);
     bool isHeld(int64_t run, int attempt);

@@ -77,10 +77,10 @@ bool isQueued(const RunSummary& run) {
 }
 
 const char* runStateName(const RunSummary& run) {
-    return run.held         ? "held"
-           : wasKilled(run) ? "killed"
-           : isQueued(run)  ? "queued"
-                            : runStateName(run.state);
+    return run.held                              ? "held"
+           : wasKilled(run)                      ? "killed"
+           : isQueued(run) || run.queuePlace > 0 ? "queued"
+                                                 : runStateName(run.state);
 }
 
 std::string nodesText(const RunSummary& run) {
@@ -106,12 +106,31 @@ std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
     return nodes;
 }
 
+/// Of all runs that wait. It changes with those of others, so that no run's summary keeps it.
+std::unordered_map<int64_t, int> StoreReader::Impl::queuePlaces() {
+    std::unordered_map<int64_t, int> places;
+    auto rows = database.query("SELECT run FROM queue ORDER BY place");
+    while (rows.next())
+        places.emplace(rows.integer(0), static_cast<int>(places.size()) + 1);
+    return places;
+}
+
 std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
+    auto found = storedSummary(run);
+    if (!found)
+        return found;
+    const auto places = queuePlaces();
+    const auto place = places.find(run);
+    found->queuePlace = place == places.end() ? 0 : place->second;
+    return found;
+}
+
+std::optional<RunSummary> StoreReader::Impl::storedSummary(int64_t run) {
     auto row =
         database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
                        "created_ns, updated_ns, message, "
                        "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0), presumed, "
-                       "sweep, starred, archived FROM run WHERE id = ?");
+                       "sweep, starred, archived, rung FROM run WHERE id = ?");
     if (!row.with(run).next())
         return std::nullopt;
     const int64_t revision = row.integer(0);
@@ -142,10 +161,9 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.deletedNs = row.integer(13);
     summary.isPresumed = row.number(14) != 0;
     summary.sweep = row.string(15);
-    auto place = database.query("SELECT place + 1 FROM queue WHERE run = ?");
-    summary.queuePlace = static_cast<int>(place.with(run).firstInteger().value_or(0));
     summary.isStarred = row.number(16) != 0;
     summary.isArchived = row.number(17) != 0;
+    summary.rung = row.integer(18);
     auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
     if (parent.with(summary.parentRun).next())
         summary.parentName = parent.string(0);
@@ -222,9 +240,13 @@ std::vector<RunSummary> StoreReader::Impl::summaries(const char* query) {
             ids.push_back(rows.integer(0));
     }
     std::vector<RunSummary> runs;
+    const auto places = queuePlaces();
     for (const int64_t id : ids)
-        if (auto found = summary(id))
+        if (auto found = storedSummary(id)) {
+            const auto place = places.find(id);
+            found->queuePlace = place == places.end() ? 0 : place->second;
             runs.push_back(std::move(*found));
+        }
     return runs;
 }
 
@@ -242,11 +264,12 @@ std::vector<RunSummary> StoreReader::liveRuns() {
     });
 }
 
-std::vector<RunSummary> StoreReader::runsOfPausedSweeps() {
+std::vector<RunSummary> StoreReader::runsOfHalvingSweeps() {
     return m_impl->read("list the runs of sweeps", [&] {
-        return m_impl->summaries("SELECT id FROM run WHERE deleted_ns IS NULL AND sweep IN "
-                                 "(SELECT sweep FROM run WHERE state = 2 AND sweep <> '') "
-                                 "ORDER BY created_ns DESC, id DESC");
+        return m_impl->summaries("SELECT id FROM run WHERE sweep <> '' AND sweep IN "
+                                 "(SELECT run.sweep FROM run JOIN sweep ON sweep.id = run.sweep "
+                                 "WHERE run.sweep <> '' AND sweep.eta > 1 AND run.deleted_ns IS "
+                                 "NULL AND run.state IN (0, 1, 2, 7)) ORDER BY created_ns, id");
     });
 }
 

@@ -73,8 +73,11 @@ struct RunSummary {
     bool isArchived = false; ///< kept, but out of the way: see matches()
     QString parentRun;       ///< branch of; empty: none
     int64_t parentStep = 0;
-    QString parentName;    ///< empty: the parent was deleted
-    QString sweep;         ///< that it is of; empty: none
+    QString parentName; ///< empty: the parent was deleted
+    QString sweep;      ///< that it is of; empty: none
+    /// The last step at which its sweep let it go on; below 0, with that sign: ended it; 0:
+    /// neither.
+    int64_t rung = 0;
     int queuePlace = 0;    ///< it waits for free nodes as the 1st, 2nd, ...; 0: it does not
     int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
     /// Its end was concluded, as one of its nodes has told none; what that tells later corrects it.

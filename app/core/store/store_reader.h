@@ -46,8 +46,8 @@ public:
 
     std::vector<RunSummary> runs();     ///< those that are not in the trash, newest first
     std::vector<RunSummary> liveRuns(); ///< those of runs() that isLive()
-    /// Those of runs() that are of a sweep of which one has paused.
-    std::vector<RunSummary> runsOfPausedSweeps();
+    /// The runs, also in the trash, of the sweeps that halve and of which one may go on.
+    std::vector<RunSummary> runsOfHalvingSweeps();
     std::vector<RunSummary> trash(); ///< what was deleted last first
     std::optional<RunSummary> run(const QString& id);
     /// The whole id, or the name of the newest run called so, or an unambiguous start of an id.

@@ -450,19 +450,49 @@ Result<void> StoreWriter::moveInQueue(const QString& run, int place) {
     });
 }
 
-Result<void> StoreWriter::requeue(const QueueEntry& entry, int place, const QString& why) {
+Result<void> StoreWriter::requeue(const QueueEntry& entry, const std::vector<QString>& behind,
+                                  const QString& why) {
     const QString& run = entry.run;
     return m_impl->transact("put " + run.toStdString() + " into the queue", [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
         if (m_impl->isIn(id, RunStateKind::kPreparing) || m_impl->isIn(id, RunStateKind::kRunning))
             return {}; // its ranks may live: the next engine looks for them
-        addToQueue(database, id, entry.place);
-        rm::moveInQueue(database, id, place);
+        if (!m_impl->findWaiting(run)) {
+            addToQueue(database, id, entry.place);
+            const auto queue = queueEntries(database);
+            const auto next = std::ranges::find_if(queue, [&](const QueueEntry& each) {
+                return std::ranges::find(behind, each.run) != behind.end();
+            });
+            rm::moveInQueue(database, id, static_cast<int>(next - queue.begin()));
+        }
         const bool isNew = !database.query("SELECT 1 FROM rank WHERE run = ?").with(id).next();
         if (isNew)
             m_impl->setState(id, RunStateKind::kWaiting, why.toStdString(), false);
         return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::applyVerdicts(const std::vector<SweepVerdict>& verdicts) {
+    return m_impl->transact("go on with sweeps", [&]() -> Result<void> {
+        for (const SweepVerdict& verdict : verdicts) {
+            RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(verdict.run));
+            const int changed =
+                m_impl->database
+                    .query("UPDATE run SET rung = ?1 WHERE id = ?2 AND state = ?3 AND "
+                           "abs(rung) < abs(?1)")
+                    .with(verdict.goesOn ? verdict.rung : -verdict.rung, id,
+                          static_cast<int>(RunStateKind::kPaused))
+                    .run();
+            if (changed == 0)
+                continue;
+            if (verdict.goesOn)
+                addToQueue(m_impl->database, id, verdict.place);
+            else
+                m_impl->setState(id, RunStateKind::kStopped, verdict.message.toStdString(), false);
+            RM_RETURN_IF_ERROR(m_impl->touch(id));
+        }
+        return {};
     });
 }
 
@@ -665,6 +695,8 @@ Result<void> StoreWriter::setName(const QString& run, const QString& name) {
 }
 
 Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
+    if (deleted)
+        RM_RETURN_IF_ERROR(dequeue(run, RunStateKind::kStopped, {}));
     const auto when = deleted ? std::optional(wallNowNs()) : std::nullopt;
     return m_impl->edit(run,
                         // One that is there already does not stay longer.

@@ -68,9 +68,12 @@ public:
     Result<void> dequeue(const QString& run, RunStateKind as, const QString& message);
     /// `place` counts from 0; beyond the last it is the last. kNotFound: the run does not wait.
     Result<void> moveInQueue(const QString& run, int place);
-    /// A launch of the queue failed for `why` and left nothing on any node: the run waits again at
-    /// that place. Does nothing where it is live, as its ranks may be.
-    Result<void> requeue(const QueueEntry& entry, int place, const QString& why);
+    /// A launch of the queue failed for `why` and left nothing on any node: the run waits again, in
+    /// front of those of `behind` that wait. Does nothing where it is live, as its ranks may be.
+    Result<void> requeue(const QueueEntry& entry, const std::vector<QString>& behind,
+                         const QString& why);
+    /// All or none. Runs that are not paused, or have such a verdict already, stay as they are.
+    Result<void> applyVerdicts(const std::vector<SweepVerdict>& verdicts);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {},
                           bool isPresumed = false);
     /// Ends a run of which a node tells no end: as the others told it (presumedEnd()), otherwise as

@@ -87,6 +87,11 @@ QString lostNodeNames(const RunSummary& run) {
 } // namespace
 
 StateWords stateWords(const RunSummary& run) {
+    if (run.queuePlace > 0 && run.state != RunStateKind::kWaiting) {
+        RunSummary ended = run;
+        ended.queuePlace = 0;
+        return {RunWords::tr("%1, queued").arg(stateWords(ended).text), Tone::kAccent};
+    }
     if (run.isPresumed) {
         RunSummary concluded = run;
         concluded.isPresumed = false;

@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/launch/plan.h"
+#include "app/core/queue/queue_order.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/look/format.h"
@@ -10,10 +11,12 @@
 #include "app/ui/widgets/label.h"
 #include "shared/return_if_error.h"
 
+#include <QCheckBox>
 #include <QFormLayout>
 #include <QPlainTextEdit>
 #include <QSpinBox>
 #include <QVBoxLayout>
+#include <QtConcurrent>
 
 namespace rm {
 
@@ -21,6 +24,7 @@ namespace {
 
 constexpr int kMostRung = 1'000'000'000;
 constexpr int kAxisLines = 4;
+constexpr int kPauseMs = 150;    ///< of typing, before the runs are made
 constexpr size_t kMostNames = 6; ///< of runs that the preview lists
 
 QSpinBox* makeNumber(int least, int most, int value, const char* objectName, const QString& name) {
@@ -48,17 +52,21 @@ EnqueueDialog::EnqueueDialog(const AppContext& context, RunSpec spec, std::vecto
     , m_axes(new QPlainTextEdit)
     , m_samples(
           makeNumber(0, static_cast<int>(kMostSweepRuns), 0, "sweepSamples", tr("Choices to try")))
-    , m_firstRung(
-          makeNumber(0, kMostRung, 0, "firstRung", tr("Steps before the first comparison")))
+    , m_seed(makeNumber(1, kMostRung, 1, "sweepSeed", tr("Seed of the choices")))
+    , m_firstRung(makeNumber(0, kMostRung, 0, "firstRung", tr("Steps before the first comparison")))
     , m_eta(makeNumber(2, 100, 2, "sweepEta", tr("Of how many one goes on")))
+    , m_anyway(new QCheckBox(tr("Also where a node seems to have too little memory")))
     , m_preview(makeText({}, "bodySecondary")) {
     setWantedWidth(size::kTableDialogWidth);
     buildFields();
     addCancel();
     m_confirm = addButton(tr("Put into the queue"), "primary", "enqueueConfirm");
     m_confirm->setDefault(true);
-    for (QSpinBox* box : {m_take, m_samples, m_firstRung, m_eta})
+    for (QSpinBox* box : {m_take, m_samples, m_seed, m_firstRung, m_eta})
         connect(box, &QSpinBox::valueChanged, this, &EnqueueDialog::refresh);
+    m_pause.setSingleShot(true);
+    m_pause.setInterval(kPauseMs);
+    connect(&m_pause, &QTimer::timeout, this, &EnqueueDialog::expand);
     connect(m_axes, &QPlainTextEdit::textChanged, this, &EnqueueDialog::refresh);
     connect(m_confirm, &QPushButton::clicked, this, &EnqueueDialog::submit);
     refresh();
@@ -85,10 +93,13 @@ void EnqueueDialog::buildFields() {
     form->setSpacing(2 * size::kGrid);
     form->addRow(tr("Settings that vary"), m_axes);
     form->addRow(tr("Choices to try"), m_samples);
+    form->addRow(tr("Seed of the choices"), m_seed);
     form->addRow(tr("Compare after steps"), m_firstRung);
     form->addRow(tr("Then goes on"), m_eta);
     form->addRow(tr("Nodes a run takes"), m_take);
+    m_anyway->setObjectName("enqueueAnyway");
     content()->addLayout(form);
+    content()->addWidget(m_anyway);
     content()->addWidget(m_preview);
 }
 
@@ -96,6 +107,7 @@ void EnqueueDialog::buildFields() {
 Result<SweepPlan> EnqueueDialog::plan() const {
     SweepPlan plan;
     plan.samples = m_samples->value();
+    plan.seed = m_seed->value();
     plan.firstRung = m_firstRung->value();
     plan.eta = m_eta->value();
     for (const QString& line : m_axes->toPlainText().split('\n', Qt::SkipEmptyParts)) {
@@ -110,14 +122,29 @@ Result<SweepPlan> EnqueueDialog::plan() const {
 void EnqueueDialog::refresh() {
     const auto wanted = plan();
     const bool isSweep = wanted && !wanted->axes.empty();
-    const auto runs = wanted.and_then([&](const SweepPlan& sweep) {
-        return isSweep ? sweepSpecs(m_spec, sweep) : check(m_spec).map([](CheckedSpec spec) {
-            return std::vector<CheckedSpec>{std::move(spec)};
-        });
-    });
     m_samples->setEnabled(isSweep);
+    m_seed->setEnabled(isSweep && m_samples->value() > 0);
     m_firstRung->setEnabled(isSweep);
     m_eta->setEnabled(isSweep && m_firstRung->value() > 0);
+    m_confirm->setEnabled(false);
+    m_pause.start();
+}
+
+/// A large sweep takes a moment.
+void EnqueueDialog::expand() {
+    const auto wanted = plan();
+    if (!wanted)
+        return show(tl::unexpected(wanted.error()));
+    const auto expanded =
+        QtConcurrent::run([spec = m_spec, sweep = *wanted] { return runsOf(spec, sweep); });
+    whenAnswered(expanded, this,
+                 [this, number = ++m_expansion](const Result<std::vector<CheckedSpec>>& runs) {
+                     if (number == m_expansion && !m_pause.isActive())
+                         show(runs);
+                 });
+}
+
+void EnqueueDialog::show(const Result<std::vector<CheckedSpec>>& runs) {
     m_runs = runs.value_or(std::vector<CheckedSpec>());
     setStyleProperty(m_preview, "role", runs ? "bodySecondary" : "bad");
     QStringList names;
@@ -139,10 +166,7 @@ void EnqueueDialog::submit() {
     EnqueueRequest request{m_spec, *sweep, {}, {}, {}};
     for (const CheckedSpec& run : m_runs)
         request.runs.push_back(QString::fromStdString(newRunId(run->name)));
-    for (const Placement& node : m_nodes)
-        request.place.nodes.push_back({node.node.toStdString(), node.ranks});
-    if (m_take->value() < static_cast<int>(m_nodes.size()))
-        request.place.wanted = m_take->value();
+    request.place = queuedPlace(m_nodes, m_take->value(), m_anyway->isChecked());
     if (!sweep->axes.empty())
         request.sweepId = QString::fromStdString(newRunId(m_spec.name));
     m_confirm->setEnabled(false);

@@ -5,8 +5,11 @@
 #include "app/ui/data/app_context.h"
 #include "app/ui/dialogs/sheet.h"
 
+#include <QTimer>
+
 #include <vector>
 
+class QCheckBox;
 class QLabel;
 class QPlainTextEdit;
 class QSpinBox;
@@ -27,6 +30,8 @@ Q_SIGNALS:
 private:
     void buildFields();
     void refresh();
+    void expand();
+    void show(const Result<std::vector<CheckedSpec>>& runs);
     Result<SweepPlan> plan() const;
     void submit();
 
@@ -36,9 +41,13 @@ private:
     QSpinBox* m_take;
     QPlainTextEdit* m_axes;
     QSpinBox* m_samples;
+    QSpinBox* m_seed;
     QSpinBox* m_firstRung;
     QSpinBox* m_eta;
+    QCheckBox* m_anyway;
     QLabel* m_preview;
+    QTimer m_pause; ///< since the last change
+    int m_expansion = 0;
     QPushButton* m_confirm;
     std::vector<CheckedSpec> m_runs; ///< that there will be; empty: the fields are wrong
 };

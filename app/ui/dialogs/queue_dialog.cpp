@@ -24,13 +24,15 @@ namespace {
 constexpr int kRunRole = Qt::UserRole;
 constexpr int kListHeight = 240;
 
+QString howItWorks() {
+    return QueueDialog::tr("A run starts when its nodes are free, while Ringmaster is open or "
+                           "`ringmaster queue work` runs. Drag to change the order.");
+}
+
 } // namespace
 
 QueueDialog::QueueDialog(const AppContext& context, QWidget* parent)
-    : Sheet(tr("Queue"),
-            tr("A run starts when its nodes are free, while Ringmaster is open or `ringmaster "
-               "queue work` runs. Drag to change the order."),
-            "queueDialog", parent)
+    : Sheet(tr("Queue"), howItWorks(), "queueDialog", parent)
     , m_context(context)
     , m_list(new QListWidget) {
     setWantedWidth(size::kTableDialogWidth);
@@ -88,9 +90,8 @@ void QueueDialog::show(const std::vector<Row>& rows) {
     const auto at = std::ranges::find(rows, chosen, &Row::run);
     m_list->setCurrentRow(at != rows.end() ? static_cast<int>(at - rows.begin())
                                            : std::min(before, m_list->count() - 1));
-    setText(rows.empty() ? tr("Nothing waits. New run puts runs here with \"Queue\".")
-                         : tr("A run starts when its nodes are free, while Ringmaster is open or "
-                              "`ringmaster queue work` runs. Drag to change the order."));
+    setText(rows.empty() ? tr("Nothing waits. \"Queue…\" on the page New run puts runs here.")
+                         : howItWorks());
     offer();
 }
 
@@ -119,6 +120,8 @@ void QueueDialog::moveTo(const QString& run, int place) {
 /// The first row that is elsewhere than it was is the one that was dragged, or the one whose place
 /// it took, which comes to the same.
 void QueueDialog::onDropped() {
+    if (m_rows.size() != static_cast<size_t>(m_list->count()))
+        return; // a drop before it is on its way; what is read next is shown
     for (int row = 0; row < m_list->count(); ++row) {
         const QString run = m_list->item(row)->data(kRunRole).toString();
         const auto before = std::ranges::find(m_rows, run, &Row::run) - m_rows.begin();

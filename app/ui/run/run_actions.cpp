@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/queue/queue_order.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/requested_words.h"
@@ -90,6 +91,9 @@ void RunActions::buildMore() {
                         "changed"));
     m_again = menu->addAction(tr("Edit and launch again"), this, &RunActions::askAgain);
     m_again->setToolTip(tr("Launch another run like this one, from its first step"));
+    m_resumeLater =
+        menu->addAction(tr("Resume when its nodes are free"), this, &RunActions::resumeLater);
+    m_resumeLater->setToolTip(tr("It waits in the queue and goes on from its newest checkpoint"));
     m_reproduce = menu->addAction(tr("Launch again as it was"), this, &RunActions::reproduce);
     m_reproduce->setToolTip(tr("The same settings, trainer, data and nodes, or what differs"));
     menu->addSeparator();
@@ -111,6 +115,15 @@ void RunActions::askAgain() {
     whenAnswered(read, this, [this, run = m_run.id](const std::string& toml) {
         if (run == m_run.id)
             Q_EMIT editRequested(run, QString::fromStdString(toml), m_nodes);
+    });
+}
+
+void RunActions::resumeLater() {
+    const EnqueueResumeRequest request{m_run.id, queuedPlace(m_nodes, 0, false)};
+    whenAnswered(m_context.engine.ask(request), this, [this](const Result<void>& done) {
+        if (!done)
+            m_context.toast.say(QString::fromStdString(done.error().message));
+        m_context.runs.refresh();
     });
 }
 
@@ -234,6 +247,9 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     const bool waits = run.queuePlace > 0 && !preparing;
     m_cancel->setText(waits ? tr("Take out of the queue") : tr("Cancel launch"));
     m_cancel->setAccessibleName(m_cancel->text());
+    m_cancel->setToolTip(waits ? tr("It waits no more, and can be launched or resumed by hand")
+                               : tr("End what was started on the nodes; what was sent to them "
+                                    "stays there"));
     offer(m_cancel, preparing || waits, !live.pending);
     offer(m_more, !preparing, true); // a kill need not wait for what is under way
     for (QAction* action : {m_validate, m_step, m_set})
@@ -254,8 +270,10 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     const bool resumes = canResume(run.state) && !preparing && !waits;
     offer(m_resume, resumes, m_from.has_value());
     offer(m_resumeOn, resumes, m_from.has_value());
+    m_resumeLater->setVisible(resumes && m_from);
+    m_resumeLater->setEnabled(m_resumeLater->isVisible());
     offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
-    offer(m_clean, hasEnded(run.state) && !preparing, true);
+    offer(m_clean, hasEnded(run.state) && !preparing && !waits, true);
     renewQuestion(canEnd);
 }
 
@@ -440,6 +458,8 @@ void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
 
 // Nothing was trained yet, so nothing is lost by ending it at once.
 void RunActions::cancelLaunch() {
+    if (m_run.queuePlace > 0 && !m_live.launching)
+        return send(CommandKind::kStop);
     m_cancelled = m_run.id;
     send(CommandKind::kKill);
 }

@@ -73,6 +73,7 @@ private:
     void askSteps();
     void askAgain();
     void reproduce();
+    void resumeLater();
     void askNodes();
     void askMetricsFile();
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
@@ -102,6 +103,7 @@ private:
     QAction* m_set;
     QAction* m_again;
     QAction* m_reproduce;
+    QAction* m_resumeLater;
     QAction* m_compare;
     QAction* m_kill;
     std::array<QPushButton*, 10> m_all;

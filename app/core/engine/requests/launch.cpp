@@ -107,7 +107,7 @@ public:
 
     QFuture<Started> start() {
         m_promise.start();
-        m_token = m_engine.parts().launches.begin(m_request.run);
+        m_token = m_engine.parts().launches.begin(m_request.run, m_parties);
         const LocalEngine::Parts& parts = m_engine.parts();
         if (parts.reader && parts.writer)
             m_open = openEarlierRuns(*parts.reader, *m_spec);
@@ -236,8 +236,9 @@ QFuture<Started> ResumingLaunch::begin(const std::optional<EarlierRun>& earlier)
     const Origin origin =
         earlier ? Origin{{}, earlier->step, earlier->checkpoint, false} : Origin();
     return m_engine.parts().launches.start(
-        id, [id = m_request.run, checked = m_spec, parties = m_parties, origin,
-             tooLarge = m_request.ifTooLarge](const ProcedureContext& context) {
+        id, m_parties,
+        [id = m_request.run, checked = m_spec, parties = m_parties, origin,
+         tooLarge = m_request.ifTooLarge](const ProcedureContext& context) {
             return launchRun(context, id, checked, parties, origin, tooLarge);
         });
 }
@@ -274,11 +275,12 @@ QFuture<Started> LaunchRequest::perform(LocalEngine& engine) const {
             ->start();
     Origin origin;
     origin.sameAs = sameAs;
-    return engine.parts().launches.start(named.run, [id = named.run, spec = *checked,
-                                                     parties = *parties, ifTooLarge = ifTooLarge,
-                                                     origin](const ProcedureContext& context) {
-        return launchRun(context, id, spec, parties, origin, ifTooLarge);
-    });
+    return engine.parts().launches.start(
+        named.run, *parties,
+        [id = named.run, spec = *checked, parties = *parties, ifTooLarge = ifTooLarge,
+         origin](const ProcedureContext& context) {
+            return launchRun(context, id, spec, parties, origin, ifTooLarge);
+        });
 }
 
 std::string ResumeRequest::attempt() const {
@@ -303,7 +305,7 @@ QFuture<Started> ResumeRequest::perform(LocalEngine& engine) const {
     if (!checkpoint.isEmpty())
         requested.args.emplace_back("checkpoint", checkpoint.toStdString());
     return parts.launches.start(
-        run,
+        run, *parties,
         [found = *found, parties = *parties, which = checkpoint.toStdString()](
             const ProcedureContext& context) { return resumeRun(context, found, parties, which); },
         [&engine, run = run, requested](const Answer& answer) {
@@ -332,7 +334,7 @@ QFuture<Started> BranchRequest::perform(LocalEngine& engine) const {
     const QString id = idFor(run, spec ? spec->name : found->name.toStdString());
     const BranchPointOf from{parent, checkpoint.toStdString(), checked};
     return engine.parts().launches.start(
-        id,
+        id, *parties,
         [id, from, parties = *parties, ifTooLarge = ifTooLarge](const ProcedureContext& context) {
             return branchRun(context, id, from, parties, ifTooLarge);
         });

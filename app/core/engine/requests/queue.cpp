@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/engine/requests/queue.h"
 
+#include "app/core/checkpoints/find_checkpoint.h"
 #include "app/core/engine/parts.h"
 #include "app/core/findings/text.h"
+#include "app/core/runs/steps_left.h"
 #include "app/core/store/store_writer.h"
 #include "shared/return_if_error.h"
 
@@ -12,10 +14,7 @@ namespace {
 
 /// The nodes, if all of them are in the list.
 Result<std::vector<RunNode>> nodesOf(LocalEngine& engine, const QueuedPlace& place) {
-    std::vector<Placement> placements;
-    for (const QueuedNode& node : place.nodes)
-        placements.push_back({QString::fromStdString(node.node), node.ranks});
-    RM_ASSIGN_OR_RETURN(const auto parties, engine.place(placements));
+    RM_ASSIGN_OR_RETURN(const auto parties, engine.place(placementsOf(place.nodes)));
     std::vector<RunNode> nodes;
     for (const PlacedParty& party : parties)
         nodes.push_back({static_cast<int>(nodes.size()), party.node.name, party.ranks, 0});
@@ -25,10 +24,7 @@ Result<std::vector<RunNode>> nodesOf(LocalEngine& engine, const QueuedPlace& pla
 Result<std::vector<CheckedSpec>> specsOf(const EnqueueRequest& request) {
     if (request.spec.checkpoint.onExisting == "resume")
         return fail(ErrorCode::kInvalid, say("queue.resumes-earlier"));
-    if (!request.sweep.axes.empty())
-        return sweepSpecs(request.spec, request.sweep);
-    RM_ASSIGN_OR_RETURN(auto spec, check(request.spec));
-    return std::vector<CheckedSpec>{std::move(spec)};
+    return runsOf(request.spec, request.sweep);
 }
 
 Result<std::vector<NewRun>> newRuns(LocalEngine& engine, const EnqueueRequest& request) {
@@ -46,6 +42,14 @@ Result<std::vector<NewRun>> newRuns(LocalEngine& engine, const EnqueueRequest& r
                         {},
                         0});
     return runs;
+}
+
+/// As far as is stored.
+Result<void> mayGoOn(StoreReader& reader, const RunSummary& run) {
+    RM_ASSIGN_OR_RETURN(const auto newest, findCheckpoint(reader, run.id, {}));
+    RM_ASSIGN_OR_RETURN(const auto spec,
+                        parseRunSpec(reader.specToml(run.id), run.id.toStdString()));
+    return stepsLeft(spec, newest.saved.step, run.totalSteps).map([](const auto&...) {});
 }
 
 } // namespace
@@ -78,6 +82,8 @@ QFuture<Result<void>> EnqueueResumeRequest::perform(LocalEngine& engine) const {
         return ready<Answer>(
             failAs(attempt(), {ErrorCode::kInvalid,
                                say("engine.is-already", {{"state", runStateName(*found)}})}));
+    if (const auto may = mayGoOn(*engine.parts().reader, *found); !may)
+        return ready<Answer>(failAs(attempt(), may.error()));
     if (const auto nodes = nodesOf(engine, place); !nodes)
         return ready<Answer>(failAs(attempt(), nodes.error()));
     return engine.edit(attempt(), [run = run, place = place](StoreWriter& writer) {

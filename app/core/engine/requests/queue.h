@@ -62,7 +62,9 @@ struct MoveInQueueRequest {
 struct QueueProgress {
     std::vector<QString> started;
     std::vector<QString> problems; ///< in words, of runs that could not be started
-    int waiting = 0;               ///< runs that wait now
+    int waiting = 0;               ///< runs that wait still
+    int undecided = 0;             ///< runs on their way to where a sweep compares, or there
+    int64_t look = 0;              ///< later looks have larger numbers
     bool operator==(const QueueProgress&) const = default;
 };
 

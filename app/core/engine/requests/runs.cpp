@@ -20,6 +20,8 @@ std::string whyKept(LocalEngine& engine, const QString& run) {
     if (engine.parts().launches.contains(run))
         return say("engine.being-started");
     const auto found = engine.summary(run);
+    if (found && found->queuePlace > 0)
+        return say("queue.take-out-first");
     return found && !hasEnded(found->state)
                ? say("engine.stop-or-pause-first", {{"state", runStateName(found->state)}})
                : std::string();

@@ -112,16 +112,46 @@ private Q_SLOTS:
 
     void aLaunchThatFailedWaitsAgainInItsPlace() {
         StoreFixture store;
-        enqueue(store, {"a", "b"});
-        StoreFixture::mustBeOk(store.writer().createRun(newRun("a")));
+        enqueue(store, {"a", "b", "c"});
+        for (const char* run : {"a", "b"})
+            StoreFixture::mustBeOk(store.writer().createRun(newRun(run)));
         // Its ranks may live: the next Ringmaster looks for them.
-        StoreFixture::mustBeOk(store.writer().requeue({"a", kAny}, 0, "no"));
-        QCOMPARE(order(store), "b");
-        StoreFixture::mustBeOk(store.writer().setState("a", RunStateKind::kFailed, "no"));
-        StoreFixture::mustBeOk(store.writer().requeue({"a", kAny}, 0, "node-a is away"));
-        QCOMPARE(order(store), "a b");
-        QCOMPARE(store.reader().run("a")->state, RunStateKind::kWaiting);
-        QCOMPARE(store.reader().run("a")->message, "node-a is away");
+        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny}, {"c"}, "no"));
+        QCOMPARE(order(store), "c");
+        StoreFixture::mustBeOk(store.writer().setState("b", RunStateKind::kFailed, "no"));
+        enqueue(store, {"d"});
+        StoreFixture::mustBeOk(store.writer().moveInQueue("d", 0));
+        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny}, {"c"}, "node-a is away"));
+        QCOMPARE(order(store), "d b c"); // a, which stood before it, is gone
+        QCOMPARE(store.reader().run("b")->state, RunStateKind::kWaiting);
+        QCOMPARE(store.reader().run("b")->message, "node-a is away");
+        // One that was refused before it left the queue keeps the place that it has now.
+        StoreFixture::mustBeOk(store.writer().moveInQueue("b", 9));
+        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny}, {"c"}, "away still"));
+        QCOMPARE(order(store), "d c b");
+        QCOMPARE(store.reader().run("b")->message, "away still");
+    }
+
+    void aVerdictIsGivenOnce() {
+        StoreFixture store;
+        const StoredSweep sweep{"s", kAny, 2};
+        StoreFixture::mustBeOk(store.writer().enqueue({newRun("a"), newRun("b")}, kAny, sweep));
+        for (const char* run : {"a", "b"}) {
+            StoreFixture::mustBeOk(store.writer().createRun(newRun(run)));
+            StoreFixture::mustBeOk(store.writer().setState(run, RunStateKind::kPaused));
+        }
+        QCOMPARE(store.reader().runsOfHalvingSweeps().size(), size_t(2));
+        const std::vector<SweepVerdict> verdicts = {{"a", 10, true, kAny, {}},
+                                                    {"b", 10, false, {}, "ended by its sweep"}};
+        StoreFixture::mustBeOk(store.writer().applyVerdicts(verdicts));
+        QCOMPARE(order(store), "a");
+        QCOMPARE(store.reader().run("a")->rung, int64_t(10));
+        QCOMPARE(store.reader().run("b")->rung, int64_t(-10));
+        QCOMPARE(store.reader().run("b")->state, RunStateKind::kStopped);
+        QCOMPARE(store.reader().run("b")->message, "ended by its sweep");
+        StoreFixture::mustBeOk(store.writer().dequeue("a", RunStateKind::kStopped, {}));
+        StoreFixture::mustBeOk(store.writer().applyVerdicts(verdicts));
+        QCOMPARE(order(store), "");
     }
 
     void aSweepIsStoredWholeOrNotAtAll() {
@@ -134,16 +164,18 @@ private Q_SLOTS:
         StoreFixture::mustBeOk(store.writer().enqueue({newRun("a"), newRun("c")}, kAny, sweep));
         QCOMPARE(store.reader().sweep("s"), std::optional(sweep));
         QCOMPARE(store.reader().run("c")->sweep, "s");
-        QVERIFY(store.reader().runsOfPausedSweeps().empty());
-        StoreFixture::mustBeOk(store.writer().setState("a", RunStateKind::kPaused));
-        QCOMPARE(store.reader().runsOfPausedSweeps().size(), size_t(2));
+        QCOMPARE(store.reader().runsOfHalvingSweeps().size(), size_t(2));
+        for (const char* run : {"a", "c"})
+            StoreFixture::mustBeOk(store.writer().dequeue(run, RunStateKind::kStopped, {}));
+        QVERIFY(store.reader().runsOfHalvingSweeps().empty());
     }
 
     void aDeletedRunWaitsNoMore() {
         StoreFixture store;
         enqueue(store, {"a", "b"});
-        StoreFixture::mustBeOk(store.writer().dequeue("a", RunStateKind::kStopped, {}));
         StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        QCOMPARE(order(store), "b");
+        QCOMPARE(store.reader().run("b")->queuePlace, 1);
         QVERIFY(store.writer().purgeDeleted(INT64_MAX));
         QCOMPARE(order(store), "b");
     }
