@@ -59,8 +59,13 @@ QString commonWords(const QString& key, const QString& value) {
                            : RunsModel::tr("%1 = %2").arg(name, value);
 }
 
+/// As the cells of that column: metrics in three digits or four, settings as they are written.
 QString figureText(const std::string& column, double value) {
-    return column == "step" ? formatCount(std::llround(value)) : formatFigure(value);
+    const bool isMetric =
+        column == "loss" || column == "best" || column.find('/') != std::string::npos;
+    return column == "step" ? formatCount(std::llround(value))
+           : isMetric       ? formatFigure(value)
+                            : QString::number(value, 'g', 4);
 }
 
 /// What the cell of a header row is of.
@@ -70,7 +75,7 @@ QString figureWords(const std::string& column, const Aggregate& figure) {
                        RunsModel::tr("The same in %1 runs"));
     return RunsModel::tr("Mean of %1 runs: %2 ± %3 (standard deviation), from %4 to %5")
         .arg(figure.count)
-        .arg(figureText(column, figure.mean), formatFigure(figure.spread),
+        .arg(figureText(column, figure.mean), figureText(column, figure.spread),
              figureText(column, figure.least), figureText(column, figure.most));
 }
 
@@ -336,7 +341,7 @@ QVariant RunsModel::headerRowData(const RunGroup& group, int column, int role) c
                        : hasFigure     ? figureWords(id, figure->second)
                                        : QString());
     case kElideRole:
-        return static_cast<int>(Qt::ElideMiddle);
+        return column == kName ? QVariant(static_cast<int>(Qt::ElideMiddle)) : QVariant();
     case kHeaderRole:
         return true;
     }
