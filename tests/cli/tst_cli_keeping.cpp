@@ -164,7 +164,7 @@ void TestCliKeeping::archivedRunsAreListedWhereTheyAreAskedFor() {
     QVERIFY(archived.json().array().at(1)["archived"].toBool());
     QCOMPARE(namesIn({"runs"}), QStringList("kept"));
     QCOMPARE(namesIn({"runs", "--archived"}), QStringList("other"));
-    QCOMPARE(namesIn({"runs", "--filter", "archived:yes kept"}), QStringList());
+    QCOMPARE(namesIn({"runs", "--filter", "archived:yes name:kept"}), QStringList());
     QVERIFY(m_own.run({"show", "other", "--json"}).json().object()["archived"].toBool());
     const Answer back = m_own.run({"unarchive", "other"});
     QVERIFY2(back.exitCode == 0 && back.out.contains("is in the list again"), back.whole());
@@ -191,11 +191,12 @@ void TestCliKeeping::runsAreGroupedWithTheirFigures() {
 
 void TestCliKeeping::filtersAreKeptUnderNames() {
     QVERIFY(m_own.run({"runs", "--filters"}).out.startsWith("No filter is kept."));
-    QCOMPARE(namesIn({"runs", "--filter", "kept step >= 4", "--save-filter", "my own"}),
+    QCOMPARE(namesIn({"runs", "--filter", "name:kept step >= 4", "--save-filter", "my own"}),
              QStringList("kept"));
     QCOMPARE(namesIn({"runs", "--filter", "@my own"}), QStringList("kept"));
     const QJsonArray kept = m_own.run({"runs", "--filters", "--json"}).json().array();
-    QCOMPARE(kept, QJsonArray({QJsonObject{{"name", "my own"}, {"filter", "kept step >= 4"}}}));
+    QCOMPARE(kept,
+             QJsonArray({QJsonObject{{"name", "my own"}, {"filter", "name:kept step >= 4"}}}));
     QCOMPARE(m_own.run({"runs", "--remove-filter", "my own"}).exitCode, 0);
     for (const QStringList& words :
          {QStringList{"--filter", "@my own"}, {"--remove-filter", "my own"}})
