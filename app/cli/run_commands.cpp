@@ -383,6 +383,7 @@ Result<RunRequest> requestLike(CommandContext& context, const RunOptions& option
     RM_ASSIGN_OR_RETURN(const auto run, context.resolve(options.like));
     RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    spec = withoutRungs(std::move(spec), reader->sweep(run.sweep));
     RM_RETURN_IF_ERROR(applyOverrides(spec, options.overrides));
     RM_ASSIGN_OR_RETURN(auto checked, check(std::move(spec)));
     RM_ASSIGN_OR_RETURN(auto placements, placementsFor(context, run, options.nodes));

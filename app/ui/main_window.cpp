@@ -281,10 +281,14 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     QSettings settings = settingsIn(m_paths);
     const auto live = std::ranges::count_if(
         m_runsFeed->runs(), [](const RunSummary& run) { return isLive(run.state); });
-    if (isRequested && live > 0 && !settings.value("window/hasToldOfLiveRuns").toBool()) {
-        settings.setValue("window/hasToldOfLiveRuns", true);
+    const auto waiting = std::ranges::count_if(
+        m_runsFeed->runs(), [](const RunSummary& run) { return run.queuePlace > 0; });
+    const bool isNews = live > 0 && !settings.value("window/hasToldOfLiveRuns").toBool();
+    if (isRequested && (isNews || waiting > 0)) {
+        if (isNews)
+            settings.setValue("window/hasToldOfLiveRuns", true);
         event->ignore();
-        tellOfLiveRuns(live);
+        tellWhatGoesOn(isNews ? live : 0, waiting);
         return;
     }
     settings.setValue("window/geometry", saveGeometry());
@@ -297,11 +301,20 @@ void MainWindow::askToClose(qsizetype launches) {
                tr("Close anyway"), "danger");
 }
 
-void MainWindow::tellOfLiveRuns(qsizetype runs) {
-    askToClose(counted(runs, tr("1 run goes on without this window, and nothing of it is lost."),
-                       tr("%1 runs go on without this window, and nothing of them is lost.")) +
-                   ' ' + tr("Ringmaster says so only once."),
-               tr("Close"), "primary");
+/// What waits is told each time, as nothing starts it while no window is open.
+void MainWindow::tellWhatGoesOn(qsizetype live, qsizetype waiting) {
+    QStringList words;
+    if (live > 0)
+        words << counted(live, tr("1 run goes on without this window, and nothing of it is lost."),
+                         tr("%1 runs go on without this window, and nothing of them is lost.")) +
+                     ' ' + tr("Ringmaster says so only once.");
+    if (waiting > 0)
+        words << counted(waiting,
+                         tr("1 run waits in the queue and starts only while Ringmaster is "
+                            "open, or `ringmaster queue work` runs in a terminal."),
+                         tr("%1 runs wait in the queue and start only while Ringmaster is open, or "
+                            "`ringmaster queue work` runs in a terminal."));
+    askToClose(words.join(' '), tr("Close"), "primary");
 }
 
 /// Closing by the program is not asked about again.

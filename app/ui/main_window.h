@@ -70,7 +70,7 @@ private:
     void restore();
     void focusPage();
     void askToClose(qsizetype launches);
-    void tellOfLiveRuns(qsizetype runs);
+    void tellWhatGoesOn(qsizetype live, qsizetype waiting);
     void askToClose(const QString& words, const QString& closing, const char* role);
     void prepareHere();
     void trainHere();

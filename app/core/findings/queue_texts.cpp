@@ -21,9 +21,9 @@ public:
 
         // What a run waits for.
         {"queue.of-nodes", QT_TR_NOOP("{count} of {nodes}")},
-        {"queue.waits", QT_TR_NOOP("number {place} of {of} in the queue, for {nodes}")},
-        {"queue.waits-for-run", QT_TR_NOOP("number {place} of {of} in the queue, for {nodes}; "
-                                           "{run} trains on {node}")},
+        {"queue.place", QT_TR_NOOP("number {place} of {of} in the queue, {waits}")},
+        {"queue.waits", QT_TR_NOOP("for {nodes}")},
+        {"queue.waits-for-run", QT_TR_NOOP("for {nodes}; {run} trains on {node}")},
 
         // What becomes of it.
         {"queue.taken-out", QT_TR_NOOP("it was taken out of the queue")},

@@ -79,28 +79,31 @@ std::string placeWords(const QueuedPlace& place) {
 
 namespace {
 
-std::string placeInQueue(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
-                         const QueueEntry& entry) {
-    const Value place{"place", std::to_string(&entry - queue.data() + 1)},
-        of{"of", std::to_string(queue.size())}, nodes{"nodes", placeWords(entry.place)};
-    for (const QueuedNode& node : entry.place.nodes)
+std::string waitsFor(const BusyNodes& busy, const QueuedPlace& place) {
+    const Value nodes{"nodes", placeWords(place)};
+    for (const QueuedNode& node : place.nodes)
         if (const auto by = busy.find(node.node); by != busy.end())
-            return say("queue.waits-for-run",
-                       {place, of, nodes, {"node", node.node}, {"run", by->second}});
-    return say("queue.waits", {place, of, nodes});
+            return say("queue.waits-for-run", {nodes, {"node", node.node}, {"run", by->second}});
+    return say("queue.waits", {nodes});
 }
 
 } // namespace
+
+std::string waitReason(const BusyNodes& busy, const QueueEntry& entry, const RunSummary& run) {
+    std::string words = waitsFor(busy, entry.place);
+    if (run.state == RunStateKind::kWaiting && !run.message.isEmpty())
+        append(words, run.message.toStdString());
+    return words;
+}
 
 std::string waitWords(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
                       const RunSummary& run) {
     const auto entry = std::ranges::find(queue, run.id, &QueueEntry::run);
     if (entry == queue.end())
         return {};
-    std::string words = placeInQueue(queue, busy, *entry);
-    if (run.state == RunStateKind::kWaiting && !run.message.isEmpty())
-        append(words, run.message.toStdString());
-    return words;
+    return say("queue.place", {{"place", std::to_string(entry - queue.begin() + 1)},
+                               {"of", std::to_string(queue.size())},
+                               {"waits", waitReason(busy, *entry, run)}});
 }
 
 std::string waitWords(StoreReader& reader, const RunSummary& run) {

@@ -257,4 +257,10 @@ Result<std::vector<CheckedSpec>> runsOf(const RunSpec& base, const SweepPlan& pl
         [](CheckedSpec spec) { return std::vector<CheckedSpec>{std::move(spec)}; });
 }
 
+RunSpec withoutRungs(RunSpec spec, const std::optional<StoredSweep>& sweep) {
+    if (sweep && sweep->eta > 0)
+        spec.train.pauseAt.clear();
+    return spec;
+}
+
 } // namespace rm

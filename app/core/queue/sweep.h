@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/queue.h"
 #include "shared/result.h"
 #include "shared/spec/run_spec.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,5 +47,9 @@ inline constexpr size_t kMostSweepRuns = 1000;
 Result<std::vector<CheckedSpec>> sweepSpecs(const RunSpec& base, const SweepPlan& plan);
 /// The same, or without axes `base` alone.
 Result<std::vector<CheckedSpec>> runsOf(const RunSpec& base, const SweepPlan& plan);
+
+/// The spec without the steps at which its sweep compared it, where nobody would: for a run by
+/// itself. `sweep`: that of the run which it is made of; nullopt: none.
+RunSpec withoutRungs(RunSpec spec, const std::optional<StoredSweep>& sweep);
 
 } // namespace rm

@@ -88,12 +88,27 @@ std::string settingInName(const RunSpec& spec, std::string_view key) {
     return settingText(*std::ranges::find(specSchema(), key, &SpecField::key), own);
 }
 
+namespace {
+
+/// "gpt-tiny" of "gpt-tiny, lr 3e-3", whose rate is another now.
+std::string nameWithout(const std::string& name, const std::string& setting) {
+    const std::string begin = ", " + setting + ' ';
+    const size_t at = name.find(begin);
+    const size_t next = at == name.npos ? at : name.find(", ", at + begin.size());
+    return at == name.npos ? name
+                           : name.substr(0, at) + (next == name.npos ? "" : name.substr(next));
+}
+
+} // namespace
+
 std::string branchName(const RunSpec& parent, const RunSpec& branch, int64_t step) {
     RunSpec from = parent, to = branch;
     std::vector<std::string> parts{parent.name};
     for (const SpecField& field : specSchema())
-        if (field.key != "name" && !isSame(field, from, to))
+        if (field.key != "name" && !isSame(field, from, to)) {
+            parts.front() = nameWithout(parts.front(), shortKey(field));
             parts.push_back(settingText(field, to));
+        }
     const Value name{"parent", parent.name};
     const size_t changes = parts.size() - 1;
     if (changes == 0)

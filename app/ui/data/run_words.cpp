@@ -193,10 +193,12 @@ QString placeWords(const RunSummary& run) {
     parts << (run.nodes.size() == 1 ? nodeTitle(run.nodes.front().nodeName)
                                     : counted(static_cast<int64_t>(run.nodes.size()),
                                               RunWords::tr("1 node"), RunWords::tr("%1 nodes")));
-    parts << counted(run.ranks, RunWords::tr("1 rank"), RunWords::tr("%1 ranks"));
+    if (run.ranks > 0) // which a run that waits may not know
+        parts << counted(run.ranks, RunWords::tr("1 rank"), RunWords::tr("%1 ranks"));
     const int64_t now = wallNowNs();
     const bool today = now - run.createdNs < kHalfDayNs;
-    parts << RunWords::tr("started %1")
+    parts << (run.state == RunStateKind::kWaiting ? RunWords::tr("queued %1")
+                                                  : RunWords::tr("started %1"))
                  .arg(today ? formatClock(run.createdNs) : formatRelative(run.createdNs, now));
     if (!run.parentRun.isEmpty())
         parts << RunWords::tr("branch of %1").arg(parentWords(run));

@@ -41,6 +41,7 @@ QueueDialog::QueueDialog(const AppContext& context, QWidget* parent)
     m_list->setDragDropMode(QAbstractItemView::InternalMove);
     m_list->setMinimumHeight(kListHeight);
     m_list->setWordWrap(true);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     content()->addWidget(m_list);
     m_up = addButton(tr("Up"), "", "queueUp");
     m_down = addButton(tr("Down"), "", "queueDown");
@@ -68,7 +69,7 @@ void QueueDialog::read() {
             if (const auto run = reader.run(entry.run))
                 found.push_back(
                     {entry.run,
-                     run->name + '\n' + QString::fromStdString(waitWords(queue, busy, *run))});
+                     run->name + '\n' + QString::fromStdString(waitReason(busy, entry, *run))});
         return found;
     });
     whenAnswered(rows, this, [this](const std::vector<Row>& found) { show(found); });

@@ -5,6 +5,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/queue/queue_order.h"
+#include "app/core/queue/sweep.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/requested_words.h"
@@ -109,10 +110,18 @@ void RunActions::askSteps() {
     dialog->open();
 }
 
+/// For another run like this one, by itself.
+QFuture<std::string> RunActions::readSpec() const {
+    return m_context.store.ask([run = m_run.id, sweep = m_run.sweep](StoreReader& reader) {
+        const std::string toml = reader.specToml(run);
+        const auto spec = parseRunSpec(toml, run.toStdString());
+        const RunSpec alone = spec ? withoutRungs(*spec, reader.sweep(sweep)) : RunSpec();
+        return spec && alone != *spec ? toToml(alone) : toml;
+    });
+}
+
 void RunActions::askAgain() {
-    const auto read =
-        m_context.store.ask([run = m_run.id](StoreReader& reader) { return reader.specToml(run); });
-    whenAnswered(read, this, [this, run = m_run.id](const std::string& toml) {
+    whenAnswered(readSpec(), this, [this, run = m_run.id](const std::string& toml) {
         if (run == m_run.id)
             Q_EMIT editRequested(run, QString::fromStdString(toml), m_nodes);
     });
@@ -128,22 +137,21 @@ void RunActions::resumeLater() {
 }
 
 void RunActions::reproduce() {
-    const auto read =
-        m_context.store.ask([run = m_run.id](StoreReader& reader) { return reader.specToml(run); });
-    whenAnswered(read, this, [this, run = m_run.id, nodes = m_nodes](const std::string& toml) {
-        const auto spec = parseRunSpec(toml, run.toStdString());
-        if (!spec)
-            return m_context.toast.say(QString::fromStdString(spec.error().message));
-        m_context.toast.say(tr("%1 is being launched again as it was").arg(run));
-        const auto answer =
-            m_context.engine.ask(LaunchRequest{*spec, nodes, {}, IfTooLarge::kRefuse, run});
-        whenAnswered(answer, this, [this](const Result<QString>& started) {
-            if (!started)
-                return m_context.toast.say(QString::fromStdString(started.error().message));
-            m_context.runs.refresh();
-            Q_EMIT reproduced(*started);
+    whenAnswered(
+        readSpec(), this, [this, run = m_run.id, nodes = m_nodes](const std::string& toml) {
+            const auto spec = parseRunSpec(toml, run.toStdString());
+            if (!spec)
+                return m_context.toast.say(QString::fromStdString(spec.error().message));
+            m_context.toast.say(tr("%1 is being launched again as it was").arg(m_run.name));
+            const auto answer =
+                m_context.engine.ask(LaunchRequest{*spec, nodes, {}, IfTooLarge::kRefuse, run});
+            whenAnswered(answer, this, [this](const Result<QString>& started) {
+                if (!started)
+                    return m_context.toast.say(QString::fromStdString(started.error().message));
+                m_context.runs.refresh();
+                Q_EMIT reproduced(*started);
+            });
         });
-    });
 }
 
 void RunActions::askSetting() {

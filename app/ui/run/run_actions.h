@@ -71,6 +71,7 @@ private:
     void buildMore();
     void askSetting();
     void askSteps();
+    QFuture<std::string> readSpec() const;
     void askAgain();
     void reproduce();
     void resumeLater();

@@ -152,7 +152,6 @@ private Q_SLOTS:
                                         << "range";
         QTest::newRow("a range without an end") << "lr=1.."
                                                 << "range";
-                                          << "schedule.type";
     }
     void whatIsNoSweepIsNamed() {
         QFETCH(QString, text);

@@ -59,6 +59,15 @@ private Q_SLOTS:
         QCOMPARE(branchName(from, spec, 1), std::string(63, 'x'));
     }
 
+    void aSettingOfTheParentsNameIsReplaced() {
+        RunSpec from = parent();
+        from.optimizer.lr = 3e-3;
+        from.name = "gpt-tiny, lr 3e-3, batch_size 8";
+        RunSpec spec = from;
+        spec.optimizer.lr = 1e-3;
+        QCOMPARE(branchName(from, spec, 1), std::string("gpt-tiny, batch_size 8, lr 1e-3"));
+    }
+
     void ambiguousKeyIsWhole() {
         RunSpec spec = parent();
         spec.checkpoint.every = 7;
