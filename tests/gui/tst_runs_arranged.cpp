@@ -49,6 +49,7 @@ private Q_SLOTS:
     void whatHasNoRoomIsNamed();
     void aFilterIsKeptUnderAName();
     void thousandsOfRunsAreGroupedAndFiltered();
+    void aRunThatFinishesLeavesItsFoldedGroup();
 
 private:
     template <class T>
@@ -499,6 +500,31 @@ void TestRunsArranged::thousandsOfRunsAreGroupedAndFiltered() {
     model.setRuns(runs);
     shown.regroup();
     QCOMPARE(shown.runsInSight(), 501);
+}
+
+/// The groups have the same places before and after, and other values.
+void TestRunsArranged::aRunThatFinishesLeavesItsFoldedGroup() {
+    RunsModel model;
+    RunsFilter shown;
+    shown.setSourceModel(&model);
+    RunSummary run;
+    run.id = "a";
+    const auto become = [&](RunStateKind state) {
+        run.state = state;
+        model.setRuns({run});
+        shown.regroup();
+    };
+    shown.sort(RunsModel::kName, Qt::AscendingOrder);
+    shown.setGroupKey("state");
+    shown.setFolded({"running"});
+    become(RunStateKind::kRunning);
+    QCOMPARE(shown.rowCount(), 1);
+    become(RunStateKind::kFinished);
+    QCOMPARE(shown.rowCount(), 2);
+    QVERIFY(shown.index(0, 0).data(kHeaderRole).toBool());
+    become(RunStateKind::kRunning);
+    QCOMPARE(shown.rowCount(), 1);
+    QVERIFY(!shown.index(0, 0).data(kHeaderRole).toBool());
 }
 
 QTEST_MAIN(TestRunsArranged)

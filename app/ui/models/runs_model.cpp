@@ -395,6 +395,7 @@ RunsFilter::RunsFilter(QObject* parent)
     connect(this, &QAbstractItemModel::modelReset, this, [this] {
         m_placeOfGroup.clear(); // the rows are not in groups any more
         m_shown.clear();
+        m_shownValues.clear();
     });
 }
 
@@ -468,7 +469,8 @@ std::vector<size_t> RunsFilter::orderedGroups() const {
     return order;
 }
 
-/// Sorts rows anew if they are in other groups than before, or these have another order.
+/// Sorts and filters rows anew if they are in other groups than before, or these have another order
+/// or other values, by which they are folded.
 void RunsFilter::orderGroups() {
     const std::vector<size_t> order = orderedGroups();
     std::vector<size_t> places(order.size());
@@ -477,10 +479,14 @@ void RunsFilter::orderGroups() {
     std::vector<std::optional<size_t>> shown;
     for (int row = 0; !places.empty() && row < model().rowCount(); ++row)
         shown.push_back(model().groupOf(row));
-    if (places == m_placeOfGroup && shown == m_shown)
+    std::vector<std::string> values;
+    for (const RunGroup& group : model().groups())
+        values.push_back(group.value);
+    if (places == m_placeOfGroup && shown == m_shown && values == m_shownValues)
         return;
     m_placeOfGroup = std::move(places);
     m_shown = std::move(shown);
+    m_shownValues = std::move(values);
     invalidate();
 }
 

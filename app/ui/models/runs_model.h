@@ -138,6 +138,7 @@ private:
     QSet<QString> m_folded;
     std::vector<size_t> m_placeOfGroup;         ///< by group
     std::vector<std::optional<size_t>> m_shown; ///< the groups that the rows were put in
+    std::vector<std::string> m_shownValues;     ///< of these groups
 };
 
 } // namespace rm
