@@ -40,13 +40,37 @@ Result<void> write(const Paths& paths, const std::vector<SavedFilter>& filters,
     return {};
 }
 
-bool isOneLine(const QString& text) {
-    return std::ranges::all_of(text, [](QChar c) { return c.isPrint(); });
+std::string wordsOf(QChar control) {
+    if (control == '\n' || control == '\r')
+        return "a line break";
+    if (control == '\t')
+        return "a tab";
+    const QString code = QString("%1").arg(control.unicode(), 4, 16, QLatin1Char('0'));
+    return "the control character U+" + code.toUpper().toStdString();
+}
+
+/// `part`: "name" or "filter".
+Result<void> checkCharacters(const QString& text, const char* part, const std::string& what) {
+    const auto control =
+        std::ranges::find_if(text, [](QChar c) { return c.category() == QChar::Other_Control; });
+    if (control == text.end())
+        return {};
+    return fail(ErrorCode::kInvalid, what + ": the " + part + " has " + wordsOf(*control) +
+                                         ", which it cannot keep; take that out");
 }
 
 Result<void> checkName(const QString& name, const std::string& what) {
-    if (name.trimmed().isEmpty() || name != name.trimmed() || !isOneLine(name))
+    RM_RETURN_IF_ERROR(checkCharacters(name, "name", what));
+    if (name.trimmed().isEmpty() || name != name.trimmed())
         return fail(ErrorCode::kInvalid, what + ": that is no name; give it some words");
+    return {};
+}
+
+/// A tab is a blank of the filter.
+Result<void> checkText(const QString& text, const std::string& what) {
+    RM_RETURN_IF_ERROR(checkCharacters(QString(text).replace('\t', ' '), "filter", what));
+    if (text.trimmed().isEmpty())
+        return fail(ErrorCode::kInvalid, what + ": it filters nothing; type words or conditions");
     return {};
 }
 
@@ -83,8 +107,7 @@ std::vector<SavedFilter> savedFilters(const Paths& paths) {
 Result<void> saveFilter(const Paths& paths, const SavedFilter& filter) {
     const std::string what = attempt("keep", filter.name);
     RM_RETURN_IF_ERROR(checkName(filter.name, what));
-    if (filter.text.trimmed().isEmpty() || !isOneLine(filter.text))
-        return fail(ErrorCode::kInvalid, what + ": it filters nothing; type words or conditions");
+    RM_RETURN_IF_ERROR(checkText(filter.text, what));
     auto filters = savedFilters(paths);
     std::erase_if(filters, [&](const SavedFilter& each) { return each.name == filter.name; });
     filters.push_back(filter);

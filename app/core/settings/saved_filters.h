@@ -21,7 +21,8 @@ struct SavedFilter {
 
 std::vector<SavedFilter> savedFilters(const Paths& paths); ///< by name
 
-/// Replaces the one that has the name. kInvalid: name or text is empty, or has a line break.
+/// Replaces the one that has the name. kInvalid: name or text is empty or has a control character,
+/// other than a tab in the text.
 Result<void> saveFilter(const Paths& paths, const SavedFilter& filter);
 /// kNotFound: there is none. kInvalid: it is no name, or that of another.
 Result<void> renameFilter(const Paths& paths, const QString& name, const QString& newName);

@@ -68,6 +68,22 @@ private Q_SLOTS:
         QVERIFY2(said.find("these are kept: yours") != std::string::npos, said.c_str());
     }
 
+    void allButControlCharactersAreKept() {
+        const SavedFilter filter{QString::fromUtf8("\xf0\x9f\x94\xa5 hot"),
+                                 QString::fromUtf8("loss < 3\ttag:\xf0\x9f\x94\xa5")};
+        QVERIFY(saveFilter(paths(), filter));
+        QCOMPARE(savedFilters(paths()), (std::vector<SavedFilter>{filter}));
+        const auto says = [&](const SavedFilter& refused, const char* words) {
+            const auto saved = saveFilter(paths(), refused);
+            return !saved && saved.error().code == ErrorCode::kInvalid &&
+                   saved.error().message.find(words) != std::string::npos;
+        };
+        QVERIFY(says({"a\nb", "x"}, "the name has a line break"));
+        QVERIFY(says({"a\tb", "x"}, "the name has a tab"));
+        QVERIFY(says({"a", "x\ny"}, "the filter has a line break"));
+        QVERIFY(says({"a", "x\x1by"}, "the filter has the control character U+001B"));
+    }
+
     void otherSettingsStayAsTheyAre() {
         QSettings(paths().settings(), QSettings::IniFormat).setValue("theme", "dark");
         QVERIFY(saveFilter(paths(), {"mine", "loss < 3"}));
