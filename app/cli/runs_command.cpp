@@ -63,9 +63,7 @@ Result<RunFilter> readFilter(const CommandContext& context, const RunsOptions& o
         RM_RETURN_IF_ERROR(parseValueKey(column));
     if (!options.group.empty())
         RM_RETURN_IF_ERROR(checkGroupKey(options.group));
-    if (options.archived)
-        filter.conditions.push_back({"archived", RunFilter::Operator::kHolds, "yes"});
-    return filter;
+    return options.archived ? ofArchive(std::move(filter)) : filter;
 }
 
 /// Those of the columns, and what the runs are grouped by.
@@ -262,7 +260,7 @@ void addRuns(CommandLine& line) {
         ->allow_extra_args(false);
     runs->add_option("--group", o.group,
                      "Groups with the mean ± spread, least and most of numbers: by state, tag, "
-                     "node, branch, model, or a setting such as lr");
+                     "node, branch, sweep, model, or a setting such as lr");
     runs->add_flag("--archived", o.archived, "Those in the archive, which are not listed else");
     runs->add_flag("--filters", o.listFilters, "List the filters that are kept");
     runs->add_option("--save-filter", o.savedAs, "Keep this filter under a name, for @NAME")

@@ -19,10 +19,11 @@ namespace {
 using Operator = RunFilter::Operator;
 using Condition = RunFilter::Condition;
 
-constexpr std::array<std::string_view, 7> kTextKeys{"name", "id",   "state", "node",
-                                                    "tag",  "note", "branch"};
+constexpr std::array<std::string_view, 8> kTextKeys{"name", "id",   "state",  "node",
+                                                    "tag",  "note", "branch", "sweep"};
 constexpr std::string_view kStarred = "starred", kArchived = "archived";
 constexpr std::string_view kYes = "yes", kNo = "no";
+constexpr const char* kQueued = "queued"; // as runStateName() has it
 
 struct Sign {
     std::string_view text;
@@ -170,6 +171,14 @@ private:
     std::string_view m_rest;
 };
 
+/// A run that has paused and waits to go on is both.
+std::vector<std::string> statesOf(const RunSummary& run) {
+    std::vector<std::string> states{runStateName(run)};
+    if (run.queuePlace > 0)
+        states.insert(states.end(), {runStateName(run.state), kQueued});
+    return states;
+}
+
 std::vector<std::string> textsOf(const RunSummary& run, std::string_view key) {
     std::vector<std::string> texts;
     if (key == "name")
@@ -177,13 +186,15 @@ std::vector<std::string> textsOf(const RunSummary& run, std::string_view key) {
     else if (key == "id")
         texts = {lowered(run.id)};
     else if (key == "state")
-        texts = {lowered(std::string(runStateName(run)))};
+        texts = statesOf(run);
     else if (isMarkKey(key))
         texts = {std::string((key == kStarred ? run.isStarred : run.isArchived) ? kYes : kNo)};
     else if (key == "note")
         texts = {lowered(run.notes)};
     else if (key == "branch")
         texts = {lowered(run.parentName), lowered(run.parentRun)};
+    else if (key == "sweep")
+        texts = {lowered(run.sweep)};
     else if (key == "tag")
         for (const QString& tag : run.tags)
             texts.push_back(lowered(tag));
@@ -284,14 +295,19 @@ Result<RunFilter> parseRunFilter(std::string_view text) {
 }
 
 bool isPutAway(const RunSummary& run) {
-    return run.isArchived && hasEnded(run.state);
+    return run.isArchived && hasEnded(run.state) && run.queuePlace == 0;
+}
+
+RunFilter ofArchive(RunFilter filter) {
+    filter.conditions.push_back({std::string(kArchived), Operator::kHolds, std::string(kYes)});
+    return filter;
 }
 
 bool matches(const RunFilter& filter, const RunSummary& run, const RunValueOf& valueOf) {
-    const auto ofArchive = std::ranges::find(filter.conditions, kArchived, &Condition::key);
+    const auto archived = std::ranges::find(filter.conditions, kArchived, &Condition::key);
     const auto isThere = [&](const std::string& word) { return holdsWord(run, word); };
     const auto isSo = [&](const Condition& condition) { return holds(condition, run, valueOf); };
-    return (!isPutAway(run) || ofArchive != filter.conditions.end()) &&
+    return (!isPutAway(run) || archived != filter.conditions.end()) &&
            std::ranges::all_of(filter.words, isThere) &&
            std::ranges::all_of(filter.conditions, isSo);
 }

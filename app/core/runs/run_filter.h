@@ -35,8 +35,8 @@ struct RunFilter {
 /// condition lacks its value, or a quote its end, or a number is asked for that is none.
 Result<RunFilter> parseRunFilter(std::string_view text);
 
-/// Keys that a colon may follow: "name", "id", "state", "node", "tag", "note", "branch"; and of
-/// marks, which are "yes" or "no", "starred" and "archived".
+/// Keys that a colon may follow: "name", "id", "state", "node", "tag", "note", "branch", "sweep";
+/// and of marks, which are "yes" or "no", "starred" and "archived".
 bool isTextKey(std::string_view key);
 
 /// "loss", "best", "step", "ranks" and "attempt" of a run, if it has that. nullopt: `key` is none
@@ -45,8 +45,10 @@ std::optional<std::optional<double>> summaryNumber(const RunSummary& run, std::s
 /// The number that the whole text is; nullopt: it is none.
 std::optional<double> numberIn(const std::string& text);
 
-/// It is archived and has ended: lists leave it out.
+/// It is archived, has ended and does not wait to go on: lists leave it out.
 bool isPutAway(const RunSummary& run);
+/// The same filter of archived runs alone.
+RunFilter ofArchive(RunFilter filter);
 
 /// What a run has for the key of a condition: a number or a text. nullopt: it has none.
 using RunValueOf = std::function<std::optional<std::string>(const std::string& key)>;

@@ -50,6 +50,8 @@ std::string groupOf(const RunSummary& run, const std::string& key, const ValueOf
         return nodesOf(run);
     if (key == "branch")
         return parentOf(run);
+    if (key == "sweep")
+        return run.sweep.toStdString();
     return valueOf(run, keyToRead(key).value_or(key)).value_or(std::string());
 }
 
@@ -114,7 +116,7 @@ const std::vector<std::string>& summaryFigures() {
 }
 
 const std::vector<std::string>& summaryGroupKeys() {
-    static const std::vector<std::string> keys{"state", "tag", "node", "branch", "model"};
+    static const std::vector<std::string> keys{"state", "tag", "node", "branch", "sweep", "model"};
     return keys;
 }
 

@@ -36,7 +36,7 @@ struct RunGroup {
 /// The numbers of a summary that groups have figures of: "step", "loss", "best", "ranks".
 const std::vector<std::string>& summaryFigures();
 /// What runs can be grouped by besides what parseValueKey() takes: "state", "tag", "node",
-/// "branch", "model".
+/// "branch", "sweep", "model".
 const std::vector<std::string>& summaryGroupKeys();
 
 /// kNotFound: nothing is called so.

@@ -50,6 +50,8 @@ QString commonWords(const QString& key, const QString& value) {
     if (key == "branch")
         return value.isEmpty() ? RunsModel::tr("No branches")
                                : RunsModel::tr("Branches of %1").arg(value);
+    if (key == "sweep")
+        return value.isEmpty() ? RunsModel::tr("No sweep") : value;
     if (key == "node")
         return value.isEmpty() ? RunsModel::tr("No nodes") : nodeTitles(value);
     if (key == "state")
@@ -555,7 +557,7 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 bool RunsFilter::isWanted(int row) const {
     QString haystack;
     if (!m_words.empty()) {
-        haystack = sourceModel()->index(row, 0).data(kIdRole).toString() + '\n';
+        haystack = model().at(row)->id + '\n' + model().at(row)->sweep + '\n';
         for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
                                  RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
             haystack += sourceModel()->index(row, column).data().toString() + '\n';

@@ -104,6 +104,7 @@ QString groupWords(const std::string& key) {
            : key == "tag"    ? GroupButton::tr("Tags")
            : key == "node"   ? GroupButton::tr("Nodes")
            : key == "branch" ? GroupButton::tr("Branch of")
+           : key == "sweep"  ? GroupButton::tr("Sweep")
            : key == "model"  ? GroupButton::tr("Model")
                              : QString::fromStdString(key);
 }

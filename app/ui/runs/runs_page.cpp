@@ -56,10 +56,10 @@ const std::map<int, int> kMost{
 QString filterHelp() {
     return RunsPage::tr(
         "Words of the name, id, state, node, tags and notes; name: state: node: tag: note: "
-        "branch: with a part of that; starred:yes, archived:yes; and conditions with < <= > >= = "
-        "!= on loss, best, step, ranks, any setting (optimizer.lr, or lr) and the last value of "
-        "any metric (validation/bleu; min: max: best: before it). All must hold. @NAME is a "
-        "filter that was saved.");
+        "branch: sweep: with a part of that; starred:yes, archived:yes; and conditions with < <= "
+        "> >= = != on loss, best, step, ranks, any setting (optimizer.lr, or lr) and the last "
+        "value of any metric (validation/bleu; min: max: best: before it). All must hold. @NAME "
+        "is a filter that was saved.");
 }
 
 } // namespace
@@ -287,10 +287,7 @@ void RunsPage::readFilter() {
 }
 
 RunFilter RunsPage::effectiveFilter() const {
-    RunFilter filter = m_wanted;
-    if (m_archived->isChecked())
-        filter.conditions.push_back({"archived", RunFilter::Operator::kHolds, "yes"});
-    return filter;
+    return m_archived->isChecked() ? ofArchive(m_wanted) : m_wanted;
 }
 
 void RunsPage::applyFilter() {

@@ -65,8 +65,29 @@ private Q_SLOTS:
         QVERIFY(!holds("archived:no", it));
         QVERIFY(holds("archived:yes", it) && holds("Archived = Yes gpt", it));
         QVERIFY(!holds("archived:yes paused", it));
+        QVERIFY(matches(ofArchive(RunFilter()), it, {}));
+        QVERIFY(!matches(ofArchive(*parseRunFilter("archived:no")), it, {}));
         it.state = RunStateKind::kRunning; // it was resumed, and is nothing to overlook
         QVERIFY(holds("", it));
+    }
+
+    void runsOfASweepAreFound() {
+        RunSummary it = run("gpt", 2.5);
+        QVERIFY(!holds("sweep:lr-7f", it) && holds("sweep != lr-7f3a10", it));
+        it.sweep = "lr-7f3a10";
+        QVERIFY(holds("sweep:lr-7f", it) && holds("Sweep = lr-7f3a10", it) && holds("7f3a", it));
+        QVERIFY(!holds("sweep:gpt", it) && !holds("sweep = lr", it));
+    }
+
+    void whatWaitsIsQueued() {
+        RunSummary it = run("gpt", 2.5);
+        QVERIFY(!holds("state:queued", it) && holds("state != queued", it));
+        it.state = RunStateKind::kPaused;
+        it.isArchived = true;
+        QVERIFY(!holds("state:paused", it)); // it is put away
+        it.queuePlace = 2;
+        QVERIFY(holds("state:queued", it) && holds("state = queued", it) &&
+                holds("state:paused", it) && !holds("state != queued", it));
     }
 
     void starsAreAskedFor() {

@@ -97,6 +97,7 @@ private Q_SLOTS:
         branch.parentRun = "a";
         branch.parentName = "base";
         branch.state = RunStateKind::kFailed;
+        branch.sweep = "lr-7f3a10";
         const std::vector<RunSummary> runs{run("a", 1), branch};
         const auto values = table({{"a", {{"model.type", "gpt"}}}, {"b", {{"model.type", "gpt"}}}});
         const auto by = [&](const char* key) {
@@ -105,9 +106,10 @@ private Q_SLOTS:
         QCOMPARE(by("state"), (std::vector<std::string>{"failed", "finished"}));
         QCOMPARE(by("node"), (std::vector<std::string>{"box-a, box-b"}));
         QCOMPARE(by("branch"), (std::vector<std::string>{"base", ""}));
+        QCOMPARE(by("sweep"), (std::vector<std::string>{"lr-7f3a10", ""}));
         QCOMPARE(by("model"), (std::vector<std::string>{"gpt"}));
         QCOMPARE(keyToRead("model"), std::optional<std::string>("model.type"));
-        QVERIFY(!keyToRead("state") && keyToRead("lr"));
+        QVERIFY(!keyToRead("state") && !keyToRead("sweep") && keyToRead("lr"));
     }
 
     void keysThatNameNothingAreRefused() {
