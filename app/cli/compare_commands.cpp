@@ -280,11 +280,8 @@ nlohmann::ordered_json lineageJson(const std::vector<LineageRun>& lineage) {
 
 std::string changesText(const std::vector<SettingChange>& changes) {
     std::string text;
-    for (const SettingChange& change : changes) {
+    for (const SettingChange& change : changes)
         text += (text.empty() ? "" : ", ") + changeWords(change);
-        if (change.afterStep > 0)
-            text += " after step " + std::to_string(change.afterStep);
-    }
     return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/compare/lineage.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/runs/live_spec.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
@@ -139,7 +140,11 @@ std::string changeWords(const SettingChange& change) {
     const auto text = [](const std::string& value) {
         return value.empty() ? std::string("–") : plainLine(value);
     };
-    return change.key + " " + text(change.from) + " → " + text(change.to);
+    const std::string words = change.key + " " + text(change.from) + " → " + text(change.to);
+    return change.afterStep > 0
+               ? say("run.changed-after",
+                     {{"change", words}, {"step", std::to_string(change.afterStep)}})
+               : words;
 }
 
 } // namespace rm

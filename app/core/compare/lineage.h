@@ -40,7 +40,7 @@ struct LineageRun {
 /// Worker thread.
 std::vector<LineageRun> readLineage(StoreReader& reader, const std::vector<QString>& chosen);
 
-/// "optimizer.lr 0.001 → 0.0005"
+/// "optimizer.lr 0.001 → 0.0005", of an attempt "optimizer.lr 0.001 → 0.0005 after step 300"
 std::string changeWords(const SettingChange& change);
 
 } // namespace rm

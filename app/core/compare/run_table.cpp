@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/compare/run_table.h"
 
+#include "app/core/runs/run_filter.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -13,13 +13,6 @@
 namespace rm {
 
 namespace {
-
-std::optional<double> numberOf(const std::string& text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool isAll = error == std::errc() && end == text.data() + text.size();
-    return isAll && std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
 
 /// The metric of Ringmaster's that most of the runs have and of which one value is better: that of
 /// a validation before that of training.
@@ -72,7 +65,7 @@ ValueScale scaleOf(const RunTable& table, size_t key) {
     for (const auto& row : table.values)
         if (!row[key].empty()) {
             texts.insert(row[key]);
-            areNumbers = areNumbers && numberOf(row[key]);
+            areNumbers = areNumbers && numberIn(row[key]);
         }
     if (!areNumbers)
         scale.categories.assign(texts.begin(), texts.end());
@@ -80,7 +73,7 @@ ValueScale scaleOf(const RunTable& table, size_t key) {
     for (const auto& row : table.values) {
         double value = std::numeric_limits<double>::quiet_NaN();
         if (!row[key].empty() && areNumbers)
-            value = *numberOf(row[key]);
+            value = *numberIn(row[key]);
         else if (!row[key].empty())
             value = static_cast<double>(std::distance(texts.begin(), texts.find(row[key])));
         scale.values.push_back(value);

@@ -112,6 +112,7 @@ public:
         {"run.done-in-part", QT_TR_NOOP("done on a part of its nodes")},
         {"run.done", QT_TR_NOOP("done")},
         {"run.took-effect", QT_TR_NOOP("took effect after step {step}")},
+        {"run.changed-after", QT_TR_NOOP("{change} after step {step}")},
         {"run.refused", QT_TR_NOOP("refused")},
         {"run.withdrawn", QT_TR_NOOP("withdrawn")},
         {"run.no-effect", QT_TR_NOOP("no effect")},

@@ -33,13 +33,8 @@ struct LineageRow {
 
 QString wordsOf(const std::vector<SettingChange>& changes, const QString& separator) {
     QStringList words;
-    for (const SettingChange& change : changes) {
-        const QString text = QString::fromStdString(changeWords(change));
-        words
-            << (change.afterStep > 0
-                    ? LineageTable::tr("%1 after step %2").arg(text, formatCount(change.afterStep))
-                    : text);
-    }
+    for (const SettingChange& change : changes)
+        words << QString::fromStdString(changeWords(change));
     return words.join(separator);
 }
 

@@ -58,7 +58,8 @@ private Q_SLOTS:
         QCOMPARE(lineage[0].attempts.size(), size_t(2));
         const LineageAttempt& second = lineage[0].attempts[1];
         QCOMPARE(second.changes.size(), size_t(1));
-        QCOMPARE(changeWords(second.changes[0]), std::string("optimizer.lr 0.002 → 0.0005"));
+        QCOMPARE(changeWords(second.changes[0]),
+                 std::string("optimizer.lr 0.002 → 0.0005 after step 3"));
         QCOMPARE(second.changes[0].afterStep, int64_t(3));
         QVERIFY(lineage[0].attempts[0].changes.empty());
     }
