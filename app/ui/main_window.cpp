@@ -67,7 +67,7 @@ MainWindow::MainWindow(Engine& engine, Fleet& fleet, const Paths& paths)
     , m_toast(new Toast(this))
     , m_connector(new NodeConnector(fleet, this))
     , m_context(new AppContext{engine, fleet, paths, *m_store, *m_runsFeed, *m_connector, *m_toast,
-                               *new RunStyles(paths.config + "/settings.ini", this)}) {
+                               *new RunStyles(paths.settings(), this)}) {
     buildUi();
     wire();
     restore();

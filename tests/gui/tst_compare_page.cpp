@@ -225,7 +225,7 @@ void TestComparePage::sixteenAreTheMost() {
     QCOMPARE(page().chosenRuns().size(), 20); // the other views have all
     QVERIFY(find<QWidget>("toast")->accessibleName().contains("16 of 20"));
     QSet<std::pair<int, int>> styles;
-    RunStyles apart(m_demo->paths().config + "/settings.ini");
+    RunStyles apart(m_demo->paths().settings());
     for (const QString& run : page().runs())
         styles << std::pair(apart.of(run).colour, static_cast<int>(apart.of(run).dash));
     QCOMPARE(styles.size(), static_cast<qsizetype>(ComparePage::kMostRuns));
@@ -234,7 +234,7 @@ void TestComparePage::sixteenAreTheMost() {
 void TestComparePage::aRunHasOneColourEverywhere() {
     compare({kFinishedRun, kFailedRun, kPausedRun, kRunningRun});
     QTRY_COMPARE(loss()->curves().size(), 4u);
-    RunStyles styles(m_demo->paths().config + "/settings.ini");
+    RunStyles styles(m_demo->paths().settings());
     const auto isIn = [](const QVariant& decoration, const RunStyle& style) {
         return decoration.value<QPixmap>().toImage() == runSwatch(style).toImage();
     };
