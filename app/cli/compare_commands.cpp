@@ -190,8 +190,8 @@ Result<std::vector<RunSummary>> runsOf(CommandContext& context, const CompareOpt
     }
     if (!options.runs.empty())
         return runs;
-    RM_ASSIGN_OR_RETURN(const RunFilter filter, parseRunFilter(options.filter));
-    RM_RETURN_IF_ERROR(checkKeys(filter));
+    RM_ASSIGN_OR_RETURN(const RunFilter filter,
+                        filterTyped(context.paths(), QString::fromStdString(options.filter)));
     context.catchUp();
     RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
     return await(QtConcurrent::run([&] {

@@ -52,10 +52,9 @@ WantedRuns wantedRuns(StoreReader& reader, const RunFilter& filter,
 
 /// Also keeps the filter, where that is wanted and it is one.
 Result<RunFilter> readFilter(const CommandContext& context, const RunsOptions& options) {
-    RM_ASSIGN_OR_RETURN(const QString meant,
-                        filterMeant(context.paths(), QString::fromStdString(options.filter)));
-    RM_ASSIGN_OR_RETURN(auto filter, parseRunFilter(meant.toStdString()));
-    RM_RETURN_IF_ERROR(checkKeys(filter));
+    const QString typed = QString::fromStdString(options.filter);
+    RM_ASSIGN_OR_RETURN(auto filter, filterTyped(context.paths(), typed));
+    RM_ASSIGN_OR_RETURN(const QString meant, filterMeant(context.paths(), typed));
     if (!options.savedAs.empty())
         RM_RETURN_IF_ERROR(
             saveFilter(context.paths(), {QString::fromStdString(options.savedAs), meant}));

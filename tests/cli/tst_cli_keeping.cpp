@@ -194,6 +194,10 @@ void TestCliKeeping::filtersAreKeptUnderNames() {
     QCOMPARE(namesIn({"runs", "--filter", "name:kept step >= 4", "--save-filter", "my own"}),
              QStringList("kept"));
     QCOMPARE(namesIn({"runs", "--filter", "@my own"}), QStringList("kept"));
+    const Answer compared = m_own.run({"compare", "--filter", "@my own", "--keys", "lr", "--json"});
+    QCOMPARE(compared.json()["runs"].toArray().size(), 1);
+    QCOMPARE(m_own.run({"compare", "--filter", "@no such", "--keys", "lr"}).exitCode,
+             codeOf(ExitCode::kNotFound));
     const QJsonArray kept = m_own.run({"runs", "--filters", "--json"}).json().array();
     QCOMPARE(kept,
              QJsonArray({QJsonObject{{"name", "my own"}, {"filter", "name:kept step >= 4"}}}));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/saved_filters.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/compare/compare_page.h"
 #include "app/ui/compare/key_box.h"
@@ -402,6 +403,11 @@ void TestComparePage::aFilterTakesRunsThatAreNotChosen() {
     QTRY_COMPARE(plot->dots(), size_t(2));
     find<QLineEdit>("compareFilter")->setText("loss < 2");
     QTRY_VERIFY(!plot->pixelOf(kFailedRun) && plot->pixelOf(kPicturesRun));
+    QVERIFY(saveFilter(m_demo->paths(), {"none", "tag:none-is-called-so"}));
+    find<QLineEdit>("compareFilter")->setText("@none");
+    QTRY_COMPARE(plot->dots(), size_t(0));
+    find<QLineEdit>("compareFilter")->setText("@loss");
+    QVERIFY(find<QLineEdit>("compareFilter")->property("invalid").toBool());
     find<QLineEdit>("compareFilter")->setText("loss <");
     QTRY_VERIFY(find<QLineEdit>("compareFilter")->property("invalid").toBool());
     find<QLineEdit>("compareFilter")->setText("tag:none-is-called-so");

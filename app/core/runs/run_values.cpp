@@ -2,6 +2,7 @@
 #include "app/core/runs/run_values.h"
 
 #include "app/core/findings/text.h"
+#include "app/core/settings/saved_filters.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
@@ -84,6 +85,13 @@ Result<void> checkKeys(const RunFilter& filter) {
     for (const std::string& key : keysBesidesSummary(filter))
         RM_RETURN_IF_ERROR(parseValueKey(key));
     return {};
+}
+
+Result<RunFilter> filterTyped(const Paths& paths, const QString& typed) {
+    RM_ASSIGN_OR_RETURN(const QString meant, filterMeant(paths, typed));
+    RM_ASSIGN_OR_RETURN(auto filter, parseRunFilter(meant.toStdString()));
+    RM_RETURN_IF_ERROR(checkKeys(filter));
+    return filter;
 }
 
 std::vector<std::string> keysOf(StoreReader& reader, const std::vector<RunSummary>& runs) {

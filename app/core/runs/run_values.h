@@ -14,6 +14,8 @@
 
 namespace rm {
 
+struct Paths;
+
 /// What of a run a key names, in a filter or as a column: a setting of its spec ("optimizer.lr", or
 /// "lr" where one alone ends so), or a metric of rank 0 or the first node: "train/loss" is its last
 /// value, "min:train/loss", "max:train/loss" and "best:train/loss" are what they say.
@@ -28,6 +30,9 @@ struct ValueKey {
 Result<ValueKey> parseValueKey(const std::string& text);
 /// kNotFound: a condition has a key that names nothing.
 Result<void> checkKeys(const RunFilter& filter);
+/// The filter that a person typed: words and conditions with keys that are known, or `@NAME` for
+/// one of savedFilters().
+Result<RunFilter> filterTyped(const Paths& paths, const QString& typed);
 
 /// All settings, and the metrics that one of the runs reported, as parseValueKey() takes them.
 std::vector<std::string> keysOf(StoreReader& reader, const std::vector<RunSummary>& runs);

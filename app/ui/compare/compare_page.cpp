@@ -325,10 +325,7 @@ void ComparePage::wireViews() {
 }
 
 void ComparePage::readFilter() {
-    auto filter = parseRunFilter(m_filter->text().toStdString());
-    if (filter)
-        if (const auto known = checkKeys(*filter); !known)
-            filter = tl::unexpected(known.error());
+    const auto filter = filterTyped(m_context.paths, m_filter->text());
     markInvalid(*m_filter, filter ? QString() : QString::fromStdString(filter.error().message));
     if (!filter)
         return;

@@ -5,7 +5,6 @@
 #include "app/core/engine/engine.h"
 #include "app/core/runs/run_groups.h"
 #include "app/core/settings/paths.h"
-#include "app/core/settings/saved_filters.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/runs_feed.h"
@@ -270,12 +269,7 @@ void RunsPage::showFacts() {
 
 /// A mistake is shown at the field, and the rows stay as they are.
 void RunsPage::readFilter() {
-    auto filter = filterMeant(m_context.paths, m_filter->text()).and_then([](const QString& text) {
-        return parseRunFilter(text.toStdString());
-    });
-    if (filter)
-        if (const auto known = checkKeys(*filter); !known)
-            filter = tl::unexpected(known.error());
+    auto filter = filterTyped(m_context.paths, m_filter->text());
     setStyleProperty(m_filter, "invalid", !filter);
     m_filter->setToolTip(filter ? filterHelp()
                                 : asPlain(QString::fromStdString(filter.error().message)));
