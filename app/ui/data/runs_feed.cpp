@@ -5,8 +5,6 @@
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/store_thread.h"
 
-#include <algorithm>
-
 namespace rm {
 
 RunsFeed::RunsFeed(Engine& engine, StoreThread& store, QObject* parent)
@@ -20,8 +18,8 @@ RunsFeed::RunsFeed(Engine& engine, StoreThread& store, QObject* parent)
 }
 
 const RunSummary* RunsFeed::find(const QString& id) const {
-    const auto found = std::ranges::find(m_lists.runs, id, &RunSummary::id);
-    return found == m_lists.runs.end() ? nullptr : &*found;
+    const auto found = m_places.constFind(id);
+    return found == m_places.cend() ? nullptr : &m_lists.runs[*found];
 }
 
 void RunsFeed::pull() {
@@ -35,6 +33,9 @@ void RunsFeed::pull() {
         if (!first && lists == m_lists)
             return;
         m_lists = lists;
+        m_places.clear();
+        for (size_t place = 0; place < m_lists.runs.size(); ++place)
+            m_places.insert(m_lists.runs[place].id, place);
         Q_EMIT changed();
     });
 }

@@ -4,7 +4,9 @@
 #include "app/core/store/run_summary.h"
 #include "app/ui/data/puller.h"
 
+#include <QHash>
 #include <QObject>
+#include <QString>
 
 #include <vector>
 
@@ -22,7 +24,7 @@ public:
 
     const std::vector<RunSummary>& runs() const { return m_lists.runs; }
     const std::vector<RunSummary>& trash() const { return m_lists.trash; } ///< deleted last first
-    const RunSummary* find(const QString& id) const;
+    const RunSummary* find(const QString& id) const; ///< quick, however many there are
     bool isLoaded() const { return m_loaded; }
     void refresh() { m_puller.restart(); }
 
@@ -40,6 +42,7 @@ private:
     static constexpr int kPullMs = 150;
     Puller m_puller;
     Lists m_lists;
+    QHash<QString, size_t> m_places; ///< of runs in their list, by id
     bool m_loaded = false;
 };
 
