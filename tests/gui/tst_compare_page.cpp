@@ -52,6 +52,7 @@ private Q_SLOTS:
     void aLogarithmNeedsNumbersAboveZero();
     void rangesOfParallelAxesCombine();
     void aFilterTakesRunsThatAreNotChosen();
+    void archivedRunsAreNotOfferedUnasked();
     void theValuesOpenAsATable();
     void hundredsOfRunsAreShown();
     void branchesHangFromTheirParents();
@@ -413,6 +414,26 @@ void TestComparePage::aFilterTakesRunsThatAreNotChosen() {
     find<QLineEdit>("compareFilter")->setText("tag:none-is-called-so");
     QTRY_COMPARE(plot->dots(), size_t(0));
     find<QLineEdit>("compareFilter")->clear();
+    QTRY_COMPARE(plot->dots(), size_t(2));
+}
+
+void TestComparePage::archivedRunsAreNotOfferedUnasked() {
+    const auto archived = m_demo->engine().ask(ArchiveRequest{kFailedRun, true});
+    QTRY_VERIFY(archived.isFinished());
+    QTRY_COMPARE(ids().size(), 5);
+    showValues(ComparePage::kScatter);
+    choose("scatterX", "train/loss");
+    choose("scatterY", "train/loss");
+    auto* plot = find<ScatterPlot>("scatterPlot");
+    QTRY_COMPARE(plot->dots(), size_t(4)); // of the others one has reported nothing
+    QVERIFY(!plot->pixelOf(kFailedRun));
+    find<QPushButton>("addCompared")->click();
+    QCOMPARE(find<QMenu>("addComparedMenu")->actions().size(), 5);
+    find<QMenu>("addComparedMenu")->close();
+    find<QLineEdit>("compareFilter")->setText("archived:yes");
+    QTRY_COMPARE(plot->dots(), size_t(1));
+    find<QLineEdit>("compareFilter")->clear();
+    page().setRuns({kFailedRun, kFinishedRun}); // it is asked for
     QTRY_COMPARE(plot->dots(), size_t(2));
 }
 

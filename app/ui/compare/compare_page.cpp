@@ -32,6 +32,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSet>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -641,8 +642,9 @@ void ComparePage::fillAddMenu() {
     auto* menu = m_add->findChild<QMenu*>("addComparedMenu");
     menu->clear();
     size_t offered = 0;
+    const QSet<QString> chosen(m_chosen.begin(), m_chosen.end());
     for (const RunSummary& run : m_context.runs.runs())
-        if (!m_chosen.contains(run.id) && offered++ < kMostOffered)
+        if (!isPutAway(run) && !chosen.contains(run.id) && offered++ < kMostOffered)
             menu->addAction(tr("%1 (%2)").arg(QString(run.name).replace('&', "&&"), run.id), this,
                             [this, id = run.id] { setRuns(QStringList(m_chosen) << id); });
     if (menu->isEmpty())

@@ -9,6 +9,7 @@
 
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QSet>
 #include <QVBoxLayout>
 
 namespace rm {
@@ -56,10 +57,11 @@ ValuesView::Answer ValuesView::read(StoreReader& reader, RunValues& values, cons
                                     const RunFilter& filter, std::vector<std::string> keys,
                                     size_t mostKeys) {
     std::vector<RunSummary> runs = reader.runs();
-    if (filter != RunFilter())
+    const QSet<QString> chosen(ids.begin(), ids.end());
+    if (chosen.isEmpty() || filter != RunFilter())
         runs = filtered(filter, std::move(runs), reader, values);
-    else if (!ids.isEmpty())
-        std::erase_if(runs, [&](const RunSummary& run) { return !ids.contains(run.id); });
+    else
+        std::erase_if(runs, [&](const RunSummary& run) { return !chosen.contains(run.id); });
     Answer answer;
     answer.offered = keysOf(reader, runs);
     if (keys.empty())
@@ -103,7 +105,7 @@ std::vector<PlottedRun> ValuesView::plottedRuns() const {
 
 QString ValuesView::emptyText() const {
     if (m_table.runs.empty())
-        return m_filter == RunFilter() ? tr("There are no runs yet") : tr("No run is so");
+        return m_filter == RunFilter() ? tr("There are no runs to show") : tr("No run is so");
     if (m_table.keys.size() < 2)
         return tr("These runs differ in nothing that they have reported; choose what to show");
     return tr("None of these runs has a value for all that is chosen");

@@ -28,7 +28,7 @@ public:
                QWidget* parent = nullptr);
 
     /// Those that are shown: `runs` by id, or, if a filter is set, all for which it holds. Neither:
-    /// all runs.
+    /// all that are not put away.
     void setRuns(const QStringList& runs, const RunFilter& filter);
     void refresh(); ///< what is stored has changed
     const RunTable& table() const { return m_table; }
