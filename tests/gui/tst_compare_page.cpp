@@ -51,6 +51,7 @@ private Q_SLOTS:
     void aDotOpensItsRun();
     void aLogarithmNeedsNumbersAboveZero();
     void rangesOfParallelAxesCombine();
+    void axesAreOfTheRunsUnlessTheyAreChosen();
     void aFilterTakesRunsThatAreNotChosen();
     void archivedRunsAreNotOfferedUnasked();
     void theValuesOpenAsATable();
@@ -393,6 +394,21 @@ void TestComparePage::rangesOfParallelAxesCombine() {
     QTest::keyClick(area, Qt::Key_Right); // the first axis
     QTest::keyClick(area, Qt::Key_Up);
     QVERIFY(plot->range(0).has_value() && plot->range(0)->first > 0);
+}
+
+void TestComparePage::axesAreOfTheRunsUnlessTheyAreChosen() {
+    page().setRuns({kFinishedRun});
+    showValues(ComparePage::kParallel);
+    auto* plot = find<ParallelPlot>("parallelPlot");
+    QTRY_COMPARE(plot->axes().size(), size_t(1)); // one run differs in nothing
+    page().setRuns({kFinishedRun, kFailedRun, kPicturesRun});
+    QTRY_VERIFY(plot->axes().size() > 1);
+    const size_t told = plot->axes().size();
+    choose("addAxis", "train/loss");
+    QTRY_COMPARE(plot->axes().size(), told + 1);
+    page().setRuns({kFinishedRun});
+    QTRY_COMPARE(plot->kept(), size_t(1));
+    QCOMPARE(plot->axes().size(), told + 1);
 }
 
 void TestComparePage::aFilterTakesRunsThatAreNotChosen() {

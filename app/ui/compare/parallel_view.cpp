@@ -76,10 +76,22 @@ void ParallelView::buildUi() {
 }
 
 std::vector<std::string> ParallelView::keys() const {
+    if (!m_areChosen)
+        return {};
     std::vector<std::string> keys;
     for (const Axis& axis : m_axes)
         keys.push_back(axis.key);
     return keys;
+}
+
+/// Those that stay are laid out as before.
+void ParallelView::takeAxes(const std::vector<std::string>& keys) {
+    std::vector<Axis> axes;
+    for (const std::string& key : keys) {
+        const auto before = std::ranges::find(m_axes, key, &Axis::key);
+        axes.push_back(before == m_axes.end() ? Axis{key} : *before);
+    }
+    m_axes = std::move(axes);
 }
 
 void ParallelView::addAxis(const std::string& key) {
@@ -87,26 +99,28 @@ void ParallelView::addAxis(const std::string& key) {
     m_add->clearEditText();
     if (m_axes.size() >= kMostAxes || std::ranges::find(m_axes, key, &Axis::key) != m_axes.end())
         return;
+    m_areChosen = true;
     m_axes.insert(m_axes.empty() ? m_axes.end() : m_axes.end() - 1,
                   {key}); // the last has the colour
     refresh();
 }
 
 void ParallelView::moveAxis(size_t axis, int by) {
+    m_areChosen = true;
     std::swap(m_axes[axis], m_axes[static_cast<size_t>(static_cast<int>(axis) + by)]);
     refresh();
 }
 
 void ParallelView::removeAxis(size_t axis) {
+    m_areChosen = true;
     m_axes.erase(m_axes.begin() + static_cast<std::ptrdiff_t>(axis));
     refresh();
 }
 
 void ParallelView::showTable(const RunTable& table, const std::vector<std::string>& offered) {
     m_add->setKeys(offered);
-    if (m_axes.empty())
-        for (const std::string& key : table.keys)
-            m_axes.push_back({key});
+    if (!m_areChosen)
+        takeAxes(table.keys);
     arrangeButtons();
     draw();
 }

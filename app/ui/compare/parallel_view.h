@@ -31,6 +31,7 @@ private:
         bool isLog = false, isFlipped = false;
     };
     void buildUi();
+    void takeAxes(const std::vector<std::string>& keys);
     void addAxis(const std::string& key);
     void moveAxis(size_t axis, int by);
     void removeAxis(size_t axis);
@@ -42,6 +43,7 @@ private:
     std::vector<QColor> lineColours(const std::vector<PlotScale>& axes) const;
 
     std::vector<Axis> m_axes;
+    bool m_areChosen = false; ///< a person arranged the axes; else they are what tells most
     std::vector<QPushButton*> m_buttons; ///< by axis
     KeyBox* m_add;
     QComboBox* m_colours;
