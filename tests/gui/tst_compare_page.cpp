@@ -57,6 +57,7 @@ private Q_SLOTS:
     void theValuesOpenAsATable();
     void hundredsOfRunsAreShown();
     void branchesHangFromTheirParents();
+    void lineageThatGrowsKeepsTheChosenRow();
     void settingsAndMetricsAreColumns();
     void conditionsFilterTheRuns();
 
@@ -550,6 +551,32 @@ void TestComparePage::branchesHangFromTheirParents() {
     QTest::keyClick(lineage, Qt::Key_Return);
     QCOMPARE(opened.size(), 1);
     QCOMPARE(opened.front().front().toString(), QString("root-1"));
+}
+
+void TestComparePage::lineageThatGrowsKeepsTheChosenRow() {
+    RunStyles styles(m_demo->paths().settings());
+    LineageTable table(styles);
+    const auto showUpTo = [&](int64_t step) {
+        LineageRun root, branch;
+        root.run.id = "root-1";
+        branch.run.id = "branch-1";
+        branch.parent = 0;
+        branch.run.step = step;
+        branch.attempts = {{.attempt = 1}, {.attempt = 2}};
+        table.show({root, branch});
+    };
+    const auto steps = [&] {
+        return table.model()->index(1, 1).data(Qt::AccessibleTextRole).toString();
+    };
+    showUpTo(10);
+    QCOMPARE(table.model()->rowCount(), 4);
+    table.setCurrentIndex(table.model()->index(1, 0));
+    const QString before = steps();
+    showUpTo(20);
+    QVERIFY(steps() != before && steps().endsWith("20"));
+    QCOMPARE(table.currentIndex().row(), 1);
+    QCOMPARE(table.currentRow(), 1);
+    QCOMPARE(table.model()->index(3, 0).data().toString(), QString("attempt 2"));
 }
 
 void TestComparePage::settingsAndMetricsAreColumns() {

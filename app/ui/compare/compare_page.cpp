@@ -81,6 +81,7 @@ ComparePage::ComparePage(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
     , m_puller(kPullMs, this)
+    , m_lineagePuller(kLineageMs, this)
     , m_curvePuller(kCurvesMs, this) {
     buildUi();
     wire();
@@ -240,6 +241,7 @@ QWidget* ComparePage::buildSide() {
 
 void ComparePage::wire() {
     connect(&m_puller, &Puller::pull, this, &ComparePage::pull);
+    connect(&m_lineagePuller, &Puller::pull, this, &ComparePage::pullLineage);
     connect(&m_curvePuller, &Puller::pull, this, &ComparePage::pullCurves);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_curvePuller,
             &Puller::request);
@@ -261,6 +263,10 @@ void ComparePage::wire() {
         if (m_runs.contains(run))
             refresh();
     };
+    connect(&m_context.engine, &Engine::runsChanged, this, [this] {
+        if (m_lineage->isVisible())
+            m_lineagePuller.request();
+    });
     connect(&m_context.engine, &Engine::samplesAppended, this, onGrown);
     connect(&m_context.engine, &Engine::attemptEnded, this, onGrown);
     connect(&m_context.runs, &RunsFeed::changed, this, [this] {
@@ -341,6 +347,8 @@ void ComparePage::showView(View view) {
     settingsOf(m_context).setValue("compare/view", static_cast<int>(view));
     showFacts();
     refresh();
+    if (view == kCurves && isVisible())
+        m_lineagePuller.restart();
 }
 
 void ComparePage::restore() {
@@ -372,6 +380,7 @@ void ComparePage::setRuns(const QStringList& runs) {
     }
     readFilter();
     m_puller.restart();
+    m_lineagePuller.restart();
 }
 
 void ComparePage::showLineageOf(const QString& run) {
@@ -383,6 +392,7 @@ void ComparePage::showLineageOf(const QString& run) {
             runs << each.run.id;
         runs.removeDuplicates();
         m_wantsLineage = true;
+        m_lineage->show({}); // that of others is not brought
         showView(kCurves);
         setRuns(runs.mid(0, static_cast<qsizetype>(kMostRuns)));
     });
@@ -420,6 +430,7 @@ void ComparePage::refresh() {
 void ComparePage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     m_puller.request();
+    m_lineagePuller.restart();
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
@@ -444,21 +455,35 @@ void ComparePage::pull() {
         stored.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
     if (stored.isEmpty())
         return;
-    using Answer = std::pair<Result<Comparison>, std::vector<LineageRun>>;
     m_puller.await(m_context.store.ask([ids = stored](StoreReader& reader) {
-        const std::vector<QString> runs(ids.begin(), ids.end());
-        return Answer(compareRuns(reader, runs), readLineage(reader, runs));
+        return compareRuns(reader, {ids.begin(), ids.end()});
     }),
-                   this, [this](const Answer& answer) {
-                       const auto& [comparison, lineage] = answer;
-                       if (comparison) {
-                           m_lineage->show(lineage);
+                   this, [this](const Result<Comparison>& comparison) {
+                       if (comparison)
                            return apply(*comparison);
-                       }
                        const QString why = QString::fromStdString(comparison.error().message);
                        if (std::exchange(m_problem, why) != why) // it is asked again
                            m_context.toast.say(why);
                    });
+}
+
+void ComparePage::pullLineage() {
+    m_lineagePuller.await(m_context.store.ask([ids = m_runs](StoreReader& reader) {
+        return readLineage(reader, {ids.begin(), ids.end()});
+    }),
+                          this, [this](const std::vector<LineageRun>& lineage) {
+                              m_lineage->show(lineage);
+                              bringLineage();
+                          });
+}
+
+/// Once it is there and is wanted.
+void ComparePage::bringLineage() {
+    if (!m_wantsLineage || !m_comparison || m_lineage->model()->rowCount() == 0)
+        return;
+    m_wantsLineage = false;
+    m_scroll->ensureWidgetVisible(m_lineage);
+    m_lineage->setFocus();
 }
 
 void ComparePage::apply(const Comparison& comparison) {
@@ -472,10 +497,7 @@ void ComparePage::apply(const Comparison& comparison) {
     arrangeCharts();
     showTables();
     fit();
-    if (std::exchange(m_wantsLineage, false)) {
-        m_scroll->ensureWidgetVisible(m_lineage);
-        m_lineage->setFocus();
-    }
+    bringLineage();
     m_curvePuller.request();
 }
 

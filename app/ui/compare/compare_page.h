@@ -84,6 +84,8 @@ private:
     void showFacts();
     void refresh();
     void pull();
+    void pullLineage();
+    void bringLineage();
     void pullCurves();
     void apply(const Comparison& comparison);
     void arrangeKeys();
@@ -105,8 +107,9 @@ private:
     std::optional<Comparison> m_comparison;
     Alignment m_alignment;
     QString m_problem; ///< why they could not be compared last
-    static constexpr int kPullMs = 1000, kCurvesMs = 200;
+    static constexpr int kPullMs = 1000, kCurvesMs = 200, kLineageMs = 3000;
     Puller m_puller;
+    Puller m_lineagePuller; ///< reads all runs, so not at each step
     Puller m_curvePuller;
     struct Shown {
         MetricDef metric;

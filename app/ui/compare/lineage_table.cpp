@@ -38,6 +38,28 @@ QString wordsOf(const std::vector<SettingChange>& changes, const QString& separa
     return words.join(separator);
 }
 
+/// They point into `runs`.
+std::vector<LineageRow> rowsOf(const std::vector<LineageRun>& runs) {
+    std::vector<LineageRow> rows;
+    for (size_t run = 0; run < runs.size(); ++run) {
+        rows.push_back({run, nullptr});
+        const auto& attempts = runs[run].attempts;
+        for (const LineageAttempt& attempt : attempts)
+            if (attempts.size() > 1 || !attempt.changes.empty())
+                rows.push_back({run, &attempt});
+    }
+    return rows;
+}
+
+bool isOfSameRows(const std::vector<LineageRun>& before, const std::vector<LineageRun>& now) {
+    const auto isSame = [&](const LineageRow& left, const LineageRow& right) {
+        return before[left.run].run.id == now[right.run].run.id &&
+               (left.attempt ? left.attempt->attempt : 0) ==
+                   (right.attempt ? right.attempt->attempt : 0);
+    };
+    return std::ranges::equal(rowsOf(before), rowsOf(now), isSame);
+}
+
 int64_t endOf(const LineageRun& run) {
     int64_t end = std::max(run.run.step, run.run.parentStep);
     for (const LineageAttempt& attempt : run.attempts)
@@ -54,21 +76,17 @@ public:
         : QAbstractTableModel(parent)
         , m_styles(styles) {}
 
+    /// Rows that stay keep what a person chose of them.
     void show(std::vector<LineageRun> runs) {
         if (runs == m_runs)
             return;
-        beginResetModel();
-        m_runs = std::move(runs);
-        m_rows.clear();
-        m_end = 1;
-        for (size_t run = 0; run < m_runs.size(); ++run) {
-            m_rows.push_back({run, nullptr});
-            m_end = std::max(m_end, endOf(m_runs[run]));
-            const auto& attempts = m_runs[run].attempts;
-            for (const LineageAttempt& attempt : attempts)
-                if (attempts.size() > 1 || !attempt.changes.empty())
-                    m_rows.push_back({run, &attempt});
+        if (isOfSameRows(m_runs, runs)) {
+            take(std::move(runs));
+            redraw();
+            return;
         }
+        beginResetModel();
+        take(std::move(runs));
         endResetModel();
     }
 
@@ -126,6 +144,14 @@ public:
     }
 
 private:
+    void take(std::vector<LineageRun> runs) {
+        m_runs = std::move(runs);
+        m_rows = rowsOf(m_runs);
+        m_end = 1;
+        for (const LineageRun& run : m_runs)
+            m_end = std::max(m_end, endOf(run));
+    }
+
     QString textOf(const LineageRow& row, int column, const QString& separator) const {
         const LineageRun& run = m_runs[row.run];
         if (column == kLineageGraph)
