@@ -3,6 +3,7 @@
 #include "app/core/store/store_reader.h"
 #include "app/ui/models/runs_model.h"
 #include "app/ui/runs/bulk_answer.h"
+#include "app/ui/runs/runs_actions.h"
 #include "app/ui/runs/runs_layout.h"
 #include "app/ui/widgets/table.h"
 #include "tests/gui/support/demo_store.h"
@@ -38,6 +39,7 @@ private Q_SLOTS:
     void reasonsAreToldOnceEach();
     void tagsOfSeveralAreChangedAtOnce();
     void stoppingSeveralAsksOnce();
+    void whatWaitsIsTakenOutOfTheQueue();
     void runsAreGroupedUnderHeaders();
     void groupsFoldByKeysAndStaySo();
     void groupsHaveTheMeansOfTheirNumbers();
@@ -291,6 +293,44 @@ void TestRunsArranged::stoppingSeveralAsksOnce() {
     QTRY_VERIFY(!find<QDialog>("stopRunsDialog"));
     choose({kFinishedRun});
     QVERIFY(!find<QAction>("stopRuns")->isEnabled());
+}
+
+/// Also a run that has paused and waits to go on.
+void TestRunsArranged::whatWaitsIsTakenOutOfTheQueue() {
+    RunSummary waiting = stored(kPreparingRun), paused = stored(kPausedRun);
+    waiting.state = RunStateKind::kWaiting;
+    waiting.queuePlace = 1;
+    paused.queuePlace = 2;
+    auto* actions = m_demo->window().findChild<RunsActions*>();
+    const auto* stop = find<QAction>("stopRuns");
+    actions->offer({paused});
+    QVERIFY(stop->isEnabled());
+    QCOMPARE(stop->text(), QString("Take out of the queue"));
+    for (const char* other : {"archiveRuns", "cleanChosen", "deleteRuns"}) {
+        QVERIFY2(!find<QAction>(other)->isEnabled(), other);
+        QVERIFY(find<QAction>(other)->toolTip().contains("waits in the queue"));
+    }
+    const auto ask = [&](const std::vector<RunSummary>& runs) {
+        actions->offer(runs);
+        find<QAction>("stopRuns")->trigger();
+        auto* dialog = find<QDialog>("stopRunsDialog");
+        QStringList texts{dialog->windowTitle()};
+        for (const QLabel* label : dialog->findChildren<QLabel*>())
+            texts << label->text();
+        const bool offersPause = dialog->findChild<QPushButton*>("stopRunsPause");
+        dialog->reject();
+        return std::pair(texts.join(' '), offersPause);
+    };
+    const auto [queued, pausesQueued] = ask({waiting, paused});
+    QVERIFY2(queued.contains("Take 2 runs out of the queue?") && !queued.contains("checkpoint"),
+             qPrintable(queued));
+    QVERIFY(!pausesQueued);
+    QTRY_VERIFY(!find<QDialog>("stopRunsDialog"));
+    const auto [both, pausesBoth] = ask({waiting, stored(kRunningRun)});
+    QVERIFY2(both.contains("translation en–it ends at its next step") &&
+                 both.contains("gpt-tiny seed 7 waits in the queue"),
+             qPrintable(both));
+    QVERIFY(pausesBoth);
 }
 
 void TestRunsArranged::runsAreGroupedUnderHeaders() {

@@ -193,10 +193,14 @@ void CheckpointsTab::show(const RunDetail& detail) {
     refresh();
 }
 
-/// A run that has ended saves none any more.
+bool CheckpointsTab::waits() const {
+    return m_detail.run && m_detail.run->queuePlace > 0;
+}
+
+/// A run that has ended saves none any more, and one that waits in the queue none yet.
 void CheckpointsTab::showWhyEmpty() {
     const bool ended = m_detail.run && hasEnded(m_detail.run->state);
-    m_empty->setActionVisible(!ended);
+    m_empty->setActionVisible(!ended && !waits());
     if (!ended)
         return m_empty->setTexts(tr("No checkpoint yet"),
                                  tr("The run saves one as often as its spec says, when it pauses "
@@ -337,12 +341,13 @@ void CheckpointsTab::showRestoring(const StoredCheckpoint* checkpoint) {
     const bool isLast = checkpoint && m_detail.run && m_detail.run->totalSteps > 0 &&
                         checkpoint->saved.step >= m_detail.run->totalSteps;
     const QString why =
-        isLast  ? tr("This is the last step of the run, so nothing is left to train; a branch can "
+        waits()  ? tr("The run waits in the queue: take it out first")
+        : isLast ? tr("This is the last step of the run, so nothing is left to train; a branch can "
                       "have more steps")
-        : ended ? tr("The next attempt of this run starts from here; later steps and checkpoints "
-                     "are set aside, and stay")
-                : tr("Pause or stop the run first");
-    m_restore->setEnabled(checkpoint && ended && !isLast);
+        : ended  ? tr("The next attempt of this run starts from here; later steps and checkpoints "
+                       "are set aside, and stay")
+                 : tr("Pause or stop the run first");
+    m_restore->setEnabled(checkpoint && ended && !waits() && !isLast);
     m_restore->setToolTip(why);
     m_restoreOn->setEnabled(m_restore->isEnabled());
     m_restoreOn->setToolTip(why);

@@ -68,6 +68,7 @@ private:
     void select();
     void showSelection();
     void showRestoring(const StoredCheckpoint* checkpoint);
+    bool waits() const; ///< in the queue
     void showWhyEmpty();
     void selectStep(qint64 step);
     const StoredCheckpoint* chosen() const;

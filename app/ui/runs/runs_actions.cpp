@@ -35,11 +35,30 @@ Result<void> verdictOf(const Result<void>& answer) {
     return answer;
 }
 
-std::vector<RunSummary> liveOf(const std::vector<RunSummary>& runs) {
-    std::vector<RunSummary> live;
-    std::ranges::copy_if(runs, std::back_inserter(live),
-                         [](const RunSummary& run) { return !hasEnded(run.state); });
-    return live;
+/// It can have paused before.
+bool isInQueue(const RunSummary& run) {
+    return run.queuePlace > 0;
+}
+
+bool isOver(const RunSummary& run) {
+    return hasEnded(run.state) && !isInQueue(run);
+}
+
+/// Or soon has them.
+bool hasRanks(const RunSummary& run) {
+    return !isOver(run) && !isInQueue(run);
+}
+
+std::vector<RunSummary> those(bool (*are)(const RunSummary&), const std::vector<RunSummary>& runs) {
+    std::vector<RunSummary> found;
+    std::ranges::copy_if(runs, std::back_inserter(found), are);
+    return found;
+}
+
+QString whyNotOver(const RunSummary& run) {
+    return isInQueue(run)
+               ? RunsActions::tr("%1 waits in the queue: take it out first").arg(run.name)
+               : RunsActions::tr("%1 has not ended: stop or pause it first").arg(run.name);
 }
 
 QString namesOf(const std::vector<RunSummary>& runs) {
@@ -47,6 +66,46 @@ QString namesOf(const std::vector<RunSummary>& runs) {
     for (const RunSummary& run : runs)
         names.push_back(run.name.toStdString());
     return QString::fromStdString(someOf(names));
+}
+
+QString stopTitle(const std::vector<RunSummary>& live, const std::vector<RunSummary>& queued) {
+    const size_t count = live.size() + queued.size();
+    if (live.empty())
+        return count == 1 ? RunsActions::tr("Take %1 out of the queue?").arg(queued.front().name)
+                          : RunsActions::tr("Take %1 runs out of the queue?").arg(count);
+    return count == 1 ? RunsActions::tr("Stop %1?").arg(live.front().name)
+                      : RunsActions::tr("Stop %1 runs?").arg(count);
+}
+
+QString liveText(const std::vector<RunSummary>& live) {
+    const QString ends =
+        live.size() == 1
+            ? RunsActions::tr("%1 ends at its next step without saving a checkpoint.")
+            : RunsActions::tr("%1: each ends at its next step without saving a checkpoint.");
+    return ends.arg(namesOf(live)) + ' ' +
+           RunsActions::tr("Pause saves one first and can be resumed.");
+}
+
+/// What a paused one has stays.
+QString queuedText(const std::vector<RunSummary>& queued) {
+    const QString waits = queued.size() == 1
+                              ? RunsActions::tr("%1 waits in the queue, and is taken out of it.")
+                              : RunsActions::tr("%1 wait in the queue, and are taken out of it.");
+    return waits.arg(namesOf(queued));
+}
+
+QString stopText(const std::vector<RunSummary>& live, const std::vector<RunSummary>& queued,
+                 size_t chosen) {
+    QStringList parts;
+    if (!live.empty())
+        parts << liveText(live);
+    if (!queued.empty())
+        parts << queuedText(queued);
+    if (const size_t ended = chosen - live.size() - queued.size(); ended > 0)
+        parts << counted(static_cast<int64_t>(ended),
+                         RunsActions::tr("1 of those chosen has ended already."),
+                         RunsActions::tr("%1 of those chosen have ended already."));
+    return parts.join(' ');
 }
 
 } // namespace
@@ -91,15 +150,14 @@ void RunsActions::addTo(QMenu& menu) const {
 
 void RunsActions::offer(const std::vector<RunSummary>& chosen) {
     m_chosen = chosen;
-    const auto live = liveOf(chosen);
     const bool isAny = !chosen.empty(), isOne = chosen.size() == 1;
-    const bool haveAllEnded = live.empty(), hasAnyEnded = live.size() < chosen.size();
+    const bool haveAllEnded = std::ranges::all_of(chosen, isOver);
+    const bool hasAnyEnded = std::ranges::any_of(chosen, isOver);
+    const bool areQueued = isAny && std::ranges::none_of(chosen, hasRanks) && !haveAllEnded;
     const bool areStarred = isAny && std::ranges::all_of(chosen, &RunSummary::isStarred);
     const bool areArchived = isAny && std::ranges::all_of(chosen, &RunSummary::isArchived);
     const QString choose = tr("Choose a run first; several with Ctrl or Shift held");
-    const QString ended = isAny && !hasAnyEnded
-                              ? tr("%1 has not ended: stop or pause it first").arg(live[0].name)
-                              : choose;
+    const QString ended = isAny && !hasAnyEnded ? whyNotOver(chosen.front()) : choose;
     const auto set = [](QAction* action, bool isUsable, const QString& why) {
         action->setEnabled(isUsable);
         action->setToolTip(isUsable ? QString() : why);
@@ -110,7 +168,8 @@ void RunsActions::offer(const std::vector<RunSummary>& chosen) {
     set(m_tags, isAny, choose);
     set(m_archive, hasAnyEnded || areArchived, ended);
     set(m_rename, isOne, tr("Choose one run"));
-    set(m_stop, !live.empty(), isAny ? tr("It has ended") : choose);
+    m_stop->setText(areQueued ? tr("Take out of the queue") : tr("Stop"));
+    set(m_stop, !haveAllEnded, isAny ? tr("It has ended") : choose);
     set(m_clean, isOne && haveAllEnded, isOne ? ended : tr("Choose one run"));
     set(m_delete, hasAnyEnded, ended);
 }
@@ -217,34 +276,35 @@ void RunsActions::changeTags(const std::vector<RunSummary>& runs, const QStringL
 }
 
 void RunsActions::askStop() {
-    const auto live = liveOf(m_chosen);
-    const size_t ended = m_chosen.size() - live.size();
-    const QString title = live.size() == 1 ? tr("Stop %1?").arg(live.front().name)
-                                           : tr("Stop %1 runs?").arg(live.size());
-    QString text =
-        live.size() == 1
-            ? tr("It ends at the next step without saving a checkpoint.")
-            : tr("%1: each ends at its next step without saving a checkpoint.").arg(namesOf(live));
-    text += ' ' + tr("Pause saves one first and can be resumed.");
-    if (ended > 0)
-        text +=
-            ' ' + counted(static_cast<int64_t>(ended), tr("1 of those chosen has ended already."),
-                          tr("%1 of those chosen have ended already."));
-    auto* sheet = new Sheet(title, text, "stopRunsDialog", m_table->window());
+    const auto live = those(&hasRanks, m_chosen), queued = those(&isInQueue, m_chosen);
+    if (live.empty() && queued.empty())
+        return; // they have ended meanwhile
+    auto* sheet = new Sheet(stopTitle(live, queued), stopText(live, queued, m_chosen.size()),
+                            "stopRunsDialog", m_table->window());
     sheet->addCancel();
-    QPushButton* pause = sheet->addButton(tr("Pause instead"), "", "stopRunsPause");
-    QPushButton* stop = sheet->addButton(tr("Stop now"), "danger", "stopRunsConfirm");
-    connect(pause, &QPushButton::clicked, sheet, &QDialog::accept);
-    connect(stop, &QPushButton::clicked, sheet, &QDialog::accept);
-    connect(pause, &QPushButton::clicked, this, [this, live] {
-        send(CommandKind::kPause, live,
-             {tr("%1 pauses"), tr("%1 runs pause"), tr("%1 of %2 runs pause")});
-    });
-    connect(stop, &QPushButton::clicked, this, [this, live] {
-        send(CommandKind::kStop, live,
-             {tr("%1 is stopped"), tr("%1 runs are stopped"), tr("%1 of %2 runs are stopped")});
-    });
+    if (!live.empty()) {
+        QPushButton* pause = sheet->addButton(tr("Pause instead"), "", "stopRunsPause");
+        connect(pause, &QPushButton::clicked, sheet, &QDialog::accept);
+        connect(pause, &QPushButton::clicked, this, [this, live] {
+            send(CommandKind::kPause, live,
+                 {tr("%1 pauses"), tr("%1 runs pause"), tr("%1 of %2 runs pause")});
+        });
+    }
+    QPushButton* confirm = sheet->addButton(live.empty() ? tr("Take out") : tr("Stop now"),
+                                            "danger", "stopRunsConfirm");
+    connect(confirm, &QPushButton::clicked, sheet, &QDialog::accept);
+    connect(confirm, &QPushButton::clicked, this, [this, live, queued] { stop(live, queued); });
     sheet->open();
+}
+
+void RunsActions::stop(std::vector<RunSummary> live, const std::vector<RunSummary>& queued) {
+    const BulkWords words =
+        live.empty() ? BulkWords{tr("%1 is out of the queue"), tr("%1 runs are out of the queue"),
+                                 tr("%1 of %2 runs are out of the queue")}
+                     : BulkWords{tr("%1 is stopped"), tr("%1 runs are stopped"),
+                                 tr("%1 of %2 runs are stopped")};
+    live.insert(live.end(), queued.begin(), queued.end());
+    send(CommandKind::kStop, live, words);
 }
 
 void RunsActions::send(CommandKind kind, const std::vector<RunSummary>& runs,

@@ -41,6 +41,8 @@ private:
     void changeTags(const std::vector<RunSummary>& runs, const QStringList& add,
                     const QStringList& remove);
     void askStop();
+    /// Those that wait in the queue leave it.
+    void stop(std::vector<RunSummary> live, const std::vector<RunSummary>& queued);
     void send(CommandKind kind, const std::vector<RunSummary>& runs, const BulkWords& words);
     void remove();
     /// `undo` has what takes back each of `requests`; empty: nothing does.
