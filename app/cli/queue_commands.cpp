@@ -27,7 +27,7 @@ int runQueue(CommandContext& context) {
         const auto run = (*reader)->run(entry.run);
         if (!run)
             continue;
-        const std::string words = waitReason(busy, entry, *run);
+        const std::string words = waitReason(busy, entry);
         rows.push_back({std::to_string(run->queuePlace), run->id.toStdString(),
                         oneLine(run->name.toStdString()), oneLine(words)});
         auto nodes = nlohmann::ordered_json::array();

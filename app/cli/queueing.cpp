@@ -32,6 +32,17 @@ std::vector<RunSummary> storedRuns(const CommandContext& context, const std::vec
     return runs;
 }
 
+std::string textOf(const QueueProblem& problem) {
+    return problem.run.toStdString() + ": " + problem.why.toStdString();
+}
+
+/// Of runs that could not be started: 0 if all of them wait again.
+int codeOf(const std::vector<RunSummary>& runs) {
+    const bool isOut = std::ranges::any_of(
+        runs, [](const RunSummary& run) { return run.queuePlace == 0 && !isLive(run.state); });
+    return isOut ? static_cast<int>(ExitCode::kRunFailed) : 0;
+}
+
 bool isOpen(const RunSummary& run) {
     return run.queuePlace > 0 || !hasEnded(run.state);
 }
@@ -45,14 +56,9 @@ std::vector<RunSummary> waitingRuns(StoreReader& reader) {
     return waiting;
 }
 
-std::string countsText(const std::vector<RunSummary>& runs) {
-    const auto waiting =
-        std::ranges::count_if(runs, [](const RunSummary& run) { return run.queuePlace > 0; });
-    const auto live =
-        std::ranges::count_if(runs, [](const RunSummary& run) { return isLive(run.state); });
-    return (live == 0   ? std::string()
-            : live == 1 ? "1 run trains, "
-                        : std::to_string(live) + " runs train, ") +
+std::string countsText(StoreReader& reader) {
+    const size_t live = reader.liveRuns().size(), waiting = reader.queue().size();
+    return std::to_string(live) + (live == 1 ? " run trains, " : " runs train, ") +
            std::to_string(waiting) + (waiting == 1 ? " waits" : " wait");
 }
 
@@ -129,12 +135,16 @@ int startQueued(CommandContext& context, const Queueing& queueing) {
     }
     if (!progress)
         return printError(context, progress.error());
-    for (const QString& problem : progress->problems)
-        std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;
+    std::vector<QString> refused;
+    for (const QueueProblem& problem : progress->problems) {
+        std::cerr << "ringmaster: " << oneLine(textOf(problem)) << std::endl;
+        if (std::ranges::find(queueing.runs, problem.run) != queueing.runs.end())
+            refused.push_back(problem.run);
+    }
     const int code = printOutcome(context, queueing);
-    if (progress->waiting > 0)
+    if (progress->waiting > 0 || progress->undecided > 0)
         std::cerr << kWhoStarts << std::endl;
-    return code;
+    return code != 0 ? code : codeOf(storedRuns(context, refused));
 }
 
 int workQueue(CommandContext& context, const std::vector<QString>& runs) {
@@ -144,32 +154,35 @@ int workQueue(CommandContext& context, const std::vector<QString>& runs) {
     context.engine().attachAll();
     QueueDriver driver(context.engine());
     std::set<std::string> said;
-    std::optional<Error> problem;
+    std::set<QString> refused;
+    std::optional<Error> failure;
     std::optional<int> undecided; ///< of the newest look
     StatusLine status;
     QObject::connect(&driver, &QueueDriver::looked, &driver, [&](const QueueProgress& progress) {
         undecided = progress.undecided;
         for (const QString& run : progress.started)
             status.print("Started " + run.toStdString());
-        for (const QString& why : progress.problems)
-            if (said.insert(why.toStdString()).second)
-                status.print(oneLine(why.toStdString()));
+        for (const QueueProblem& problem : progress.problems) {
+            if (said.insert(textOf(problem)).second)
+                status.print(oneLine(textOf(problem)));
+            refused.insert(problem.run);
+        }
     });
     QObject::connect(&driver, &QueueDriver::failed, &driver, [&](const QString& why) {
-        problem = Error{ErrorCode::kUnavailable, why.toStdString()};
+        failure = Error{ErrorCode::kUnavailable, why.toStdString()};
     });
     const Interruption interruption;
     awaitUntil([&] {
         const auto now = runs.empty() ? waitingRuns(**reader) : storedRuns(context, runs);
-        status.update(countsText(now));
-        const bool isDone = undecided == 0 && std::ranges::none_of(now, &isOpen);
-        return interruption.isRequested() || problem || isDone;
+        status.update(countsText(**reader));
+        const bool isDone = driver.isIdle() && undecided == 0 && std::ranges::none_of(now, &isOpen);
+        return interruption.isRequested() || failure || isDone;
     });
     status.update("");
-    if (problem)
-        return printError(context, *problem);
+    if (failure)
+        return printError(context, *failure);
     if (!interruption.isRequested())
-        return 0;
+        return codeOf(storedRuns(context, {refused.begin(), refused.end()}));
     std::cerr << "What trains goes on, and what waits stays in the queue. " << kWhoStarts
               << std::endl;
     return interruption.exitCode();

@@ -140,9 +140,11 @@ void MainWindow::wire() {
 void MainWindow::driveQueue() {
     auto* driver = new QueueDriver(m_engine, this);
     connect(driver, &QueueDriver::looked, this, [this](const QueueProgress& progress) {
-        for (const QString& why : progress.problems)
-            if (m_queueProblems.insert(why).second)
-                m_toast->say(why);
+        for (const auto& [run, why] : progress.problems) {
+            const RunSummary* known = m_runsFeed->find(run);
+            if (m_queueProblems.insert(run + why).second)
+                m_toast->say((known ? known->name : run) + ": " + why);
+        }
     });
 }
 

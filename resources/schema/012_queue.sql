@@ -6,7 +6,8 @@ CREATE TABLE queue (
     place INTEGER NOT NULL,
     nodes TEXT NOT NULL,
     wanted INTEGER NOT NULL DEFAULT 0,
-    too_large INTEGER NOT NULL DEFAULT 0
+    too_large INTEGER NOT NULL DEFAULT 0,
+    why TEXT NOT NULL DEFAULT ''
 );
 
 CREATE TABLE sweep (

@@ -120,6 +120,11 @@ void TestCliQueue::theOrderIsChangedAndARunIsTakenOut() {
         QVERIFY(isIn(name, RunStateKind::kStopped));
     }
     QCOMPARE(queue().size(), qsizetype(1));
+    // One that was taken out can be queued again.
+    const Answer like = m_own.run({"run", "--like", "c", "--set", "name=d", "--queue"});
+    QVERIFY2(like.exitCode == 0, like.whole());
+    QCOMPARE(queue().size(), qsizetype(2));
+    QVERIFY2(m_own.run({"stop", "d"}).exitCode == 0, "stop d");
     QVERIFY2(m_own.run({"stop", "b"}).exitCode == 0, "stop b");
     QVERIFY2(m_own.run({"stop", "first"}).exitCode == 0, "stop first");
 }

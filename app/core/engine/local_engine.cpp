@@ -61,6 +61,7 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
     });
     if (!m_parts->writer)
         return;
+    m_parts->writer->post([](StoreWriter& store) { return store.requeueInterrupted(); });
     m_parts->writer->post([](StoreWriter& store) { return store.closeCommandsOfEndedRuns(); });
     m_parts->copier = std::make_unique<CheckpointCopier>(copyingMeans());
     m_parts->declaredLost.begin();

@@ -429,6 +429,8 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     if (!wanted)
         return failAs(what, withOrigin(wanted.error(), run));
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    if (run.rung < 0)
+        spec.train.pauseAt.clear(); // its sweep has ended it, and compares it no more
     if (const auto left = stepsLeft(spec, wanted->saved.step, run.totalSteps); !left)
         return failAs(what, left.error());
     const auto next = nextAttempt(context, *reader, run.id, nodes);

@@ -32,8 +32,10 @@ QueueDriver::QueueDriver(Engine& engine, QObject* parent)
 
 /// The answer comes once what was found to start trains: other nodes may be free before that.
 void QueueDriver::ask() {
+    ++m_open;
     whenAnswered(m_engine.ask(StartQueuedRequest{}), this,
                  [this](const Result<QueueProgress>& answer) {
+                     --m_open;
                      if (!answer) {
                          Q_EMIT failed(QString::fromStdString(answer.error().message));
                          return;

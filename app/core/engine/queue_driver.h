@@ -16,6 +16,9 @@ class QueueDriver : public QObject {
 public:
     explicit QueueDriver(Engine& engine, QObject* parent = nullptr);
 
+    /// All has been looked at since the last change, and nothing is being started for it.
+    bool isIdle() const { return m_open == 0 && !m_soon.isActive(); }
+
 Q_SIGNALS:
     /// After each time: what was started, and what the newest look said waits still.
     void looked(const rm::QueueProgress& progress);
@@ -27,6 +30,7 @@ private:
     Engine& m_engine;
     QTimer m_soon;
     QTimer m_often;
+    int m_open = 0;         ///< unanswered requests
     QueueProgress m_newest; ///< the newest look that was answered
 };
 

@@ -86,8 +86,7 @@ Started beginOrWait(const ProcedureContext& context, const QueueEntry& entry,
     const bool isCancelled = context.token->isCancelled() && !closing.stop_requested();
     (void)context.writer->call([&](StoreWriter& writer) {
         if (!isCancelled && isPassing(started.error().code))
-            return writer.requeue(
-                entry, behind, closing.stop_requested() ? QString() : QString::fromStdString(why));
+            return writer.requeue(entry, behind, closing.stop_requested() ? std::string() : why);
         return takeOutFor(writer, entry.run,
                           isCancelled ? RunStateKind::kStopped : RunStateKind::kFailed,
                           isCancelled ? say("engine.launch-was-cancelled") : why);
@@ -252,21 +251,20 @@ void RunQueue::startReady(const Asked& asked, const Look& look) {
         const auto at = std::ranges::find(look.queue, start.entry.run, &QueueEntry::run);
         std::transform(at + 1, look.queue.end(), std::back_inserter(behind),
                        [](const QueueEntry& entry) { return entry.run; });
-        whenAnswered(
-            launch(start, behind), &m_engine, [this, course, start](const Started& started) {
-                onEnded(start, started);
-                const auto& run = start.entry.run;
-                if (started) {
-                    course->progress.started.push_back(run);
-                    --course->progress.waiting;
-                } else {
-                    course->progress.problems.push_back(QString::fromStdString(
-                        say("run.told-of",
-                            {{"place", run.toStdString()}, {"what", started.error().message}})));
-                }
-                if (--course->open == 0)
-                    course->finish();
-            });
+        whenAnswered(launch(start, behind), &m_engine,
+                     [this, course, start](const Started& started) {
+                         onEnded(start, started);
+                         const auto& run = start.entry.run;
+                         if (started) {
+                             course->progress.started.push_back(run);
+                             --course->progress.waiting;
+                         } else {
+                             course->progress.problems.push_back(
+                                 {run, QString::fromStdString(started.error().message)});
+                         }
+                         if (--course->open == 0)
+                             course->finish();
+                     });
     }
 }
 

@@ -54,6 +54,10 @@ public:
         {"queue.halving-of-epochs",
          QT_TR_NOOP("successive halving goes by steps, but train.epochs says how long the runs "
                     "train; set train.steps")},
+        {"queue.axis-twice", QT_TR_NOOP("{key} varies twice; give all its values at once")},
+        {"queue.pauses-itself",
+         QT_TR_NOOP("successive halving says where the runs pause, so train.pause_at must be "
+                    "empty")},
         {"queue.other-lengths",
          QT_TR_NOOP("successive halving compares runs of one length, so {key} cannot differ")},
         {"queue.nothing-to-halve",

@@ -89,25 +89,25 @@ std::string waitsFor(const BusyNodes& busy, const QueuedPlace& place) {
 
 } // namespace
 
-std::string waitReason(const BusyNodes& busy, const QueueEntry& entry, const RunSummary& run) {
+std::string waitReason(const BusyNodes& busy, const QueueEntry& entry) {
     std::string words = waitsFor(busy, entry.place);
-    if (run.state == RunStateKind::kWaiting && !run.message.isEmpty())
-        append(words, run.message.toStdString());
+    if (!entry.why.empty())
+        append(words, entry.why);
     return words;
 }
 
 std::string waitWords(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
-                      const RunSummary& run) {
-    const auto entry = std::ranges::find(queue, run.id, &QueueEntry::run);
+                      const QString& run) {
+    const auto entry = std::ranges::find(queue, run, &QueueEntry::run);
     if (entry == queue.end())
         return {};
     return say("queue.place", {{"place", std::to_string(entry - queue.begin() + 1)},
                                {"of", std::to_string(queue.size())},
-                               {"waits", waitReason(busy, *entry, run)}});
+                               {"waits", waitReason(busy, *entry)}});
 }
 
 std::string waitWords(StoreReader& reader, const RunSummary& run) {
-    return run.queuePlace > 0 ? waitWords(reader.queue(), busyNodes(reader.liveRuns()), run)
+    return run.queuePlace > 0 ? waitWords(reader.queue(), busyNodes(reader.liveRuns()), run.id)
                               : std::string();
 }
 

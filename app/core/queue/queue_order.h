@@ -34,12 +34,13 @@ struct QueueStart {
 std::vector<QueueStart> startable(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
                                   const std::function<bool(const std::string&)>& isCluster);
 
-/// What it waits for, without its place: "for a and b; gpt-1 trains on b".
-std::string waitReason(const BusyNodes& busy, const QueueEntry& entry, const RunSummary& run);
-/// What the run waits for: "number 2 of 3 in the queue, for a and b; gpt-1 trains on b", and why it
-/// could not be started before. `queue`: all that wait; empty if the run is none of them.
+/// What it waits for, without its place: "for a and b; gpt-1 trains on b", and why it could not be
+/// started the last time.
+std::string waitReason(const BusyNodes& busy, const QueueEntry& entry);
+/// What the run waits for: "number 2 of 3 in the queue, for a and b; gpt-1 trains on b". `queue`:
+/// all that wait; empty if the run is none of them.
 std::string waitWords(const std::vector<QueueEntry>& queue, const BusyNodes& busy,
-                      const RunSummary& run);
+                      const QString& run);
 /// The same of what is stored.
 std::string waitWords(StoreReader& reader, const RunSummary& run);
 

@@ -233,6 +233,11 @@ Result<std::vector<CheckedSpec>> sweepSpecs(const RunSpec& base, const SweepPlan
     if (plan.axes.empty())
         return fail(ErrorCode::kInvalid, say("queue.no-axis"));
     for (const SweepAxis& axis : plan.axes)
+        if (std::ranges::count(plan.axes, axis.key, &SweepAxis::key) > 1)
+            return fail(ErrorCode::kInvalid, say("queue.axis-twice", {{"key", axis.key}}));
+    if (plan.firstRung > 0 && !base.train.pauseAt.empty())
+        return fail(ErrorCode::kInvalid, say("queue.pauses-itself"));
+    for (const SweepAxis& axis : plan.axes)
         if (plan.firstRung > 0 && (axis.key == "train.steps" || axis.key == "train.pause_at"))
             return fail(ErrorCode::kInvalid, say("queue.other-lengths", {{"key", axis.key}}));
     RM_ASSIGN_OR_RETURN(const auto choices, plan.samples > 0 ? randomChoices(plan) : grid(plan));

@@ -28,6 +28,7 @@ struct QueuedPlace {
 struct QueueEntry {
     QString run;
     QueuedPlace place;
+    std::string why = {}; ///< it could not be started the last time; empty: it was not tried
     bool operator==(const QueueEntry&) const = default;
 };
 

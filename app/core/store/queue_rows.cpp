@@ -51,11 +51,11 @@ void setOrder(Database& database, const std::vector<int64_t>& runs) {
 
 std::vector<QueueEntry> queueEntries(Database& database) {
     std::vector<QueueEntry> entries;
-    auto rows = database.query("SELECT run.uuid, nodes, wanted, too_large FROM queue "
-                               "JOIN run ON run.id = queue.run WHERE run.deleted_ns IS NULL "
-                               "ORDER BY place");
+    auto rows = database.query("SELECT run.uuid, nodes, wanted, too_large, why FROM queue "
+                               "JOIN run ON run.id = queue.run WHERE run.deleted_ns IS NULL AND "
+                               "run.state NOT IN (0, 1) ORDER BY place");
     while (rows.next())
-        entries.push_back({rows.string(0), placeOf(rows, 1)});
+        entries.push_back({rows.string(0), placeOf(rows, 1), rows.text(4)});
     return entries;
 }
 

@@ -152,8 +152,8 @@ std::vector<RunNode> StoreReader::wholePlaces(const QString& run) {
     return m_impl->read("list where the whole of a run was", [&] {
         auto rows = m_impl->database.query(
             "SELECT node, name, ranks, first_rank FROM node WHERE run = ?1 AND attempt = "
-            "(SELECT max(attempt) FROM (SELECT attempt FROM node WHERE run = ?1 GROUP BY attempt "
-            "HAVING min(ranks) > 0)) ORDER BY node");
+            "coalesce((SELECT max(attempt) FROM (SELECT attempt FROM node WHERE run = ?1 GROUP BY "
+            "attempt HAVING min(ranks) > 0)), 1) ORDER BY node");
         rows.with(m_impl->runId(run));
         std::vector<RunNode> places;
         while (rows.next())

@@ -85,8 +85,11 @@ const char* runStateName(const RunSummary& run) {
 
 std::string nodesText(const RunSummary& run) {
     std::string text;
-    for (const RunNode& node : run.nodes)
-        text += (text.empty() ? "" : ", ") + node.nodeName + ":" + std::to_string(node.ranks);
+    for (const RunNode& node : run.nodes) {
+        text += (text.empty() ? "" : ", ") + node.nodeName;
+        if (node.ranks > 0 || run.state != RunStateKind::kWaiting) // else they are counted later
+            text += ":" + std::to_string(node.ranks);
+    }
     return text;
 }
 
@@ -109,7 +112,8 @@ std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
 /// Of all runs that wait. It changes with those of others, so that no run's summary keeps it.
 std::unordered_map<int64_t, int> StoreReader::Impl::queuePlaces() {
     std::unordered_map<int64_t, int> places;
-    auto rows = database.query("SELECT run FROM queue ORDER BY place");
+    auto rows = database.query("SELECT queue.run FROM queue JOIN run ON run.id = queue.run WHERE "
+                               "run.deleted_ns IS NULL AND run.state NOT IN (0, 1) ORDER BY place");
     while (rows.next())
         places.emplace(rows.integer(0), static_cast<int>(places.size()) + 1);
     return places;

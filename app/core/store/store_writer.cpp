@@ -398,7 +398,6 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
         if (!m_impl->isIn(*known, RunStateKind::kWaiting))
             return fail(ErrorCode::kInvalid,
                         "create run " + run.id.toStdString() + ": it exists already");
-        takeFromQueue(m_impl->database, *known);
         m_impl->setState(*known, RunStateKind::kPreparing, {}, false);
         m_impl->insertNodes(*known, 1, run.nodes);
         return m_impl->touch(*known);
@@ -451,7 +450,7 @@ Result<void> StoreWriter::moveInQueue(const QString& run, int place) {
 }
 
 Result<void> StoreWriter::requeue(const QueueEntry& entry, const std::vector<QString>& behind,
-                                  const QString& why) {
+                                  const std::string& why) {
     const QString& run = entry.run;
     return m_impl->transact("put " + run.toStdString() + " into the queue", [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
@@ -466,10 +465,22 @@ Result<void> StoreWriter::requeue(const QueueEntry& entry, const std::vector<QSt
             });
             rm::moveInQueue(database, id, static_cast<int>(next - queue.begin()));
         }
-        const bool isNew = !database.query("SELECT 1 FROM rank WHERE run = ?").with(id).next();
-        if (isNew)
-            m_impl->setState(id, RunStateKind::kWaiting, why.toStdString(), false);
+        database.query("UPDATE queue SET why = ? WHERE run = ?").with(why, id).run();
+        if (!database.query("SELECT 1 FROM rank WHERE run = ?").with(id).next())
+            m_impl->setState(id, RunStateKind::kWaiting, {}, false);
         return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::requeueInterrupted() {
+    return m_impl->transact("put runs into the queue again", [&]() -> Result<void> {
+        m_impl->database
+            .query(
+                "UPDATE run SET state = ?, message = '', revision = revision + 1 WHERE state = 0 "
+                "AND id IN (SELECT run FROM queue) AND id NOT IN (SELECT run FROM rank)")
+            .with(static_cast<int>(RunStateKind::kWaiting))
+            .run();
+        return {};
     });
 }
 

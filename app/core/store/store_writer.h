@@ -54,8 +54,9 @@ public:
     /// Whether a process has `path` open.
     static bool isHeld(const QString& path);
 
-    /// Stores a run that is about to be started. One that waits leaves the queue; its nodes are
-    /// those of `run` from now on, and all else stays as it was stored.
+    /// Stores a run that is about to be started. Of one that waits the nodes are those of `run`
+    /// from now on, and all else stays as it was stored; it leaves the queue when its attempt
+    /// begins.
     Result<void> createRun(const NewRun& run);
     /// Puts new runs at the end of the queue, all or none, and stores the sweep that they are of.
     /// NewRun::nodes are those that they may train on.
@@ -71,7 +72,10 @@ public:
     /// A launch of the queue failed for `why` and left nothing on any node: the run waits again, in
     /// front of those of `behind` that wait. Does nothing where it is live, as its ranks may be.
     Result<void> requeue(const QueueEntry& entry, const std::vector<QString>& behind,
-                         const QString& why);
+                         const std::string& why);
+    /// The runs whose launch by the queue ended with the process that made it, before any attempt
+    /// began, wait again in their places. Before anything is launched here.
+    Result<void> requeueInterrupted();
     /// All or none. Runs that are not paused, or have such a verdict already, stay as they are.
     Result<void> applyVerdicts(const std::vector<SweepVerdict>& verdicts);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {},

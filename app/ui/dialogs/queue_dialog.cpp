@@ -67,9 +67,8 @@ void QueueDialog::read() {
         const BusyNodes busy = busyNodes(reader.liveRuns());
         for (const QueueEntry& entry : queue)
             if (const auto run = reader.run(entry.run))
-                found.push_back(
-                    {entry.run,
-                     run->name + '\n' + QString::fromStdString(waitReason(busy, entry, *run))});
+                found.push_back({entry.run, run->name + '\n' +
+                                                QString::fromStdString(waitReason(busy, entry))});
         return found;
     });
     whenAnswered(rows, this, [this](const std::vector<Row>& found) { show(found); });

@@ -58,13 +58,20 @@ struct MoveInQueueRequest {
     bool operator==(const MoveInQueueRequest&) const = default;
 };
 
+/// Why a run of the queue could not be started.
+struct QueueProblem {
+    QString run;
+    QString why;
+    bool operator==(const QueueProblem&) const = default;
+};
+
 /// What StartQueuedRequest did.
 struct QueueProgress {
     std::vector<QString> started;
-    std::vector<QString> problems; ///< in words, of runs that could not be started
-    int waiting = 0;               ///< runs that wait still
-    int undecided = 0;             ///< runs on their way to where a sweep compares, or there
-    int64_t look = 0;              ///< later looks have larger numbers
+    std::vector<QueueProblem> problems;
+    int waiting = 0;   ///< runs that wait still
+    int undecided = 0; ///< runs on their way to where a sweep compares, or there
+    int64_t look = 0;  ///< later looks have larger numbers
     bool operator==(const QueueProgress&) const = default;
 };
 

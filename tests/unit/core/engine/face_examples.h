@@ -203,7 +203,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{27, EnqueueResumeRequest{"x-1", {{{"node-a", 2}}, 0, false}}},
         face::Ask{28, MoveInQueueRequest{"x-1", 3}},
         face::Ask{29, StartQueuedRequest{}},
-        face::Answer{13, Result<QueueProgress>(QueueProgress{{"x-1"}, {"no"}, 4, 2, 9})},
+        face::Answer{13, Result<QueueProgress>(QueueProgress{{"x-1"}, {{"y-2", "no"}}, 4, 2, 9})},
         face::Ask{30, StarRequest{"x-1", true}},
         face::Ask{31, ArchiveRequest{"x-1", true}},
     };

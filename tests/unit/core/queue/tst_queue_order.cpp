@@ -8,7 +8,7 @@ namespace {
 using namespace rm;
 
 QueueEntry entry(const char* run, std::vector<QueuedNode> nodes, int wanted = 0) {
-    return {run, {std::move(nodes), wanted, false}};
+    return {run, {std::move(nodes), wanted, false}, {}};
 }
 
 /// "x on a, b; y on c"
@@ -71,20 +71,14 @@ private Q_SLOTS:
     }
 
     void aRunSaysWhatItWaitsFor() {
-        const std::vector<QueueEntry> queue = {entry("x", {{"a"}, {"b"}}),
-                                               entry("y", {{"a"}, {"b"}, {"c"}}, 2)};
-        RunSummary x, y, z;
-        x.id = "x";
-        y.id = "y";
-        z.id = "z";
-        y.state = RunStateKind::kWaiting;
-        y.message = "c cannot be reached";
-        QCOMPARE(waitWords(queue, {{"b", "gpt"}}, x),
+        std::vector<QueueEntry> queue = {entry("x", {{"a"}, {"b"}}),
+                                         entry("y", {{"a"}, {"b"}, {"c"}}, 2)};
+        queue[1].why = "c is away";
+        QCOMPARE(waitWords(queue, {{"b", "gpt"}}, "x"),
                  std::string("number 1 of 2 in the queue, for a and b; gpt trains on b"));
-        QCOMPARE(waitWords(queue, {}, y),
-                 std::string("number 2 of 2 in the queue, for 2 of a, b and c; c cannot "
-                             "be reached"));
-        QCOMPARE(waitWords(queue, {}, z), std::string());
+        QCOMPARE(waitWords(queue, {}, "y"),
+                 std::string("number 2 of 2 in the queue, for 2 of a, b and c; c is away"));
+        QCOMPARE(waitWords(queue, {}, "z"), std::string());
     }
 };
 

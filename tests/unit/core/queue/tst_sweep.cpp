@@ -164,6 +164,7 @@ private Q_SLOTS:
 
     void aSweepThatCannotBeIsRefused() {
         QVERIFY(errorOf({}).find("lr=1e-3,3e-4") != std::string::npos);
+        QVERIFY(errorOf(plan({"lr=1", "optimizer.lr=2"})).find("twice") != std::string::npos);
         QVERIFY(errorOf(plan({"lr=1e-4..1e-2"})).find("FROM..TO/COUNT") != std::string::npos);
         QVERIFY(errorOf(plan({"lr=1e-4..1e-2/400", "dropout=0..0.5/3"})).find("1000") !=
                 std::string::npos);

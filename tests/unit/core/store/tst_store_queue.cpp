@@ -44,7 +44,7 @@ private Q_SLOTS:
         QVERIFY(!hasEnded(run->state) && !isLive(run->state));
         QVERIFY(liveRunsOn(store.reader().runs(), "node-a").isEmpty());
         QVERIFY(store.reader().liveRuns().empty());
-        QCOMPARE(store.reader().queue().at(1), (QueueEntry{"b", kAny}));
+        QCOMPARE(store.reader().queue().at(1), (QueueEntry{"b", kAny, {}}));
         store.reopen();
         QCOMPARE(order(store), "a b");
     }
@@ -116,20 +116,36 @@ private Q_SLOTS:
         for (const char* run : {"a", "b"})
             StoreFixture::mustBeOk(store.writer().createRun(newRun(run)));
         // Its ranks may live: the next Ringmaster looks for them.
-        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny}, {"c"}, "no"));
+        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny, {}}, {"c"}, "no"));
         QCOMPARE(order(store), "c");
         StoreFixture::mustBeOk(store.writer().setState("b", RunStateKind::kFailed, "no"));
         enqueue(store, {"d"});
         StoreFixture::mustBeOk(store.writer().moveInQueue("d", 0));
-        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny}, {"c"}, "node-a is away"));
+        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny, {}}, {"c"}, "node-a is away"));
         QCOMPARE(order(store), "d b c"); // a, which stood before it, is gone
         QCOMPARE(store.reader().run("b")->state, RunStateKind::kWaiting);
-        QCOMPARE(store.reader().run("b")->message, "node-a is away");
+        QCOMPARE(store.reader().queue().at(1).why, std::string("node-a is away"));
         // One that was refused before it left the queue keeps the place that it has now.
         StoreFixture::mustBeOk(store.writer().moveInQueue("b", 9));
-        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny}, {"c"}, "away still"));
+        StoreFixture::mustBeOk(store.writer().requeue({"b", kAny, {}}, {"c"}, "away still"));
         QCOMPARE(order(store), "d c b");
-        QCOMPARE(store.reader().run("b")->message, "away still");
+        QCOMPARE(store.reader().queue().at(2).why, std::string("away still"));
+    }
+
+    void anInterruptedLaunchWaitsAgain() {
+        StoreFixture store;
+        enqueue(store, {"a", "b", "c"});
+        for (const char* run : {"a", "b"})
+            StoreFixture::mustBeOk(store.writer().createRun(newRun(run)));
+        StoreFixture::mustBeOk(store.writer().beginAttempt("b", {1, 0, {}, {}}));
+        store.createRun("x");
+        store.reopen();
+        StoreFixture::mustBeOk(store.writer().requeueInterrupted());
+        QCOMPARE(order(store), "a c");
+        QCOMPARE(store.reader().run("a")->state, RunStateKind::kWaiting);
+        QCOMPARE(store.reader().run("b")->state, RunStateKind::kPreparing); // ranks may live
+        QCOMPARE(store.reader().run("x")->state, RunStateKind::kPreparing);
+        QCOMPARE(store.reader().wholePlaces("a").size(), size_t(2)); // to be launched like it
     }
 
     void aVerdictIsGivenOnce() {
