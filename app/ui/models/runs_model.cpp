@@ -61,13 +61,25 @@ QString commonWords(const QString& key, const QString& value) {
                            : RunsModel::tr("%1 = %2").arg(name, value);
 }
 
+bool isMetric(const std::string& column) {
+    return column == "loss" || column == "best" || column.find('/') != std::string::npos;
+}
+
 /// As the cells of that column: metrics in three digits or four, settings as they are written.
 QString figureText(const std::string& column, double value) {
-    const bool isMetric =
-        column == "loss" || column == "best" || column.find('/') != std::string::npos;
-    return column == "step" ? formatCount(std::llround(value))
-           : isMetric       ? formatFigure(value)
-                            : QString::number(value, 'g', 4);
+    return column == "step"   ? formatCount(std::llround(value))
+           : isMetric(column) ? formatFigure(value)
+                              : QString::number(value, 'g', QLocale::FloatingPointShortest);
+}
+
+/// The mean of what was measured; of settings, whose mean says nothing, what there is: "8 … 32".
+QString summaryText(const std::string& column, const Aggregate& figure) {
+    if (column == "step" || isMetric(column))
+        return figureText(column, figure.mean);
+    const QString least = figureText(column, figure.least);
+    return figure.least == figure.most
+               ? least
+               : RunsModel::tr("%1 … %2").arg(least, figureText(column, figure.most));
 }
 
 /// What the cell of a header row is of.
@@ -75,6 +87,10 @@ QString figureWords(const std::string& column, const Aggregate& figure) {
     if (figure.least == figure.most)
         return counted(figure.count, RunsModel::tr("Of 1 run"),
                        RunsModel::tr("The same in %1 runs"));
+    if (column != "step" && !isMetric(column))
+        return RunsModel::tr("From %2 to %3 in %1 runs")
+            .arg(figure.count)
+            .arg(figureText(column, figure.least), figureText(column, figure.most));
     return RunsModel::tr("Mean of %1 runs: %2 ± %3 (standard deviation), from %4 to %5")
         .arg(figure.count)
         .arg(figureText(column, figure.mean), figureText(column, figure.spread),
@@ -336,7 +352,7 @@ QVariant RunsModel::headerRowData(const RunGroup& group, int column, int role) c
     switch (role) {
     case Qt::DisplayRole:
         return column == kName ? titleOf(group)
-               : hasFigure     ? figureText(id, figure->second.mean)
+               : hasFigure     ? summaryText(id, figure->second)
                                : QString();
     case Qt::ToolTipRole:
         return asPlain(column == kName ? titleOf(group)
@@ -453,21 +469,15 @@ void RunsFilter::regroup() {
     orderGroups();
 }
 
-/// By the mean of the column that rows are sorted by, where they have one, else by their values.
+/// By their values, which stay while runs train and means change; the other way round where the
+/// rows are sorted so by the column of these values.
 std::vector<size_t> RunsFilter::orderedGroups() const {
-    const auto& groups = model().groups();
-    std::vector<size_t> order(groups.size());
+    std::vector<size_t> order(model().groups().size());
     std::iota(order.begin(), order.end(), size_t{0});
     const std::string id = sortColumn() < 0 ? std::string() : model().columnId(sortColumn());
-    const double none = sortOrder() == Qt::AscendingOrder ? INFINITY : -INFINITY;
-    const auto mean = [&](size_t group) {
-        const auto figure = groups[group].figures.find(id);
-        return figure == groups[group].figures.end() ? none : figure->second.mean;
-    };
-    std::ranges::stable_sort(order, [&](size_t left, size_t right) {
-        return sortOrder() == Qt::AscendingOrder ? mean(left) < mean(right)
-                                                 : mean(left) > mean(right);
-    });
+    const bool isOfColumn = id == m_groupKey || id == m_groupKey + 's'; // "tags", "nodes"
+    if (isOfColumn && sortOrder() == Qt::DescendingOrder)
+        std::ranges::reverse(order);
     return order;
 }
 
@@ -504,6 +514,20 @@ void RunsFilter::setFolded(const QSet<QString>& values) {
 
 bool RunsFilter::isFolded(const RunGroup& group) const {
     return m_folded.contains(QString::fromStdString(group.value));
+}
+
+QString RunsFilter::groupOf(int row) const {
+    const auto group = model().groupOf(mapToSource(index(row, 0)).row());
+    return group ? QString::fromStdString(model().groups()[*group].value) : QString();
+}
+
+QStringList RunsFilter::runsUnder(int row) const {
+    QStringList runs;
+    if (isHeader(row))
+        for (const size_t run :
+             model().groups()[*model().groupOf(mapToSource(index(row, 0)).row())].runs)
+            runs << model().runs()[run].id;
+    return runs;
 }
 
 bool RunsFilter::isHeader(int row) const {

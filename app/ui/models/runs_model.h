@@ -111,7 +111,9 @@ public:
     /// The values of the groups whose runs are folded away.
     void setFolded(const QSet<QString>& values);
     const QSet<QString>& folded() const { return m_folded; }
-    bool isHeader(int row) const; ///< of this model
+    bool isHeader(int row) const;         ///< of this model
+    QString groupOf(int row) const;       ///< the value that the group of the row has in common
+    QStringList runsUnder(int row) const; ///< their ids, folded away or not; of a run's row none
     /// Folds the group of a header away, or shows its runs again.
     void toggle(int row);
     void foldAll(bool isFolded);
