@@ -7,9 +7,11 @@
 #include <QFocusEvent>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QPainter>
 #include <QScopedValueRollback>
 
 #include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -17,6 +19,7 @@ namespace {
 constexpr int kLeastLeft = 110; ///< for the column that takes what is left, if nobody says more
 constexpr double kNarrowest = 0.6;
 constexpr double kComfortable = 0.8;
+constexpr double kFarLess = 0.75; ///< a column keeps its width while it needs more of it
 constexpr int kLeastRows = 3;
 constexpr int kRowsMeasured = 64; ///< for fitToContents(), besides those in sight
 constexpr int kFigure = 80; ///< so narrow a column has a figure, which is of no use when it is cut
@@ -52,6 +55,8 @@ Table::Table(const char* objectName, const QString& accessibleName, QWidget* par
 
 void Table::setColumnWidths(const std::vector<int>& widths) {
     m_widths = widths;
+    m_least = widths;
+    m_whole.clear();
     for (size_t column = 0; column < widths.size(); ++column)
         if (widths[column] == 0)
             horizontalHeader()->setSectionResizeMode(static_cast<int>(column),
@@ -60,16 +65,20 @@ void Table::setColumnWidths(const std::vector<int>& widths) {
 }
 
 void Table::fitToContents(const std::map<int, int>& most) {
-    bool areWider = false;
+    const auto before = std::pair(m_widths, std::exchange(m_whole, {}));
     for (const auto& [column, limit] : most) {
         int& width = m_widths[static_cast<size_t>(column)];
         const int hint =
             std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
-        const int wanted = isColumnHidden(column) ? 0 : std::min(limit, hint);
-        areWider = areWider || wanted > width;
-        width = std::max(width, wanted);
+        if (isColumnHidden(column))
+            continue;
+        const int wanted = std::max(m_least[static_cast<size_t>(column)], std::min(limit, hint));
+        if (wanted > width || wanted < kFarLess * width)
+            width = wanted;
+        if (hint > width)
+            m_whole[column] = hint;
     }
-    if (areWider)
+    if (std::pair(m_widths, m_whole) != before)
         fitColumns();
 }
 
@@ -81,6 +90,16 @@ void Table::setDrawnWidths(const std::map<int, int>& widths) {
 void Table::setNarrowing(const std::vector<int>& leftOut, const std::set<int>& kept) {
     m_leftOut = leftOut;
     m_kept = kept;
+    fitColumns();
+}
+
+void Table::setEmptyColumns(const std::vector<int>& columns) {
+    if (columns == m_empty)
+        return;
+    const QScopedValueRollback fitting(m_isFitting, true);
+    for (const int column : m_empty)
+        setColumnHidden(column, m_unwanted.contains(column));
+    m_empty = columns;
     fitColumns();
 }
 
@@ -138,6 +157,24 @@ int Table::wantedWidth(int column) const {
                                    : width;
 }
 
+int Table::wholeWidth(int column) const {
+    const auto whole = m_whole.find(column);
+    const int width = wantedWidth(column);
+    return whole == m_whole.end() || m_drawn.contains(column) ? width
+                                                              : std::max(width, whole->second);
+}
+
+/// Beside all that is in sight; below 0: something is cut.
+int Table::roomToSpare() const {
+    int room = viewport()->width();
+    for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
+        const int width = wholeWidth(column);
+        if (!isColumnHidden(column))
+            room -= width == 0 ? m_leastLeft : width;
+    }
+    return room;
+}
+
 /// How much of its width each column can have that is not kept.
 double Table::shareOfRoom() const {
     int wanted = 0, kept = 0;
@@ -150,8 +187,12 @@ double Table::shareOfRoom() const {
 }
 
 void Table::leaveOut() {
-    for (const int column : m_leftOut)
-        setColumnHidden(column, m_unwanted.contains(column));
+    for (const std::vector<int>* columns : {&m_empty, &m_leftOut})
+        for (const int column : *columns)
+            setColumnHidden(column, m_unwanted.contains(column));
+    for (const int column : m_empty)
+        if (roomToSpare() < 0)
+            setColumnHidden(column, true);
     for (const int column : m_leftOut)
         if (shareOfRoom() < kComfortable)
             setColumnHidden(column, true);
@@ -173,12 +214,35 @@ void Table::fitColumns() {
 }
 
 void Table::resizeColumns() {
+    const bool fits = shareOfRoom() >= kNarrowest; // else it is scrolled
     const double share = std::clamp(shareOfRoom(), kNarrowest, 1.0);
     for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
         const int width = wantedWidth(column);
+        if (m_widths[static_cast<size_t>(column)] == 0)
+            horizontalHeader()->setSectionResizeMode(column, fits ? QHeaderView::Stretch
+                                                                  : QHeaderView::Interactive);
+        if (width == 0 && !fits && !isColumnHidden(column))
+            horizontalHeader()->resizeSection(column, m_leastLeft);
         if (width != 0 && !isColumnHidden(column))
             horizontalHeader()->resizeSection(
                 column, static_cast<int>((isKept(column) ? 1 : share) * width));
+    }
+    if (share >= 1)
+        spreadRoom();
+}
+
+/// Gives room that would stay empty to columns whose texts are cut, from the first one on.
+void Table::spreadRoom() {
+    int room = viewport()->width();
+    for (int column = 0; column < static_cast<int>(m_widths.size()); ++column)
+        if (!isColumnHidden(column))
+            room -= m_widths[static_cast<size_t>(column)] == 0 ? m_leastLeft : columnWidth(column);
+    for (const auto& [column, whole] : m_whole) {
+        const int more = std::min(room, wholeWidth(column) - columnWidth(column));
+        if (isColumnHidden(column) || more <= 0)
+            continue;
+        horizontalHeader()->resizeSection(column, columnWidth(column) + more);
+        room -= more;
     }
 }
 
@@ -241,6 +305,16 @@ void Table::keyPressEvent(QKeyEvent* event) {
         QTableView::keyPressEvent(event);
 }
 
+void Table::paintEvent(QPaintEvent* event) {
+    QTableView::paintEvent(event);
+    if (!hasFocus() || !currentIndex().isValid())
+        return;
+    const int row = currentIndex().row();
+    QPainter painter(viewport());
+    painter.setPen(colours().accent);
+    painter.drawRect(0, rowViewportPosition(row), viewport()->width() - 1, rowHeight(row) - 2);
+}
+
 /// Selects a row for a person who gets here by the keyboard, so that the focus is seen.
 void Table::focusInEvent(QFocusEvent* event) {
     const bool isByKey =
@@ -248,6 +322,12 @@ void Table::focusInEvent(QFocusEvent* event) {
     if (isByKey && currentRow() < 0 && model() && model()->rowCount() > 0)
         selectRow(0);
     QTableView::focusInEvent(event);
+}
+
+/// The whole row, of which Qt would draw one cell anew.
+void Table::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
+    QTableView::currentChanged(current, previous);
+    viewport()->update();
 }
 
 void Table::selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) {

@@ -17,10 +17,12 @@ public:
     Table(const char* objectName, const QString& accessibleName, QWidget* parent = nullptr);
 
     /// Column widths in pixels; 0 takes what is left. If they do not fit, all but those of up to 80
-    /// shrink, down to three fifths. A column that a person has resized keeps that width.
+    /// shrink, down to three fifths; then the table is scrolled. A column that a person has resized
+    /// keeps that width.
     void setColumnWidths(const std::vector<int>& widths);
     /// Widens columns of setColumnWidths() so that nothing in sight is cut, to at most so many
-    /// pixels each; they stay so when that is gone. `most` is by column.
+    /// pixels each, and further where there is room to spare. A column becomes narrower again once
+    /// it needs far less, but no narrower than setColumnWidths() has it. `most` is by column.
     void fitToContents(const std::map<int, int>& most);
     /// The widths that a person has given to columns, by column.
     const std::map<int, int>& drawnWidths() const { return m_drawn; }
@@ -29,6 +31,9 @@ public:
     /// one first, while the others have not four fifths of their widths. `kept`: columns that do
     /// not shrink, as those of up to 80 pixels, and are at least as wide as their titles.
     void setNarrowing(const std::vector<int>& leftOut, const std::set<int>& kept);
+    /// Columns with nothing in them: they are left out, the first one first, before anything in
+    /// another column is cut.
+    void setEmptyColumns(const std::vector<int>& columns);
     /// How wide the column of width 0 is to be before others are left out for it.
     void setLeastLeft(int width);
     /// Whether the column has something to show. Use this in place of setColumnHidden().
@@ -55,7 +60,9 @@ Q_SIGNALS:
 protected:
     void resizeEvent(QResizeEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void paintEvent(QPaintEvent* event) override; ///< also marks the row that has the focus
     void focusInEvent(QFocusEvent* event) override;
+    void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
     void selectionChanged(const QItemSelection& selected,
                           const QItemSelection& deselected) override;
 
@@ -64,12 +71,18 @@ private:
     void resizeColumns();
     bool isKept(int column) const;
     int wantedWidth(int column) const;
+    int wholeWidth(int column) const;
     double shareOfRoom() const;
+    int roomToSpare() const;
     void leaveOut();
+    void spreadRoom();
     void onSectionResized(int section, int before, int now);
     int heightOf(int rows) const;
 
     std::vector<int> m_widths;  ///< wanted
+    std::vector<int> m_least;   ///< as they were set
+    std::map<int, int> m_whole; ///< in which nothing would be cut, where that is more than wanted
+    std::vector<int> m_empty;
     std::vector<int> m_leftOut; ///< the least important first
     std::set<int> m_kept;
     std::set<int> m_unwanted;
