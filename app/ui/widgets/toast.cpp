@@ -11,6 +11,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QMouseEvent>
+#include <QShortcut>
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +26,8 @@ constexpr int kShownMs = 10'000;
 Toast::Toast(QWidget* window)
     : QFrame(window)
     , m_text(makeLabel({}, "body"))
-    , m_action(makeButton(tr("Undo"), "", "toastAction")) {
+    , m_action(makeButton(tr("Undo"), "", "toastAction"))
+    , m_undo(new QShortcut(QKeySequence::Undo, window)) {
     setProperty("role", "toast");
     setObjectName("toast");
     auto* row = new QHBoxLayout(this);
@@ -46,6 +48,8 @@ Toast::Toast(QWidget* window)
         if (m_act)
             std::exchange(m_act, nullptr)();
     });
+    connect(m_undo, &QShortcut::activated, m_action, &QPushButton::click);
+    m_undo->setEnabled(false);
     window->installEventFilter(this);
     hide();
 }
@@ -61,6 +65,9 @@ void Toast::offer(const QString& text, const QString& action, std::function<void
     m_action->setText(action);
     m_action->setAccessibleName(action);
     m_action->setVisible(!action.isEmpty());
+    m_undo->setEnabled(action == tr("Undo"));
+    m_action->setToolTip(m_undo->isEnabled() ? m_undo->key().toString(QKeySequence::NativeText)
+                                             : QString());
     m_act = std::move(act);
     m_lapse = std::move(lapse);
     setAccessibleName(text);
@@ -126,6 +133,7 @@ std::optional<QPoint> Toast::placeBeside(const std::vector<QRect>& taken) const 
 void Toast::vanish() {
     if (m_action->hasFocus() && m_before && m_before->isVisible())
         m_before->setFocus(Qt::OtherFocusReason);
+    m_undo->setEnabled(false);
     hide();
 }
 

@@ -11,11 +11,13 @@
 
 class QLabel;
 class QPushButton;
+class QShortcut;
 
 namespace rm {
 
 /// A message over a window that says what happened and offers to undo it, at the foot or where else
-/// it covers no button and no field. It disappears after ten seconds, or by a click.
+/// it covers no button and no field. It disappears after ten seconds, or by a click. While it
+/// offers to undo, the key for that does so.
 class Toast : public QFrame {
     Q_OBJECT
 public:
@@ -42,6 +44,7 @@ private:
 
     QLabel* m_text;
     QPushButton* m_action;
+    QShortcut* m_undo;          ///< while that is offered
     QPointer<QWidget> m_before; ///< which had the focus before m_action
     std::function<void()> m_act;
     std::function<void()> m_lapse;
