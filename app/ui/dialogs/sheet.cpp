@@ -60,12 +60,12 @@ void Sheet::setText(const QString& text) {
     m_text->setVisible(!text.isEmpty());
 }
 
-/// Wide enough for a path without a place to break it, which would be cut.
+/// Wide enough for the buttons, and for a path without a place to break it, which would be cut.
 QSize Sheet::sizeHint() const {
     const QSize screen = this->screen()->availableSize() - QSize(2 * size::kGrid, size::kTitleBar);
     const int longestWord = m_body->widget()->layout()->totalMinimumSize().width();
-    const int width =
-        std::min(std::max(m_wantedWidth, longestWord + 2 * size::kPageX), screen.width());
+    const int inSight = std::max(longestWord, m_buttons->sizeHint().width());
+    const int width = std::min(std::max(m_wantedWidth, inSight + 2 * size::kPageX), screen.width());
     const int inside = width - 2 * size::kPageX;
     const int height = layout()->totalSizeHint().height() - m_body->sizeHint().height() +
                        m_body->heightFor(inside);
