@@ -18,6 +18,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QStandardItemModel>
 #include <QTest>
 
 using namespace rm;
@@ -47,6 +48,10 @@ private Q_SLOTS:
     void groupsKeepTheirPlaces();
     void anySettingMakesGroups();
     void aHeaderIsNoRun();
+    void aHeaderStandsForItsRuns();
+    void columnsOfAPersonStay();
+    void emptyColumnsGiveWayToCutOnes();
+    void columnsWithoutRoomAreScrolled();
     void columnsStayAsTheyWereArranged();
     void columnsThatAreUnknownKeepTheOrder();
     void whatHasNoRoomIsNamed();
@@ -272,7 +277,7 @@ void TestRunsArranged::tagsOfSeveralAreChangedAtOnce() {
     click("tagsConfirm");
     QTRY_COMPARE(stored(kRunningRun).tags, (QStringList{"wmt", "paper", "first try"}));
     QTRY_COMPARE(stored(kFinishedRun).tags, (QStringList{"first try", "paper"}));
-    QTRY_COMPARE(toast(), QString("2 runs have other tags"));
+    QTRY_COMPARE(toast(), QString("Tags of 2 runs changed"));
     click("toastAction");
     QTRY_COMPARE(stored(kRunningRun).tags, (QStringList{"wmt", "baseline"}));
     QTRY_COMPARE(stored(kFinishedRun).tags, QStringList{"first try"});
@@ -450,9 +455,75 @@ void TestRunsArranged::aHeaderIsNoRun() {
     find<QAction>("starRuns")->trigger();
     QTRY_COMPARE(toast(), QString("6 runs starred"));
     table()->selectRows({headerRow("Finished")});
-    QVERIFY(!find<QPushButton>("deleteRun")->isEnabled());
     QTest::keyClick(table(), Qt::Key_F2); // nothing is renamed
     QVERIFY(!find<QDialog>("renameDialog"));
+}
+
+void TestRunsArranged::aHeaderStandsForItsRuns() {
+    groupBy("State");
+    QTRY_COMPARE(titles().size(), 5);
+    table()->selectRows({headerRow("Finished")});
+    QVERIFY(find<QPushButton>("deleteRun")->isEnabled());
+    find<QAction>("starRuns")->trigger();
+    QTRY_COMPARE(toast(), QString("2 runs starred"));
+    QTRY_VERIFY(rows().index(rowOf(kFinishedRun), RunsModel::kStar).data(kStarRole).toBool() &&
+                rows().index(rowOf(kPicturesRun), RunsModel::kStar).data(kStarRole).toBool());
+    // Of a group with runs that are selected themselves it is these alone.
+    table()->selectRows({headerRow("Finished"), headerRow("Finished") + 1});
+    find<QAction>("starRuns")->trigger();
+    QTRY_VERIFY2(toast().contains("has no star any more"), qPrintable(toast()));
+    groupBy("Fold all");
+    QTRY_COMPARE(ids().size(), 0);
+    table()->selectAll();
+    find<QAction>("archiveRuns")->trigger();
+    QTRY_VERIFY2(toast().contains("of 6 runs archived"), qPrintable(toast()));
+}
+
+void TestRunsArranged::columnsOfAPersonStay() {
+    QHeaderView* header = table()->horizontalHeader();
+    header->moveSection(header->visualIndex(RunsModel::kNodes), 2);
+    m_demo->window().resize(1000, 700);
+    QTRY_VERIFY(table()->isColumnHidden(RunsModel::kCreated));
+    for (const int column : {RunsModel::kNodes, RunsModel::kStep, RunsModel::kBest})
+        QVERIFY(!table()->isColumnHidden(column));
+    QVERIFY(find<QLabel>("runsLeftOut")->isVisible());
+}
+
+void TestRunsArranged::emptyColumnsGiveWayToCutOnes() {
+    QStandardItemModel model(1, 3);
+    model.setItem(0, 0, new QStandardItem(QString(40, 'm')));
+    Table small("small", "small");
+    small.setModel(&model);
+    small.setColumnWidths({60, 100, 0});
+    small.resize(60 + 100 + 400, 200);
+    small.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&small));
+    const QAbstractItemView* view = &small; // whose hints are public
+    const int whole = view->sizeHintForColumn(0);
+    small.resize(whole + 50, 200);
+    small.setEmptyColumns({1, 2});
+    small.fitToContents({{0, 100}});
+    QVERIFY(small.isColumnHidden(1) && small.isColumnHidden(2));
+    QCOMPARE(small.columnWidth(0), whole);
+    small.resize(whole + 400, 200);
+    QTRY_VERIFY(!small.isColumnHidden(1) && !small.isColumnHidden(2));
+    QCOMPARE(small.columnWidth(0), whole);
+}
+
+void TestRunsArranged::columnsWithoutRoomAreScrolled() {
+    QStandardItemModel model(1, 4);
+    Table small("small", "small");
+    small.setModel(&model);
+    small.setColumnWidths({200, 200, 200, 0});
+    small.setLeastLeft(72);
+    small.resize(300, 200);
+    small.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&small));
+    QTRY_VERIFY(small.horizontalScrollBar()->maximum() > 0);
+    QCOMPARE(small.columnWidth(3), 72);
+    small.resize(900, 200);
+    QTRY_COMPARE(small.horizontalScrollBar()->maximum(), 0);
+    QVERIFY(small.columnWidth(3) > 200); // it takes what is left again
 }
 
 void TestRunsArranged::columnsStayAsTheyWereArranged() {

@@ -29,6 +29,14 @@ private Q_SLOTS:
 
     void aDeletedRunIsGoneAndUndoBringsItBack();
     void theUndoIsOfTheRunThatTheToastNames();
+    void theKeyForUndoBringsARunBack();
+    void afterADeleteNothingIsSelected();
+    void whatIsWrongWithAFilterIsToldBelowIt();
+    void aFilterIsThereAtTheNextStart();
+    void theQueueMovesNothing();
+    void theKeyboardBeginsInTheTable();
+    void theMenuSorts();
+    void buttonsOfTheColumnsAreNotCut();
     void aRunThatTrainsIsNotDeleted();
     void withoutTheDatabaseNothingIsDeleted();
     void aDoubleClickEditsTagsAndNotes_data();
@@ -130,6 +138,109 @@ void TestRunsPage::theUndoIsOfTheRunThatTheToastNames() {
     click("toastAction");
     QTRY_VERIFY(ids().contains(kFailedRun));
     QVERIFY(!ids().contains(kFinishedRun));
+}
+
+void TestRunsPage::theKeyForUndoBringsARunBack() {
+    choose(kFinishedRun);
+    click("deleteRun");
+    QTRY_COMPARE(toast(), QString("gpt-tiny deleted"));
+    QTRY_VERIFY(!ids().contains(kFinishedRun));
+    QTest::keyClick(find<QAbstractItemView>("runsTable"), Qt::Key_Z, Qt::ControlModifier);
+    QTRY_VERIFY(ids().contains(kFinishedRun));
+    QVERIFY(!find<QWidget>("toast")->isVisible());
+}
+
+void TestRunsPage::afterADeleteNothingIsSelected() {
+    auto* table = find<QAbstractItemView>("runsTable");
+    table->setFocus();
+    choose(kFinishedRun);
+    const int row = table->currentIndex().row();
+    QTest::keyClick(table, Qt::Key_Delete, Qt::ControlModifier);
+    QTRY_COMPARE(ids().size(), 5);
+    QVERIFY(!table->selectionModel()->hasSelection());
+    QCOMPARE(table->currentIndex().row(), std::min(row, 4));
+    QVERIFY(table->hasFocus());
+    QVERIFY(!find<QPushButton>("deleteRun")->isEnabled());
+}
+
+void TestRunsPage::whatIsWrongWithAFilterIsToldBelowIt() {
+    auto* filter = find<QLineEdit>("runsFilter");
+    const auto* problem = find<QLabel>("runsFilterProblem");
+    filter->setText("zzz");
+    QTRY_COMPARE(ids().size(), 0);
+    filter->setText("zzz <"); // unfinished
+    QVERIFY(problem->isVisible() && !problem->text().isEmpty());
+    QTRY_COMPARE(ids().size(), 6);
+    QVERIFY(find<QAbstractItemView>("runsTable")->isVisible());
+    filter->setText("gpt");
+    QTRY_COMPARE(ids().size(), 3);
+    QVERIFY(!problem->isVisible());
+    filter->setText("gpt loss <");
+    QVERIFY(problem->isVisible());
+    QCOMPARE(ids().size(), 3);
+}
+
+void TestRunsPage::aFilterIsThereAtTheNextStart() {
+    find<QLineEdit>("runsFilter")->setText("gpt");
+    QTRY_COMPARE(ids().size(), 3);
+    MainWindow again(m_demo->engine(), m_demo->fleet(), m_demo->paths());
+    QCOMPARE(again.findChild<QLineEdit*>("runsFilter")->text(), QString("gpt"));
+    QTRY_COMPARE(again.findChild<QAbstractItemView*>("runsTable")->model()->rowCount(), 3);
+}
+
+void TestRunsPage::theQueueMovesNothing() {
+    m_demo->window().resize(1000, 700);
+    const auto placeOf = [this](const char* name) {
+        return find<QWidget>(name)->mapTo(&m_demo->window(), QPoint());
+    };
+    auto* queue = find<QPushButton>("showQueue");
+    queue->hide();
+    QCoreApplication::processEvents(); // what the layouts have posted
+    const QPoint table = placeOf("runsTable"), columns = placeOf("chooseColumns");
+    queue->show();
+    QCoreApplication::processEvents();
+    QCOMPARE(placeOf("runsTable"), table);
+    QCOMPARE(placeOf("chooseColumns"), columns);
+    // And the actions are beside the title.
+    const auto* create = find<QPushButton>("newRun");
+    QVERIFY(create->parentWidget()->height() < 2 * create->height());
+}
+
+void TestRunsPage::theKeyboardBeginsInTheTable() {
+    MainWindow again(m_demo->engine(), m_demo->fleet(), m_demo->paths());
+    again.show();
+    again.showRuns();
+    QVERIFY(QTest::qWaitForWindowActive(&again));
+    QTRY_VERIFY(again.findChild<QAbstractItemView*>("runsTable")->hasFocus());
+}
+
+void TestRunsPage::theMenuSorts() {
+    auto* table = find<QTableView>("runsTable");
+    const auto sortBy = [&](const QString& title) {
+        Q_EMIT table->customContextMenuRequested(table->visualRect(rows().index(0, 0)).center());
+        QTRY_VERIFY(find<QMenu>("sortMenu"));
+        for (QAction* action : find<QMenu>("sortMenu")->actions())
+            if (action->text() == title)
+                action->trigger();
+        find<QMenu>("runMenu")->close();
+        QTRY_VERIFY(!find<QMenu>("runMenu"));
+    };
+    for (const auto order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+        sortBy("Step");
+        QCOMPARE(table->horizontalHeader()->sortIndicatorSection(),
+                 static_cast<int>(RunsModel::kStep));
+        QCOMPARE(table->horizontalHeader()->sortIndicatorOrder(), order);
+    }
+}
+
+void TestRunsPage::buttonsOfTheColumnsAreNotCut() {
+    click("chooseColumns");
+    QTRY_VERIFY(find<QPushButton>("resetColumns") &&
+                find<QPushButton>("resetColumns")->isVisible());
+    for (const char* button : {"tickDiffering", "tickNone", "resetColumns", "showColumns"})
+        QTRY_VERIFY2(find<QPushButton>(button)->width() >=
+                         find<QPushButton>(button)->sizeHint().width(),
+                     button);
 }
 
 /// Not on "Delete", where Return would do more than open the chosen run.
@@ -276,8 +387,8 @@ void TestRunsPage::theMenuOffersWhatTheRunAllows() {
                 offered << action->text().section('\t', 0, 0);
         QCOMPARE(offered, run == kFinishedRun
                               ? QStringList({"Open", "Star", "Tags", "Rename", "Archive",
-                                             "Clean nodes", "Delete"})
-                              : QStringList({"Open", "Star", "Tags", "Rename", "Stop"}));
+                                             "Clean nodes", "Delete", "Sort by"})
+                              : QStringList({"Open", "Star", "Tags", "Rename", "Stop", "Sort by"}));
         find<QMenu>("runMenu")->close();
         QTRY_VERIFY(!find<QMenu>("runMenu"));
     }

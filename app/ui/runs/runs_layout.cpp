@@ -19,6 +19,8 @@ RunsLayout readRunsLayout(const Paths& paths) {
         if (parseValueKey(key.toStdString()))
             layout.keys.push_back(key.toStdString());
     layout.order = settings.value("order").toStringList();
+    layout.placed = settings.value("placed").toStringList();
+    layout.filter = settings.value("filter").toString();
     const QStringList names = settings.value("resized").toStringList();
     const QStringList widths = settings.value("widths").toStringList();
     for (qsizetype at = 0; at < std::min(names.size(), widths.size()); ++at)
@@ -45,6 +47,8 @@ void writeRunsLayout(const Paths& paths, const RunsLayout& layout) {
     settings.beginGroup("runs");
     settings.setValue("columns", keys);
     settings.setValue("order", layout.order);
+    settings.setValue("placed", layout.placed);
+    settings.setValue("filter", layout.filter);
     settings.setValue("resized", names);
     settings.setValue("widths", widths);
     settings.setValue("sorted_by", layout.sortedBy);

@@ -18,11 +18,13 @@ struct Paths;
 struct RunsLayout {
     std::vector<std::string> keys = {}; ///< settings and metrics that are columns
     QStringList order = {};             ///< from left to right; empty: as it is at first
+    QStringList placed = {};            ///< columns that a person has moved
     std::map<QString, int> widths = {}; ///< of columns that a person has resized
     QString sortedBy = "created";
     bool isDescending = true;
     std::string group = {};    ///< a key of checkGroupKey(); empty: none
     QSet<QString> folded = {}; ///< values of groups
+    QString filter = {};       ///< as it was typed
     bool operator==(const RunsLayout&) const = default;
 };
 

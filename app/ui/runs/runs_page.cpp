@@ -26,6 +26,7 @@
 #include "app/ui/widgets/table.h"
 #include "app/ui/widgets/toast.h"
 
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -79,6 +80,10 @@ void RunsPage::buildUi() {
     buildHeader();
     column->addWidget(m_header);
     column->addLayout(buildFilter());
+    m_problem = makeText(QString(), "bad");
+    m_problem->setObjectName("runsFilterProblem");
+    m_problem->hide();
+    column->addWidget(m_problem);
     buildTable();
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
@@ -92,14 +97,13 @@ void RunsPage::buildUi() {
 
 void RunsPage::buildHeader() {
     m_header = new PageHeader(tr("Runs"));
-    m_trash = m_header->addAction(tr("Trash"), "quiet", "showTrash");
-    m_archived = m_header->addAction(tr("Archived"), "quiet", "showArchived");
-    m_archived->setCheckable(true);
-    m_archived->setToolTip(tr("Show the archived runs alone"));
-    m_columns = m_header->addAction(tr("Columns"), "quiet", "chooseColumns");
-    m_columns->setToolTip(tr("Settings and metrics as columns"));
     m_queue = m_header->addAction(tr("Queue"), "quiet", "showQueue");
     m_queue->setToolTip(tr("The runs that wait for free nodes, and their order"));
+    QSizePolicy stays = m_queue->sizePolicy();
+    stays.setRetainSizeWhenHidden(true); // or the actions would go below the title with it
+    m_queue->setSizePolicy(stays);
+    m_columns = m_header->addAction(tr("Columns"), "quiet", "chooseColumns");
+    m_columns->setToolTip(tr("Settings and metrics as columns"));
     m_compare = m_header->addAction(tr("Compare"), "", "compareRuns");
     m_more = m_header->addAction(tr("More"), "", "moreRuns");
     m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
@@ -116,11 +120,17 @@ QLayout* RunsPage::buildFilter() {
     m_filter->setClearButtonEnabled(true);
     m_filters = new FiltersButton(m_context);
     m_group = new GroupButton;
+    m_archived = makeButton(tr("Archived"), "quiet", "showArchived");
+    m_archived->setCheckable(true);
+    m_archived->setToolTip(tr("Show the archived runs alone"));
+    m_trash = makeButton(tr("Trash"), "quiet", "showTrash");
     auto* row = new QHBoxLayout;
     row->setSpacing(size::kCardGap);
     row->addWidget(m_filter, 1);
     row->addWidget(m_filters);
     row->addWidget(m_group);
+    row->addWidget(m_archived, 0, Qt::AlignRight);
+    row->addWidget(m_trash, 0, Qt::AlignRight); // also where it stands alone
     return row;
 }
 
@@ -201,7 +211,7 @@ void RunsPage::wireTable() {
 
 void RunsPage::wireColumns() {
     const QHeaderView* header = m_table->horizontalHeader();
-    connect(header, &QHeaderView::sectionMoved, this, &RunsPage::noteArrangement);
+    connect(header, &QHeaderView::sectionMoved, this, &RunsPage::notePlaced);
     connect(m_table, &Table::columnDrawn, this, &RunsPage::noteArrangement);
     connect(header, &QHeaderView::sortIndicatorChanged, this,
             [this](int column, Qt::SortOrder order) {
@@ -219,6 +229,7 @@ void RunsPage::restore() {
     m_rows->setGroupKey(m_layout.group);
     showColumns(m_layout.keys);
     refresh();
+    m_filter->setText(m_layout.filter);
 }
 
 void RunsPage::save() {
@@ -226,19 +237,14 @@ void RunsPage::save() {
 }
 
 void RunsPage::refresh() {
-    const QStringList selected = selectedRuns();
-    const int place = m_table->currentRow();
     const std::vector<RunSummary>& runs = m_context.runs.runs();
-    m_model->setRuns(runs);
+    keepSelected([this, &runs] {
+        m_model->setRuns(runs);
+        m_rows->regroup();
+    });
     m_table->setColumnWanted(RunsModel::kParent,
                              !std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
-    if (selectedRuns() != selected)
-        select(selected);
-    const bool areGone = std::ranges::none_of(
-        selected, [this](const QString& run) { return m_context.runs.find(run); });
-    if (!selected.isEmpty() && areGone && m_rows->rowCount() > 0)
-        m_table->selectRow(std::min(place, m_rows->rowCount() - 1)); // they were deleted
-    m_rows->regroup();
+    m_table->setEmptyColumns(emptyColumns());
     if (!keysToRead().empty())
         m_puller.request();
     showRows();
@@ -267,16 +273,21 @@ void RunsPage::showFacts() {
     m_header->setFacts(runs.empty() ? QString() : facts);
 }
 
-/// A mistake is shown at the field, and the rows stay as they are.
+/// A mistake is shown below the field, and the rows stay as they are; all of them where there are
+/// none, as what was typed of a condition so far may be found nowhere as a word.
 void RunsPage::readFilter() {
+    m_layout.filter = m_filter->text();
+    save();
     auto filter = filterTyped(m_context.paths, m_filter->text());
     setStyleProperty(m_filter, "invalid", !filter);
     m_filter->setToolTip(filter ? filterHelp()
                                 : asPlain(QString::fromStdString(filter.error().message)));
     m_filters->setFilter(m_filter->text(), filter.has_value());
-    if (!filter)
+    m_problem->setText(filter ? QString() : QString::fromStdString(filter.error().message));
+    m_problem->setVisible(!filter);
+    if (!filter && m_rows->rowCount() > 0)
         return;
-    m_wanted = std::move(*filter);
+    m_wanted = filter ? std::move(*filter) : RunFilter();
     applyFilter();
 }
 
@@ -305,8 +316,10 @@ void RunsPage::pullValues() {
     const auto read = [keys = keysToRead(), runs = m_context.runs.runs(), values = m_values](
                           StoreReader& reader) { return values->valuesOf(reader, runs, keys); };
     m_puller.await(m_context.store.ask(read), this, [this](const RunValues::Table& found) {
-        m_model->setValues(found);
-        m_rows->setFilter(effectiveFilter(), found);
+        keepSelected([&] {
+            m_model->setValues(found);
+            m_rows->setFilter(effectiveFilter(), found);
+        });
         showRows();
     });
 }
@@ -324,8 +337,6 @@ void RunsPage::askColumns() {
     dialog->open();
 }
 
-/// In a narrow table the least important columns are left out first, of those that were added the
-/// last one first.
 void RunsPage::showColumns(const std::vector<std::string>& keys) {
     m_layout.keys = keys;
     {
@@ -334,18 +345,38 @@ void RunsPage::showColumns(const std::vector<std::string>& keys) {
         std::vector<int> widths = kWidths;
         widths.resize(widths.size() + keys.size(), kKeyWidth);
         m_table->setColumnWidths(widths);
-        std::vector<int> leftOut{RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks,
-                                 RunsModel::kCreated};
-        if (!keys.empty())
-            leftOut.insert(leftOut.end(), {RunsModel::kTags, RunsModel::kBest, RunsModel::kStep});
-        for (int at = static_cast<int>(keys.size()); at-- > 0;)
-            leftOut.push_back(RunsModel::kColumnCount + at);
-        m_table->setNarrowing(leftOut, {RunsModel::kState, RunsModel::kStep, RunsModel::kCreated});
     }
     arrangeColumns();
+    narrowColumns();
     save();
     m_group->show(m_layout.group, keys);
     m_puller.restart();
+}
+
+bool RunsPage::isPlaced(int column) const {
+    return m_layout.placed.contains(QString::fromStdString(m_model->columnId(column)));
+}
+
+/// Those of no run, which give way first.
+std::vector<int> RunsPage::emptyColumns() const {
+    const std::vector<RunSummary>& runs = m_context.runs.runs();
+    std::vector<int> columns;
+    if (std::ranges::all_of(runs, &QStringList::isEmpty, &RunSummary::tags))
+        columns.push_back(RunsModel::kTags);
+    if (std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::notes))
+        columns.push_back(RunsModel::kNotes);
+    std::erase_if(columns, [this](int column) { return isPlaced(column); });
+    return columns;
+}
+
+/// In a narrow table the least important columns are left out, but none that a person has added or
+/// moved: where these do not fit, the table is scrolled.
+void RunsPage::narrowColumns() {
+    std::vector<int> leftOut{RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks,
+                             RunsModel::kCreated};
+    std::erase_if(leftOut, [this](int column) { return isPlaced(column); });
+    m_table->setEmptyColumns(emptyColumns());
+    m_table->setNarrowing(leftOut, {RunsModel::kState, RunsModel::kStep, RunsModel::kCreated});
 }
 
 QStringList RunsPage::columnIds() const {
@@ -389,9 +420,21 @@ void RunsPage::arrangeColumns() {
 
 void RunsPage::resetColumns() {
     m_layout.order.clear();
+    m_layout.placed.clear();
     m_layout.widths.clear();
     arrangeColumns();
+    narrowColumns();
     save();
+}
+
+void RunsPage::notePlaced(int column) {
+    const QString id = QString::fromStdString(m_model->columnId(column));
+    if (m_isArranging)
+        return;
+    if (!m_layout.placed.contains(id))
+        m_layout.placed << id;
+    noteArrangement();
+    narrowColumns();
 }
 
 void RunsPage::noteArrangement() {
@@ -453,23 +496,58 @@ void RunsPage::showRows() {
     showLeftOut();
     showFacts();
     offerActions();
+    beginInTable();
 }
 
-QStringList RunsPage::selectedRuns() const {
-    QStringList runs;
+RunsPage::Chosen RunsPage::chosen() const {
+    Chosen chosen;
     for (const int row : m_table->selectedRows())
-        if (const QString run = m_rows->index(row, 0).data(kIdRole).toString(); !run.isEmpty())
-            runs << run; // the others are headers of groups
+        if (m_rows->isHeader(row))
+            chosen.headers << m_rows->groupOf(row);
+        else
+            chosen.runs << m_rows->index(row, 0).data(kIdRole).toString();
+    return chosen;
+}
+
+/// A header stands for the runs of its group where none of them is selected itself.
+QStringList RunsPage::selectedRuns() const {
+    const std::vector<int> rows = m_table->selectedRows();
+    QSet<QString> entered; // groups
+    for (const int row : rows)
+        if (!m_rows->isHeader(row))
+            entered << m_rows->groupOf(row);
+    QStringList runs;
+    for (const int row : rows)
+        if (!m_rows->isHeader(row))
+            runs << m_rows->index(row, 0).data(kIdRole).toString();
+        else if (!entered.contains(m_rows->groupOf(row)))
+            runs << m_rows->runsUnder(row);
     return runs;
 }
 
-void RunsPage::select(const QStringList& runs) {
-    const QSet<QString> wanted(runs.begin(), runs.end());
+void RunsPage::select(const Chosen& wanted) {
     std::vector<int> rows;
     for (int row = 0; row < m_rows->rowCount(); ++row)
-        if (wanted.contains(m_rows->index(row, 0).data(kIdRole).toString()))
+        if (m_rows->isHeader(row)
+                ? wanted.headers.contains(m_rows->groupOf(row))
+                : wanted.runs.contains(m_rows->index(row, 0).data(kIdRole).toString()))
             rows.push_back(row);
     m_table->selectRows(rows);
+}
+
+/// After what may move rows the same ones are selected, and nothing in the place of those that are
+/// gone: a key pressed twice must not hit others.
+void RunsPage::keepSelected(const std::function<void()>& change) {
+    const Chosen before = chosen();
+    const int place = m_table->currentIndex().row();
+    change();
+    if (chosen() != before)
+        select(before);
+    if (m_table->currentIndex().isValid() || place < 0 || m_rows->rowCount() == 0)
+        return;
+    const int row = std::min(place, m_rows->rowCount() - 1);
+    m_table->selectionModel()->setCurrentIndex(m_rows->index(row, 0),
+                                               QItemSelectionModel::NoUpdate);
 }
 
 QString RunsPage::selectedRun() const {
@@ -477,10 +555,13 @@ QString RunsPage::selectedRun() const {
     return runs.size() == 1 ? runs.front() : QString();
 }
 
-/// A click on a header folds its group away, one on a star sets or takes it.
+/// A click on a header folds its group away, but not one that selects; one on a star sets or takes
+/// it.
 void RunsPage::click(const QModelIndex& cell) {
+    const bool selects =
+        QGuiApplication::keyboardModifiers() & (Qt::ControlModifier | Qt::ShiftModifier);
     if (m_rows->isHeader(cell.row()))
-        return open(cell.row());
+        return selects ? void() : open(cell.row());
     if (cell.column() != RunsModel::kStar)
         return;
     if (const RunSummary* run = m_context.runs.find(cell.data(kIdRole).toString()))
@@ -522,11 +603,35 @@ void RunsPage::fillMenu(QMenu& menu) {
         ->setEnabled(m_compare->isEnabled());
     menu.addSeparator();
     m_actions->addTo(menu);
+    menu.addSeparator();
+    addSorting(*menu.addMenu(tr("Sort by")));
+}
+
+/// Choosing the column by which the rows are sorted turns them round.
+void RunsPage::addSorting(QMenu& menu) {
+    menu.setObjectName("sortMenu");
+    const QHeaderView* header = m_table->horizontalHeader();
+    for (int place = 0; place < header->count(); ++place) {
+        const int column = header->logicalIndex(place);
+        if (header->isSectionHidden(column))
+            continue;
+        const bool isSorted = header->sortIndicatorSection() == column;
+        const bool isAscending = header->sortIndicatorOrder() == Qt::AscendingOrder;
+        const QString title =
+            m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        QAction* action = menu.addAction(
+            title.isEmpty() ? tr("Starred") : title, this, [this, column, isSorted, isAscending] {
+                m_table->sortByColumn(column, isSorted && isAscending ? Qt::DescendingOrder
+                                                                      : Qt::AscendingOrder);
+            });
+        action->setCheckable(true);
+        action->setChecked(isSorted);
+    }
 }
 
 void RunsPage::showMenu(const QPoint& at) {
     const int row = m_table->rowAt(at.y());
-    if (row < 0 || m_rows->isHeader(row))
+    if (row < 0)
         return;
     if (std::ranges::count(m_table->selectedRows(), row) == 0)
         m_table->selectRow(row);
@@ -565,6 +670,18 @@ void RunsPage::edit(const Request& request) {
         if (!done)
             m_context.toast.say(QString::fromStdString(done.error().message));
     });
+}
+
+void RunsPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    beginInTable();
+}
+
+void RunsPage::beginInTable() {
+    if (m_hasBegun || !isVisible() || m_stack->currentWidget() != m_table)
+        return;
+    m_hasBegun = true;
+    m_table->setFocus(Qt::OtherFocusReason);
 }
 
 bool RunsPage::focusTable() {

@@ -8,6 +8,7 @@
 
 #include <QWidget>
 
+#include <functional>
 #include <memory>
 
 class QLabel;
@@ -46,8 +47,15 @@ Q_SIGNALS:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
+    /// What is selected in the table: ids of runs, and the values of the groups of headers.
+    struct Chosen {
+        QSet<QString> runs, headers;
+        bool operator==(const Chosen&) const = default;
+    };
+
     void buildUi();
     void buildHeader();
     QLayout* buildFilter();
@@ -57,6 +65,7 @@ private:
     void wireColumns();
     void restore();
     void showRows();
+    void beginInTable(); ///< with the keyboard, once it is in sight for the first time
     void showFacts();
     void readFilter();
     RunFilter effectiveFilter() const; ///< with what the toggle of the archive asks for
@@ -65,6 +74,10 @@ private:
     void showColumns(const std::vector<std::string>& keys);
     void arrangeColumns();
     void resetColumns();
+    void narrowColumns();
+    bool isPlaced(int column) const; ///< by a person
+    std::vector<int> emptyColumns() const;
+    void notePlaced(int column);
     void noteArrangement();        ///< of columns, by a person
     QStringList columnIds() const; ///< as they are ordered at first
     int columnOf(const QString& id) const;
@@ -76,12 +89,15 @@ private:
     void click(const QModelIndex& cell);
     void open(int row);
     void fillMenu(QMenu& menu);
+    void addSorting(QMenu& menu);
     void showMenu(const QPoint& at); ///< in the table
     void showMore();
     void offerActions();         ///< where they can be done, else with the reason
     QString selectedRun() const; ///< if it is one alone
     QStringList selectedRuns() const;
-    void select(const QStringList& runs);
+    Chosen chosen() const;
+    void select(const Chosen& wanted);
+    void keepSelected(const std::function<void()>& change);
     template <class Request>
     void edit(const Request& request);
     void save();
@@ -102,6 +118,7 @@ private:
     QStackedWidget* m_stack;
     Table* m_table;
     QLabel* m_leftOut;
+    QLabel* m_problem; ///< of the filter
     EmptyState* m_empty;
     EmptyState* m_nothingFound;
     EmptyState* m_unread;
@@ -111,6 +128,7 @@ private:
     RunFilter m_wanted; ///< as it was typed last without a mistake
     RunsLayout m_layout;
     bool m_isArranging = false; ///< the columns, by this page
+    bool m_hasBegun = false;
     static constexpr int kPullMs = 300;
     Puller m_puller; ///< of what the filter asks for besides what the list has
     std::shared_ptr<RunValues> m_values = std::make_shared<RunValues>(); ///< the store thread's
