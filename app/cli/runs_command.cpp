@@ -187,7 +187,7 @@ int printWanted(CommandContext& context, const WantedRuns& wanted, const RunsOpt
     if (context.json())
         printJson(areGrouped ? jsonOf(groups, wanted, options.group) : jsonOf(wanted, options));
     else if (wanted.runs.empty() && wanted.areThereAny)
-        std::cout << "No run is so." << std::endl;
+        std::cout << "No run matches." << std::endl;
     else if (wanted.runs.empty())
         std::cout << "No runs yet. Try: ringmaster run gpt-tiny --node this-computer:2 --wait"
                   << std::endl;

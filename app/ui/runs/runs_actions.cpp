@@ -271,8 +271,8 @@ void RunsActions::changeTags(const std::vector<RunSummary>& runs, const QStringL
             undo.push_back({run.id, run.tags});
         }
     askEach(requests, undo,
-            {tr("%1 has other tags"), tr("%1 runs have other tags"),
-             tr("%1 of %2 runs have other tags")});
+            {tr("Tags of %1 changed"), tr("Tags of %1 runs changed"),
+             tr("Tags of %1 of %2 runs changed")});
 }
 
 void RunsActions::askStop() {
