@@ -43,6 +43,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -54,6 +56,19 @@ const QString kFirstRecipe = "gpt-tiny";
 
 QSettings settingsIn(const Paths& paths) {
     return {paths.settings(), QSettings::IniFormat};
+}
+
+/// The oldest first.
+QStringList byAge(const std::vector<RunSummary>& runs) {
+    std::vector<const RunSummary*> order;
+    for (const RunSummary& run : runs)
+        order.push_back(&run);
+    std::ranges::sort(order, {},
+                      [](const RunSummary* run) { return std::pair(run->createdNs, run->id); });
+    QStringList ids;
+    for (const RunSummary* run : order)
+        ids << run->id;
+    return ids;
 }
 
 } // namespace
@@ -129,6 +144,8 @@ void MainWindow::wire() {
     connect(m_connector, &NodeConnector::problem, m_toast, &Toast::say);
     connect(&m_context->engine, &Engine::loginRefused, m_connector, &NodeConnector::check);
     connect(m_runsFeed, &RunsFeed::changed, this, &MainWindow::chooseFirstPage);
+    connect(m_runsFeed, &RunsFeed::changed, this,
+            [this] { m_context->styles.see(byAge(m_runsFeed->runs())); });
     connect(&Theme::instance(), &Theme::changed, this,
             [this] { settingsIn(m_paths).setValue("theme", modeName(Theme::instance().mode())); });
     wirePages();

@@ -2,7 +2,9 @@
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
+#include "app/ui/data/brief_names.h"
 #include "app/ui/data/run_figures.h"
+#include "app/ui/data/run_styles.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/timeline.h"
 #include "app/ui/look/format.h"
@@ -22,6 +24,7 @@
 #include <QAbstractItemModelTester>
 #include <QLineEdit>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
@@ -63,6 +66,8 @@ const QChar kThin(0x202F);
 class TestModels : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void namesLeaveOutWhatAllHave();
+    void newRunsLookUnlikeEachOther();
     void runsModelKeepsTheModelRules();
     void runsSortByNumberNotByText();
     void filterWantsEveryWord();
@@ -514,6 +519,40 @@ void TestModels::anAttemptThatNeverStartedIsNotTold() {
     history.attempts.back().hasStarted = true;
     QCOMPARE(timelineOf(runCalled("a", 500, {}), history).size(), size_t(2));
     QCOMPARE(chartMarks(history).size(), size_t(1));
+}
+
+void TestModels::namesLeaveOutWhatAllHave() {
+    QCOMPARE(briefNames({"gpt, lr 1, seed 1", "gpt, lr 1, seed 2"}),
+             QStringList({"seed 1", "seed 2"}));
+    QCOMPARE(briefNames({"gpt", "gpt, lr 1", "gpt, lr 2"}), QStringList({"gpt", "lr 1", "lr 2"}));
+    QCOMPARE(briefNames({"gpt", "gpt-tiny"}), QStringList({"gpt", "gpt-tiny"}));
+    QCOMPARE(briefNames({"gpt, lr 1", "gpt, lr 1"}), QStringList({"lr 1", "lr 1"}));
+    QCOMPARE(briefNames({"gpt, lr 1"}), QStringList({"gpt, lr 1"}));
+    QCOMPARE(inTwoLines("lr 0.01, batch_size 8, seed 1"),
+             QString("lr 0.01, batch_size 8,\nseed 1"));
+    QCOMPARE(inTwoLines("lr 0.01"), QString("lr 0.01"));
+}
+
+void TestModels::newRunsLookUnlikeEachOther() {
+    const QTemporaryDir folder;
+    const QString settings = folder.filePath("settings.ini");
+    QStringList runs;
+    const auto add = [&](int64_t created) { runs << QString("run-%1").arg(created); };
+    for (int run = 0; run < 20; ++run)
+        add(run);
+    RunStyles styles(settings);
+    styles.see(runs);
+    QSet<std::pair<int, int>> newest;
+    for (const QString& run : runs.last(kRunStyles))
+        newest << std::pair(styles.of(run).colour, static_cast<int>(styles.of(run).dash));
+    QCOMPARE(newest.size(), static_cast<qsizetype>(kRunStyles));
+    const RunStyle before = styles.of(runs.last());
+    const QSignalSpy changed(&styles, &RunStyles::changed);
+    runs.removeFirst(); // it is deleted
+    styles.see(runs);
+    styles.tellApart(runs.last(kRunStyles));
+    QCOMPARE(changed.size(), 0);
+    QCOMPARE(RunStyles(settings).of(runs.last()), before); // at the next start
 }
 
 QTEST_MAIN(TestModels)

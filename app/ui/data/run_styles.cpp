@@ -63,6 +63,25 @@ RunStyle RunStyles::of(const QString& run) const {
     return {place % colourCount, place < colourCount ? Qt::SolidLine : Qt::DashLine};
 }
 
+void RunStyles::see(const QStringList& runs) {
+    QStringList unknown;
+    int last = -1; // place of the run before
+    for (const QString& run : runs) {
+        if (!m_chosen.contains(run)) {
+            m_chosen.insert(run, (last + 1) % kStyleCount);
+            unknown << run;
+        }
+        last = m_chosen.value(run);
+    }
+    if (unknown.isEmpty())
+        return;
+    QSettings kept(m_settings, QSettings::IniFormat);
+    kept.beginGroup(kGroup);
+    for (const QString& run : unknown)
+        kept.setValue(run, m_chosen.value(run));
+    Q_EMIT changed();
+}
+
 void RunStyles::tellApart(const QStringList& runs) {
     QSet<int> taken;
     bool isChanged = false;
