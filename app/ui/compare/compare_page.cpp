@@ -49,7 +49,7 @@ constexpr int kFirstChartLeast = 320; ///< height
 constexpr int kKeyWidth = 300;
 constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
-constexpr int kTitleWidth = 190, kCellWidth = 128; ///< of the tables' columns
+constexpr int kLeastCell = 72, kMostCell = 360; ///< width of the tables' columns
 constexpr int kFiguresInSight = 10, kDifferencesInSight = 16;
 constexpr int kFilterWidth = 320, kAlignWidth = 150;
 constexpr size_t kMostOffered = 40;
@@ -562,11 +562,9 @@ void ComparePage::showTables() {
         return;
     const auto fill = [this](ComparisonTable& model, Table& table, auto rows) {
         model.show(m_comparison->runs, std::move(rows));
-        std::vector<int> widths(1 + m_comparison->runs.size(), kCellWidth);
-        widths.front() = kTitleWidth;
-        widths.back() = 0; // what is left
-        table.setColumnWidths(widths);
-        table.setFixedHeight(table.sizeHint().height());
+        table.showWhole(kLeastCell, kMostCell);
+        table.setFixedHeight(table.sizeHint().height() +
+                             table.horizontalScrollBar()->sizeHint().height());
     };
     const auto differing = differenceRows(*m_comparison, false);
     const auto every = differenceRows(*m_comparison, true);

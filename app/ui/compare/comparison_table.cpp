@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/compare/comparison_table.h"
 
+#include "app/ui/data/brief_names.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -78,6 +79,7 @@ void ComparisonTable::show(const std::vector<RunSummary>& runs, std::vector<Row>
         beginResetModel();
     m_ids = ids;
     m_runs = names;
+    m_briefs = briefNames(names);
     m_rows = std::move(rows);
     if (!isSameShape)
         endResetModel();
@@ -128,6 +130,8 @@ QVariant ComparisonTable::headerData(int section, Qt::Orientation orientation, i
         return role == Qt::DisplayRole ? QVariant(m_title) : QVariant();
     const QString& name = m_runs[section - 1];
     if (role == Qt::DisplayRole)
+        return inTwoLines(m_briefs[section - 1]);
+    if (role == Qt::AccessibleTextRole)
         return name;
     if (role == Qt::ToolTipRole)
         return asPlain(name);

@@ -11,8 +11,8 @@
 
 namespace rm {
 
-/// Rows of what several runs have, a column for each run under its name and colour. A value that is
-/// that of the first run is "=", where this is wanted.
+/// Rows of what several runs have, a column for each run under its colour and what its name has
+/// that not all have. A value that is that of the first run is "=", where this is wanted.
 class ComparisonTable : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -39,7 +39,7 @@ private:
     QString m_title;
     bool m_marksSame;
     const RunStyles& m_styles;
-    QStringList m_ids, m_runs; ///< the latter are their names
+    QStringList m_ids, m_runs, m_briefs; ///< the latter are their names, and what tells them apart
     std::vector<Row> m_rows;
 };
 

@@ -82,6 +82,18 @@ void Table::fitToContents(const std::map<int, int>& most) {
         fitColumns();
 }
 
+void Table::showWhole(int least, int most) {
+    m_widths.clear();
+    m_kept.clear();
+    for (int column = 0; column < model()->columnCount(); ++column) {
+        const int hint =
+            std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
+        m_widths.push_back(std::clamp(hint, least, most));
+        m_kept.insert(column);
+    }
+    fitColumns();
+}
+
 void Table::setDrawnWidths(const std::map<int, int>& widths) {
     m_drawn = widths;
     fitColumns();

@@ -24,6 +24,9 @@ public:
     /// pixels each, and further where there is room to spare. A column becomes narrower again once
     /// it needs far less, but no narrower than setColumnWidths() has it. `most` is by column.
     void fitToContents(const std::map<int, int>& most);
+    /// In place of setColumnWidths(): every column is as wide as what is in it, from `least` to
+    /// `most` pixels. None shrinks: what has no room is scrolled to.
+    void showWhole(int least, int most);
     /// The widths that a person has given to columns, by column.
     const std::map<int, int>& drawnWidths() const { return m_drawn; }
     void setDrawnWidths(const std::map<int, int>& widths);
