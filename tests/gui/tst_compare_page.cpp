@@ -303,6 +303,8 @@ double TestComparePage::originOf(const QString& run) const {
 void TestComparePage::runsLieOverEachOtherFromAValue() {
     compare({kFinishedRun, kFailedRun});
     find<QComboBox>("compareAlign")->setCurrentIndex(static_cast<int>(Alignment::At::kValue));
+    QVERIFY(m_demo->window().focusWidget() == find<QLineEdit>("compareAlignAt"));
+    QVERIFY(loss()->lineMarks().empty()); // nothing is typed yet
     find<QLineEdit>("compareAlignAt")->setText("loss < 4");
     const auto startsBefore = [](const Curve& curve) {
         return !curve.x.isEmpty() && curve.x.front() < 0 && curve.x.back() > 0;
@@ -320,6 +322,8 @@ void TestComparePage::runsLieOverEachOtherFromAValue() {
         find<QLabel>("compareMissing")->text().contains("gpt 2×8 wide never has train/loss < 2"));
     find<QLineEdit>("compareAlignAt")->setText("loss");
     QTRY_VERIFY(find<QLineEdit>("compareAlignAt")->property("invalid").toBool());
+    QVERIFY(find<QLabel>("compareAlignProblem")->isVisible());
+    QVERIFY(find<QLabel>("compareAlignProblem")->text().contains("loss"));
     find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kWall));
     QTRY_COMPARE(loss()->curves().size(), size_t(2)); // the clock is the same for all
     QVERIFY(!find<QComboBox>("compareAlign")->isEnabled());
@@ -328,7 +332,11 @@ void TestComparePage::runsLieOverEachOtherFromAValue() {
 void TestComparePage::aRunWithoutEpochsSaysSo() {
     compare({kFinishedRun, kFailedRun});
     find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kEpoch));
-    QTRY_VERIFY(find<QLabel>("compareMissing")->text().contains("gpt-tiny has no epochs"));
+    const auto* missing = find<QLabel>("compareMissing");
+    QTRY_COMPARE(missing->text().count("has no epochs"), 1);
+    QVERIFY2(missing->text().contains("1 other run"), qPrintable(missing->text()));
+    for (const char* run : {"gpt-tiny", "gpt 2×8 wide"})
+        QVERIFY(missing->toolTip().contains(QString(run) + " has no epochs"));
     QVERIFY(loss()->curves().empty());
     find<QComboBox>("compareAxis")->setCurrentIndex(static_cast<int>(XAxis::kWork));
     QTRY_COMPARE(loss()->curves().size(), size_t(2));

@@ -166,12 +166,9 @@ QWidget* ComparePage::buildCurves() {
 
 QWidget* ComparePage::buildControls() {
     auto* controls = new QWidget;
-    auto* row = new QHBoxLayout(controls);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(2 * size::kGrid);
-    m_missing = makeText({}, "secondary");
-    m_missing->setObjectName("compareMissing");
-    row->addWidget(m_missing, 1);
+    auto* column = new QVBoxLayout(controls);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::kGrid);
     m_bar = new ChartBar(m_context.paths.settings(), "compare");
     m_align = new QComboBox;
     m_align->setObjectName("compareAlign");
@@ -186,7 +183,16 @@ QWidget* ComparePage::buildControls() {
     m_alignAt->hide();
     m_bar->add(m_align);
     m_bar->add(m_alignAt);
-    row->addWidget(m_bar);
+    column->addWidget(m_bar, 0, Qt::AlignRight);
+    m_alignProblem = makeText({}, "bad");
+    m_alignProblem->setObjectName("compareAlignProblem");
+    m_alignProblem->setAlignment(Qt::AlignRight);
+    m_missing = makeText({}, "secondary");
+    m_missing->setObjectName("compareMissing");
+    for (QLabel* text : {m_alignProblem, m_missing}) {
+        column->addWidget(text);
+        text->hide();
+    }
     return controls;
 }
 
@@ -293,26 +299,36 @@ void ComparePage::wireBar() {
         resetZoom();
     });
     connect(m_align, &QComboBox::currentIndexChanged, this, [this](int at) {
-        m_alignAt->setVisible(at == static_cast<int>(Alignment::At::kValue));
+        const bool isValue = at == static_cast<int>(Alignment::At::kValue);
+        m_alignAt->setVisible(isValue);
+        if (isValue)
+            m_alignAt->setFocus();
         readAlignment();
     });
     connect(m_alignAt, &QLineEdit::textChanged, this, &ComparePage::readAlignment);
 }
 
-/// What is no condition yet changes nothing.
+/// No value yet is no alignment; what is no condition yet changes nothing.
 void ComparePage::readAlignment() {
     const auto at = static_cast<Alignment::At>(m_align->currentIndex());
-    Alignment alignment{at};
-    if (at == Alignment::At::kValue) {
-        const QString text = m_alignAt->text().trimmed();
-        const auto parsed =
-            parseAlignment((text.isEmpty() ? m_alignAt->placeholderText() : text).toStdString());
-        markInvalid(*m_alignAt,
-                    parsed ? QString() : QString::fromStdString(parsed.error().message));
-        if (!parsed)
-            return;
-        alignment = *parsed;
+    const std::string typed = m_alignAt->text().trimmed().toStdString();
+    if (at != Alignment::At::kValue || typed.empty()) {
+        nameAlignProblem({});
+        return align(at == Alignment::At::kValue ? Alignment() : Alignment{at});
     }
+    const auto alignment = parseAlignment(typed);
+    nameAlignProblem(alignment ? QString() : QString::fromStdString(alignment.error().message));
+    if (alignment)
+        align(*alignment);
+}
+
+void ComparePage::nameAlignProblem(const QString& why) {
+    markInvalid(*m_alignAt, why);
+    m_alignProblem->setText(why);
+    m_alignProblem->setVisible(!why.isEmpty());
+}
+
+void ComparePage::align(const Alignment& alignment) {
     if (std::exchange(m_alignment, alignment) != alignment)
         resetZoom();
 }
@@ -646,16 +662,32 @@ void ComparePage::showCurves(const ComparedCurves& answer) {
         m_dataEnd = end;
     }
     m_bar->setWork(answer.units);
-    m_missing->setText(
-        answer.missing.isEmpty() ? QString() : tr("Not drawn: %1").arg(answer.missing.join("; ")));
+    nameMissing(answer.missing);
     const ChartView common = view();
     for (const auto& [metric, curves] : answer.charts)
         for (const Shown& each : m_charts)
             if (each.metric.name == metric) {
-                each.chart->setEmptyText(curves.empty() ? answer.missing.join('\n') : QString());
+                each.chart->setEmptyText(curves.empty() && !answer.missing.empty()
+                                             ? tr("None of the runs has a line on this axis")
+                                             : QString());
                 each.chart->show(curves, common);
                 each.chart->setMarks(marks());
             }
+}
+
+/// Each reason once; the tooltip has it for each run.
+void ComparePage::nameMissing(const std::vector<MissingCurve>& missing) {
+    QStringList reasons, all;
+    for (const auto& [text, others] : reasonsOf(missing))
+        reasons << (others == 0
+                        ? text
+                        : tr("%1; likewise %2")
+                              .arg(text, counted(others, tr("1 other run"), tr("%1 other runs"))));
+    for (const MissingCurve& each : missing)
+        all << each.why;
+    m_missing->setText(reasons.empty() ? QString() : tr("Not drawn: %1").arg(reasons.join("; ")));
+    m_missing->setToolTip(asPlain(all.join('\n')));
+    m_missing->setVisible(!reasons.empty());
 }
 
 void ComparePage::fillAddMenu() {

@@ -81,6 +81,8 @@ private:
     void restore();
     void readFilter();
     void readAlignment();
+    void nameAlignProblem(const QString& why); ///< empty: there is none
+    void align(const Alignment& alignment);
     void showFacts();
     void refresh();
     void pull();
@@ -92,6 +94,7 @@ private:
     void arrangeCharts();
     void showTables();
     void showCurves(const ComparedCurves& curves);
+    void nameMissing(const std::vector<MissingCurve>& missing);
     void fillAddMenu();
     void fit();
     void zoomTo(double low, double high);
@@ -144,6 +147,7 @@ private:
     ChartBar* m_bar;
     QComboBox* m_align;
     QLineEdit* m_alignAt;
+    QLabel* m_alignProblem; ///< why what is typed there is no value
     QLabel* m_missing;
     std::optional<std::pair<double, double>> m_zoom;
     double m_dataBegin = 0, m_dataEnd = 1; ///< x of the first and newest points

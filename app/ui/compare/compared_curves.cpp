@@ -5,6 +5,7 @@
 #include "shared/return_if_error.h"
 
 #include <algorithm>
+#include <map>
 
 namespace rm {
 
@@ -30,6 +31,20 @@ Result<AxisMap> alignedAxis(StoreReader& reader, const RunSummary& run, const Cu
 
 } // namespace
 
+std::vector<MissingReason> reasonsOf(const std::vector<MissingCurve>& missing) {
+    std::vector<MissingReason> reasons;
+    std::map<QString, size_t> places; // by the reason without the run
+    for (const auto& [run, why] : missing) {
+        const QString rest = why.startsWith(run) ? why.mid(run.size()) : why;
+        const auto [place, isNew] = places.emplace(rest, reasons.size());
+        if (isNew)
+            reasons.push_back({why});
+        else
+            ++reasons[place->second].others;
+    }
+    return reasons;
+}
+
 ComparedCurves readCurves(StoreReader& reader, const CurvesQuery& query) {
     ComparedCurves answer;
     for (const MetricDef& metric : query.metrics)
@@ -38,7 +53,7 @@ ComparedCurves readCurves(StoreReader& reader, const CurvesQuery& query) {
         answer.units.push_back(workUnit(reader, run.id));
         const auto map = alignedAxis(reader, run, query);
         if (!map) {
-            answer.missing << QString::fromStdString(map.error().message);
+            answer.missing.push_back({run.name, QString::fromStdString(map.error().message)});
             continue;
         }
         ChartQuery chart = queryOf(run);

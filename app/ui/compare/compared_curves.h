@@ -5,7 +5,7 @@
 #include "app/ui/data/run_styles.h"
 #include "app/ui/plot/chart_data.h"
 
-#include <QStringList>
+#include <QString>
 
 #include <vector>
 
@@ -27,6 +27,19 @@ struct CurvesQuery {
     Smoothing smoothing = {};
 };
 
+/// A run that is not drawn on the axis.
+struct MissingCurve {
+    QString run; ///< its name
+    QString why; ///< begins with it
+};
+
+struct MissingReason {
+    QString text;       ///< why the first of its runs is not drawn
+    int64_t others = 0; ///< runs of which the same holds
+};
+/// Each reason once, in the order of the runs.
+std::vector<MissingReason> reasonsOf(const std::vector<MissingCurve>& missing);
+
 struct ComparedCurves {
     struct Chart {
         std::string metric;
@@ -34,7 +47,7 @@ struct ComparedCurves {
     };
     std::vector<Chart> charts;
     std::vector<WorkUnit> units; ///< what the runs' steps are made of, by run
-    QStringList missing;         ///< why runs are not drawn on this axis, a line each
+    std::vector<MissingCurve> missing;
 };
 
 /// One line for each run and metric. Worker thread.
