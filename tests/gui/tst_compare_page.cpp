@@ -488,9 +488,19 @@ void TestComparePage::theValuesOpenAsATable() {
         if (button->isVisible())
             button->click();
     QTRY_VERIFY(find<Table>("runTable"));
-    QCOMPARE(find<Table>("runTable")->model()->rowCount(), 6);
-    QCOMPARE(find<Table>("runTable")->model()->headerData(1, Qt::Horizontal).toString(),
-             QString("optimizer.lr"));
+    auto* table = find<Table>("runTable");
+    QCOMPARE(table->model()->rowCount(), 6);
+    QCOMPARE(table->model()->headerData(1, Qt::Horizontal).toString(), QString("optimizer.lr"));
+    table->sortByColumn(2, Qt::DescendingOrder);
+    double before = qInf();
+    for (int row = 0; row < 5; ++row) {
+        const QModelIndex loss = table->model()->index(row, 2);
+        QVERIFY(loss.data(kSortRole).toDouble() <= before);
+        before = loss.data(kSortRole).toDouble();
+        QVERIFY(loss.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight);
+        QVERIFY2(loss.data().toString().size() <= 6, qPrintable(loss.data().toString()));
+    }
+    QVERIFY(!table->model()->index(5, 2).data(kSortRole).isValid()); // it has reported nothing
 }
 
 void TestComparePage::hundredsOfRunsAreShown() {

@@ -58,6 +58,12 @@ std::vector<std::string> tellingKeys(StoreReader& reader, RunValues& values,
     return keys;
 }
 
+bool ValueScale::isWhole() const {
+    return isNumeric() && std::ranges::all_of(values, [](double value) {
+               return std::isnan(value) || value == std::round(value);
+           });
+}
+
 ValueScale scaleOf(const RunTable& table, size_t key) {
     ValueScale scale;
     std::set<std::string> texts;

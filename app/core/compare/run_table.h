@@ -35,6 +35,7 @@ struct ValueScale {
     double least = 0, most = 1;               ///< of the values
 
     bool isNumeric() const { return categories.empty(); }
+    bool isWhole() const; ///< all are whole numbers
     bool canBeLog() const { return isNumeric() && least > 0; }
     bool operator==(const ValueScale&) const = default;
 };

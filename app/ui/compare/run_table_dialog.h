@@ -9,7 +9,8 @@ namespace rm {
 
 class RunStyles;
 
-/// A plot of runs as a table of text, a row a run. Enter or a double click opens the run.
+/// A plot of runs as a table of text, a row a run. A click on a header sorts. Enter or a double
+/// click opens the run.
 class RunTableDialog : public QDialog {
     Q_OBJECT
 public:
