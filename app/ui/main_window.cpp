@@ -394,7 +394,7 @@ void MainWindow::showCompare() {
 }
 
 void MainWindow::compare(const QStringList& runs) {
-    m_compare->setRuns(runs);
+    m_compare->replaceRuns(runs);
     showCompare();
 }
 

@@ -273,6 +273,7 @@ void TestComparePage::bothPagesHaveTheSameBar() {
     const auto kinds = [this](const char* name) { return find<QMenu>(name)->actions().size(); };
     QCOMPARE(kinds("compareKinds"), 4);
     QCOMPARE(kinds("chartsKinds"), 4);
+    QTRY_VERIFY(find<QPushButton>("compareKind")->text().endsWith("steps"));
     const QVector<double> before = loss()->curves().front().y;
     find<QMenu>("compareKinds")->actions().last()->trigger();
     QTRY_VERIFY(loss()->curves().front().y != before);
@@ -550,6 +551,11 @@ void TestComparePage::branchesHangFromTheirParents() {
     m_demo->window().show();
     QTRY_COMPARE(ids().size(), 3);
     m_demo->window().showCompare();
+    page().setRuns({"other-1", "root-1"});
+    page().showLineageOf("branch-1");
+    QTRY_VERIFY(page().chosenRuns().contains("branch-1"));
+    find<QPushButton>("toastAction")->click(); // the way back
+    QCOMPARE(page().chosenRuns(), QStringList({"other-1", "root-1"}));
     page().showLineageOf("branch-1");
     auto* lineage = find<LineageTable>("lineage");
     QTRY_COMPARE(lineage->model()->rowCount(), 2);

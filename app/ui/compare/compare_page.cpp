@@ -410,8 +410,18 @@ void ComparePage::showLineageOf(const QString& run) {
         m_wantsLineage = true;
         m_lineage->show({}); // that of others is not brought
         showView(kCurves);
-        setRuns(runs.mid(0, static_cast<qsizetype>(kMostRuns)));
+        replaceRuns(runs.mid(0, static_cast<qsizetype>(kMostRuns)));
     });
+}
+
+void ComparePage::replaceRuns(const QStringList& runs) {
+    const QStringList before = m_chosen;
+    setRuns(runs);
+    const bool areTooMany = m_runs.size() < m_chosen.size(); // which is said in its place
+    if (!before.isEmpty() && before != m_chosen && !areTooMany)
+        m_context.toast.offer(counted(before.size(), tr("1 other run was compared here"),
+                                      tr("%1 other runs were compared here")),
+                              tr("Back to them"), [this, before] { setRuns(before); });
 }
 
 void ComparePage::showFacts() {
@@ -662,6 +672,7 @@ void ComparePage::showCurves(const ComparedCurves& answer) {
         m_dataEnd = end;
     }
     m_bar->setWork(answer.units);
+    nameWindow(answer);
     nameMissing(answer.missing);
     const ChartView common = view();
     for (const auto& [metric, curves] : answer.charts)
@@ -673,6 +684,17 @@ void ComparePage::showCurves(const ComparedCurves& answer) {
                 each.chart->show(curves, common);
                 each.chart->setMarks(marks());
             }
+}
+
+/// What the smoothing spans in each of the runs: it grows with their lengths.
+void ComparePage::nameWindow(const ComparedCurves& answer) {
+    double least = qInf(), most = 0;
+    if (!answer.charts.empty())
+        for (const Curve& curve : answer.charts.front().curves) {
+            least = std::min(least, curve.window);
+            most = std::max(most, curve.window);
+        }
+    m_bar->setWindow(std::min(least, most), most);
 }
 
 /// Each reason once; the tooltip has it for each run.

@@ -54,6 +54,8 @@ public:
 
     /// Ids; those that are not stored are left out.
     void setRuns(const QStringList& runs);
+    /// The same, with the offer to go back to the runs that were there.
+    void replaceRuns(const QStringList& runs);
     QStringList runs() const { return m_runs; }         ///< that have curves
     QStringList chosenRuns() const { return m_chosen; } ///< all
     void showView(View view);
@@ -94,6 +96,7 @@ private:
     void arrangeCharts();
     void showTables();
     void showCurves(const ComparedCurves& curves);
+    void nameWindow(const ComparedCurves& curves);
     void nameMissing(const std::vector<MissingCurve>& missing);
     void fillAddMenu();
     void fit();

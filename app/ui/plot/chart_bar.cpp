@@ -72,9 +72,13 @@ QString workText(const std::vector<WorkUnit>& units) {
     return ChartBar::tr("x: %1").arg(words.join(kSeparator));
 }
 
-QString smoothingWords(SmoothingKind kind, double weight, int64_t window) {
+QString smoothingWords(SmoothingKind kind, double weight, int64_t least, int64_t most) {
     const QString words = briefOf(kind) + ' ' + QString::number(weight, 'f', 2);
-    return window > 0 ? ChartBar::tr("%1 · %2 steps").arg(words, formatCount(window)) : words;
+    if (most <= 0)
+        return words;
+    if (least < most)
+        return ChartBar::tr("%1 · %2–%3 steps").arg(words, formatCount(least), formatCount(most));
+    return ChartBar::tr("%1 · %2 steps").arg(words, formatCount(most));
 }
 
 } // namespace
@@ -166,11 +170,13 @@ void ChartBar::keep() const {
 /// Shows the kind, the strength, and how many steps that are.
 void ChartBar::nameSmoothing() {
     const double weight = smoothing().weight;
-    const QString words = smoothingWords(m_kind, weight, std::llround(m_window));
+    const QString words =
+        smoothingWords(m_kind, weight, std::llround(m_leastWindow), std::llround(m_window));
     const QFontMetrics metrics(m_smoothingText->font());
-    const QString widest = smoothingWords(m_kind, 0.88, m_isCompact ? 0 : kWidestWindow);
+    const int64_t most = m_isCompact ? 0 : kWidestWindow;
+    const QString widest = smoothingWords(m_kind, 0.88, most, most);
     m_smoothingText->setMinimumWidth(metrics.horizontalAdvance(widest) + 4 * size::kGrid);
-    m_smoothingText->setText(m_isCompact ? smoothingWords(m_kind, weight, 0) : words);
+    m_smoothingText->setText(m_isCompact ? smoothingWords(m_kind, weight, 0, 0) : words);
     m_smoothingText->setAccessibleName(tr("Kind of smoothing, now %1").arg(words));
     m_smoothingText->setToolTip(
         tr("%1: choose how lines are smoothed. An average reaches back about that far; a mean, "
@@ -201,8 +207,9 @@ void ChartBar::setWork(const std::vector<WorkUnit>& units) {
         m_axis->setItemText(static_cast<int>(XAxis::kWork), workText(units));
 }
 
-void ChartBar::setWindow(double steps) {
-    m_window = steps;
+void ChartBar::setWindow(double least, double most) {
+    m_leastWindow = least;
+    m_window = most;
     nameSmoothing();
 }
 

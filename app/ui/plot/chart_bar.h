@@ -35,7 +35,8 @@ public:
     /// What the axis of what steps are made of is called.
     void setWork(const std::vector<WorkUnit>& units);
     /// How many steps the smoothing spans where it has its effect; 0: not known.
-    void setWindow(double steps);
+    void setWindow(double steps) { setWindow(steps, steps); }
+    void setWindow(double least, double most); ///< of several lines
     /// Behind the others.
     void add(QWidget* widget);
     void setCompact(bool compact); ///< little room
@@ -57,7 +58,7 @@ private:
     QString m_settings;
     QString m_group;
     SmoothingKind m_kind = SmoothingKind::kEma;
-    double m_window = 0;
+    double m_leastWindow = 0, m_window = 0;
     bool m_isCompact = false;
     QHBoxLayout* m_row;
     QPushButton* m_smoothingText; ///< opens the kinds
