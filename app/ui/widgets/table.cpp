@@ -225,9 +225,21 @@ void Table::fitColumns() {
     Q_EMIT columnsFitted();
 }
 
+/// Whether something of use is left for the columns that take what others leave.
+bool Table::fitsWith(double share) const {
+    double room = viewport()->width();
+    for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
+        const int width = wantedWidth(column);
+        if (!isColumnHidden(column))
+            room -=
+                width == 0 ? std::min(m_leastLeft, kFigure) : (isKept(column) ? 1 : share) * width;
+    }
+    return room >= 0;
+}
+
 void Table::resizeColumns() {
-    const bool fits = shareOfRoom() >= kNarrowest; // else it is scrolled
     const double share = std::clamp(shareOfRoom(), kNarrowest, 1.0);
+    const bool fits = fitsWith(share); // else it is scrolled
     for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
         const int width = wantedWidth(column);
         if (m_widths[static_cast<size_t>(column)] == 0)

@@ -76,6 +76,7 @@ private:
     int wantedWidth(int column) const;
     int wholeWidth(int column) const;
     double shareOfRoom() const;
+    bool fitsWith(double share) const;
     int roomToSpare() const;
     void leaveOut();
     void spreadRoom();
