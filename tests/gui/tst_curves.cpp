@@ -6,6 +6,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
+#include "app/ui/plot/plot_scale.h"
 #include "app/ui/plot/plot_style.h"
 #include "tests/gui/support/demo_run.h"
 
@@ -50,6 +51,18 @@ double roughness(const QVector<double>& y) {
     return sum / static_cast<double>(y.size() - 1);
 }
 
+ValueScale scaleBetween(const std::vector<double>& values) {
+    ValueScale scale{values};
+    scale.least = qInf();
+    scale.most = -qInf();
+    for (const double value : values)
+        if (!std::isnan(value)) {
+            scale.least = std::min(scale.least, value);
+            scale.most = std::max(scale.most, value);
+        }
+    return scale;
+}
+
 } // namespace
 
 /// What charts read from the store, and what a person reads from charts.
@@ -68,6 +81,9 @@ private Q_SLOTS:
     void oneSampleDrawsAPoint();
     void ticksOfStepsAreWholeNumbers_data();
     void ticksOfStepsAreWholeNumbers();
+    void fewValuesHaveATickEach();
+    void ticksOfWholeValuesAreWhole();
+    void aLogarithmicAxisIsLabelledAtItsEnds();
     void ticksAreToldApart_data();
     void ticksAreToldApart();
 
@@ -285,6 +301,28 @@ void TestCurves::ticksOfStepsAreWholeNumbers() {
         QCOMPARE(tick, std::round(tick));
     for (qsizetype i = 0; i < ticks.size(); ++i)
         QCOMPARE(labels[i], formatCount(std::llround(ticks[i])));
+}
+
+void TestCurves::fewValuesHaveATickEach() {
+    const auto ticks = ticksOf({"train.batch_size", scaleBetween({4, 8, 8, NAN})}, 10);
+    QCOMPARE(ticks.size(), size_t(2));
+    QCOMPARE(ticks.front().text, QString("4"));
+    QCOMPARE(ticks.back().text, QString("8"));
+    QCOMPARE(ticks.back().share, 1.0);
+}
+
+void TestCurves::ticksOfWholeValuesAreWhole() {
+    const auto ticks = ticksOf({"seed", scaleBetween({1, 2, 3, 4})}, 3);
+    QVERIFY(ticks.size() >= 2);
+    for (const ScaleTick& tick : ticks)
+        QVERIFY2(!tick.text.contains('.'), qPrintable(tick.text));
+}
+
+void TestCurves::aLogarithmicAxisIsLabelledAtItsEnds() {
+    const auto ticks = ticksOf({"lr", scaleBetween({0.003, 0.02, 0.1, 0.7, 3.3}), true}, 4);
+    for (const double end : {0.0, 1.0})
+        QVERIFY(std::ranges::any_of(
+            ticks, [&](const ScaleTick& tick) { return std::abs(tick.share - end) < 0.1; }));
 }
 
 void TestCurves::ticksAreToldApart_data() {

@@ -51,6 +51,7 @@ std::vector<std::string> tellingKeys(StoreReader& reader, RunValues& values,
                                      const std::vector<RunSummary>& runs, size_t most) {
     const auto telling = tellingMetric(reader, runs);
     std::vector<std::string> keys = values.differingSettings(reader, runs);
+    std::ranges::stable_partition(keys, [](const auto& key) { return key != "seed"; });
     if (keys.size() + telling.has_value() > most)
         keys.resize(most - telling.has_value());
     if (telling)

@@ -22,8 +22,9 @@ struct RunTable {
 Result<RunTable> readRunTable(StoreReader& reader, RunValues& values, std::vector<RunSummary> runs,
                               std::vector<std::string> keys);
 
-/// What people look at first of these runs: settings that differ, and last the metric that says
-/// which run is better. At most `most`; empty: the runs have reported nothing. Worker thread.
+/// What people look at first of these runs: settings that differ, then the seed, and last the
+/// metric that says which run is better. At most `most`; empty: the runs have reported nothing.
+/// Worker thread.
 std::vector<std::string> tellingKeys(StoreReader& reader, RunValues& values,
                                      const std::vector<RunSummary>& runs, size_t most);
 

@@ -59,6 +59,7 @@ void ParallelView::buildUi() {
     m_colours->setProperty("role", "quiet");
     m_colours->addItems({tr("colour: last axis"), tr("colour: run")});
     m_kept->setObjectName("keptRuns");
+    m_kept->setToolTip(tr("Drag along an axis to keep the runs within"));
     m_clear->setToolTip(tr("Keep all runs again (Escape)"));
     controls()->addWidget(makeLabel(tr("Add an axis"), "secondary"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_add, m_colours})
@@ -210,6 +211,10 @@ void ParallelView::draw() {
     for (size_t axis = 0; axis < std::min(m_axes.size(), table().keys.size()); ++axis)
         axes.push_back(scaleOfKey(axis, m_axes[axis].isLog, m_axes[axis].isFlipped));
     m_plot->setEmptyText(emptyText());
+    const auto& series = colours().series;
+    m_plot->setLastAxisColours(m_colours->currentIndex() == 0
+                                   ? std::optional(std::pair(series[0], series[1]))
+                                   : std::nullopt);
     m_plot->show(plottedRuns(), axes, lineColours(axes));
     placeButtons();
 }
@@ -224,7 +229,7 @@ void ParallelView::nameKept() {
     }();
     m_clear->setEnabled(hasRange);
     m_kept->setText(hasRange ? tr("%1 of %2 runs").arg(m_plot->kept()).arg(all)
-                             : tr("drag along an axis to keep the runs within"));
+                             : tr("drag along an axis to choose"));
 }
 
 } // namespace rm

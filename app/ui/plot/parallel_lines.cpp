@@ -16,9 +16,10 @@ constexpr double kRangeHalf = 5; ///< half of the width in which a range is draw
 constexpr float kLeftOutAlpha = 0.10F;
 constexpr float kKeptAlpha = 0.75F;
 constexpr float kRangeAlpha = 0.25F;
-constexpr double kNoneShare = -0.06; ///< where runs without a value pass
-constexpr int kTickPixels = 56;      ///< from one tick to the next
-constexpr int kMostTickPixels = 90;  ///< of its text
+constexpr double kNoneBelow = 16; ///< pixels under an axis, where runs without a value pass
+constexpr double kColoursWidth = 5;
+constexpr int kTickPixels = 56;     ///< from one tick to the next
+constexpr int kMostTickPixels = 90; ///< of its text
 
 double distanceTo(const QPolygonF& line, const QPointF& pixel) {
     double best = qInf();
@@ -61,6 +62,10 @@ QPointF ParallelLines::pixelOf(size_t axis, double share) const {
     return {xOf(axis), area.bottom() - share * area.height()};
 }
 
+QPointF ParallelLines::noneOf(size_t axis) const {
+    return pixelOf(axis, 0) + QPointF(0, kNoneBelow);
+}
+
 double ParallelLines::shareAt(double y) const {
     const QRect area = mParentPlot->axisRect()->rect();
     return std::clamp((area.bottom() - y) / area.height(), 0.0, 1.0);
@@ -97,7 +102,7 @@ QPolygonF ParallelLines::lineOf(size_t run) const {
     QPolygonF line;
     for (size_t axis = 0; axis < axes.size(); ++axis) {
         const double share = axes[axis].shareOf(axes[axis].scale.values[run]);
-        line << pixelOf(axis, std::isnan(share) ? kNoneShare : share);
+        line << (std::isnan(share) ? noneOf(axis) : pixelOf(axis, share));
     }
     return line;
 }
@@ -136,10 +141,10 @@ void ParallelLines::drawTicks(QCPPainter& painter, size_t axis) const {
     painter.setFont(Theme::instance().font(FontRole::kCaption));
     const QFontMetricsF metrics(painter.font());
     const bool isLast = axis + 1 == axes.size() && axes.size() > 1;
-    const auto write = [&](double share, const QString& text) {
+    const auto write = [&](const QPointF& at, const QString& text) {
         const QString cut = metrics.elidedText(text, Qt::ElideRight, kMostTickPixels);
         QRectF box = metrics.boundingRect(cut).adjusted(-2, 0, 2, 0);
-        box.moveCenter(pixelOf(axis, share));
+        box.moveCenter(at);
         if (isLast)
             box.moveRight(xOf(axis) - size::kGrid);
         else
@@ -152,16 +157,27 @@ void ParallelLines::drawTicks(QCPPainter& painter, size_t axis) const {
     };
     const int wanted = std::max(2, mParentPlot->axisRect()->height() / kTickPixels);
     for (const ScaleTick& tick : ticksOf(axes[axis], wanted))
-        write(tick.share, tick.text);
+        write(pixelOf(axis, tick.share), tick.text);
     const auto& values = axes[axis].scale.values;
     if (std::ranges::any_of(values, [](double value) { return std::isnan(value); }))
-        write(kNoneShare, tr("none"));
+        write(noneOf(axis), tr("none"));
+}
+
+/// The axis itself says which colour stands for what.
+void ParallelLines::drawColours(QCPPainter& painter, size_t axis) const {
+    QLinearGradient gradient(pixelOf(axis, 0), pixelOf(axis, 1));
+    gradient.setColorAt(0, lowAndHigh->first);
+    gradient.setColorAt(1, lowAndHigh->second);
+    painter.setPen(QPen(QBrush(gradient), kColoursWidth));
+    painter.drawLine(pixelOf(axis, 0), pixelOf(axis, 1));
 }
 
 void ParallelLines::drawAxis(QCPPainter& painter, size_t axis) const {
     painter.setPen(QPen(chosen == axis ? rm::colours().accent : rm::colours().secondary,
                         chosen == axis ? 2 : 1));
     painter.drawLine(pixelOf(axis, 0), pixelOf(axis, 1));
+    if (axis + 1 == axes.size() && lowAndHigh)
+        drawColours(painter, axis);
     drawRange(painter, axis);
     drawTicks(painter, axis);
 }

@@ -21,7 +21,9 @@ public:
 
     std::vector<PlottedRun> runs;
     std::vector<PlotScale> axes;
-    std::vector<QColor> colours;              ///< by run
+    std::vector<QColor> colours; ///< by run
+    /// Of the last axis, if it has the colours: those of its ends.
+    std::optional<std::pair<QColor, QColor>> lowAndHigh;
     std::vector<std::optional<Range>> ranges; ///< by axis, in shares
     std::optional<size_t> pointed;            ///< run
     std::optional<size_t> chosen;             ///< axis, with the keyboard
@@ -29,6 +31,7 @@ public:
     bool isKept(size_t run) const;
     double xOf(size_t axis) const;
     QPointF pixelOf(size_t axis, double share) const;
+    QPointF noneOf(size_t axis) const; ///< for a run without a value
     double shareAt(double y) const;
     std::optional<size_t> axisAt(const QPointF& pixel) const; ///< within a few pixels
     std::optional<size_t> runAt(const QPointF& pixel) const;  ///< of those that are kept
@@ -42,6 +45,7 @@ private:
     QPolygonF lineOf(size_t run) const;
     void drawRuns(QCPPainter& painter) const;
     void drawAxis(QCPPainter& painter, size_t axis) const;
+    void drawColours(QCPPainter& painter, size_t axis) const;
     void drawRange(QCPPainter& painter, size_t axis) const;
     void drawTicks(QCPPainter& painter, size_t axis) const;
 };

@@ -69,6 +69,11 @@ void ParallelPlot::applyTheme() {
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
+void ParallelPlot::setLastAxisColours(std::optional<std::pair<QColor, QColor>> lowAndHigh) {
+    m_lines->lowAndHigh = std::move(lowAndHigh);
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
 void ParallelPlot::setEmptyText(const QString& why) {
     m_empty->setText(why);
 }

@@ -31,6 +31,8 @@ public:
     void show(std::vector<PlottedRun> runs, std::vector<PlotScale> axes,
               std::vector<QColor> colours);
     using QWidget::show;
+    /// The colours of the ends of the last axis, if lines are coloured by it.
+    void setLastAxisColours(std::optional<std::pair<QColor, QColor>> lowAndHigh);
     void setEmptyText(const QString& why);
     void setRange(size_t axis, std::optional<Range> range);
     void clearRanges();

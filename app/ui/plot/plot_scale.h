@@ -28,7 +28,8 @@ struct ScaleTick {
     double share = 0;
     QString text;
 };
-/// About `wanted` round numbers, or the categories as far as there is room for them.
+/// About `wanted` round numbers; of fewer values a tick each, and of categories, as far as there is
+/// room for them. Whole numbers have whole ticks; a logarithmic axis has some at its ends.
 std::vector<ScaleTick> ticksOf(const PlotScale& scale, int wanted);
 
 /// A run in such a plot.

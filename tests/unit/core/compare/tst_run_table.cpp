@@ -85,6 +85,17 @@ private Q_SLOTS:
         QCOMPARE(two.back(), std::string("best:validation/loss"));
         QVERIFY(tellingKeys(store.reader(), values, {}, 6).empty());
     }
+
+    void theSeedComesLastOfTheSettings() {
+        StoreFixture store;
+        create(store, "a", "seed = 1\n[optimizer]\nlr = 0.001\n", 2.5F);
+        create(store, "b", "seed = 2\n[optimizer]\nlr = 0.01\n", 2.0F);
+        RunValues values;
+        QCOMPARE(tellingKeys(store.reader(), values, store.reader().runs(), 6),
+                 (std::vector<std::string>{"optimizer.lr", "seed", "best:validation/loss"}));
+        QVERIFY(scaleOf(read(store, {"seed"}), 0).isWhole());
+        QVERIFY(!scaleOf(read(store, {"lr"}), 0).isWhole());
+    }
 };
 
 } // namespace rm
