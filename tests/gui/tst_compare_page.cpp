@@ -17,6 +17,7 @@
 #include "tests/gui/support/window_fixture.h"
 
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -190,6 +191,9 @@ void TestComparePage::theBestOfARowIsMarked() {
                  qPrintable(loss.data(Qt::ToolTipRole).toString()));
     }
     QCOMPARE(marked, 1);
+    const QHeaderView* header = table->horizontalHeader();
+    for (int column = 0; column <= 2; ++column) // nothing is cut
+        QTRY_VERIFY(header->sectionSize(column) >= header->sectionSizeHint(column));
 }
 
 void TestComparePage::theRunsAreKeptForTheNextStart() {
