@@ -405,6 +405,7 @@ void TestComparePage::rangesOfParallelAxesCombine() {
         return static_cast<size_t>(std::ranges::find(plot->axes(), title, &PlotScale::title) -
                                    plot->axes().begin());
     };
+    QTRY_VERIFY(axisOf("train/loss") < plot->axes().size());
     const size_t loss = axisOf("train/loss"), best = axisOf("best:validation/loss");
     QVERIFY(loss < plot->axes().size() && best < plot->axes().size());
     auto* area = plot->findChild<QWidget*>("plot");
@@ -486,6 +487,8 @@ void TestComparePage::archivedRunsAreNotOfferedUnasked() {
 
 void TestComparePage::theValuesOpenAsATable() {
     showValues(ComparePage::kScatter);
+    choose("scatterY", "optimizer.type");
+    QTRY_COMPARE(find<ScatterPlot>("scatterPlot")->dots(), size_t(6));
     choose("scatterX", "optimizer.lr");
     choose("scatterY", "train/loss");
     QTRY_COMPARE(find<ScatterPlot>("scatterPlot")->dots(), size_t(5));

@@ -95,7 +95,7 @@ void ParallelView::takeAxes(const std::vector<std::string>& keys) {
     m_axes = std::move(axes);
 }
 
-void ParallelView::addAxis(const std::string& key) {
+void ParallelView::addAxis(std::string key) {
     m_add->setKey({});
     m_add->clearEditText();
     if (m_axes.size() >= kMostAxes || std::ranges::find(m_axes, key, &Axis::key) != m_axes.end())

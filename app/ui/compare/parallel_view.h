@@ -32,7 +32,7 @@ private:
     };
     void buildUi();
     void takeAxes(const std::vector<std::string>& keys);
-    void addAxis(const std::string& key);
+    void addAxis(std::string key); ///< a copy, as the box that names it is emptied
     void moveAxis(size_t axis, int by);
     void removeAxis(size_t axis);
     void arrangeButtons();

@@ -20,7 +20,7 @@ namespace rm {
 namespace {
 
 constexpr int kSliderTop = 99, kSliderAtFirst = 93;
-constexpr int kSliderWidth = 110, kCompactSliderWidth = 56;
+constexpr int kSliderWidth = 110, kCompactSliderWidth = 40;
 constexpr int64_t kWidestWindow = 88'888; ///< steps, in words
 
 struct KindRow {
@@ -173,10 +173,10 @@ void ChartBar::nameSmoothing() {
     const QString words =
         smoothingWords(m_kind, weight, std::llround(m_leastWindow), std::llround(m_window));
     const QFontMetrics metrics(m_smoothingText->font());
-    const int64_t most = m_isCompact ? 0 : kWidestWindow;
-    const QString widest = smoothingWords(m_kind, 0.88, most, most);
+    const QString widest =
+        m_isCompact ? briefOf(m_kind) : smoothingWords(m_kind, 0.88, kWidestWindow, kWidestWindow);
     m_smoothingText->setMinimumWidth(metrics.horizontalAdvance(widest) + 4 * size::kGrid);
-    m_smoothingText->setText(m_isCompact ? smoothingWords(m_kind, weight, 0, 0) : words);
+    m_smoothingText->setText(m_isCompact ? briefOf(m_kind) : words);
     m_smoothingText->setAccessibleName(tr("Kind of smoothing, now %1").arg(words));
     m_smoothingText->setToolTip(
         tr("%1: choose how lines are smoothed. An average reaches back about that far; a mean, "
@@ -225,6 +225,7 @@ void ChartBar::setCompact(bool compact) {
 
 void ChartBar::showSlider(bool shown) {
     m_slider->setVisible(shown);
+    m_smoothingText->setVisible(shown);
 }
 
 } // namespace rm

@@ -40,7 +40,7 @@ public:
     /// Behind the others.
     void add(QWidget* widget);
     void setCompact(bool compact); ///< little room
-    void showSlider(bool shown);
+    void showSlider(bool shown);   ///< and the kind of smoothing beside it
 
 Q_SIGNALS:
     void smoothingChanged();

@@ -154,6 +154,7 @@ private Q_SLOTS:
         StoreFixture::mustBeOk(store.writer().enqueue({newRun("a"), newRun("b")}, kAny, sweep));
         for (const char* run : {"a", "b"}) {
             StoreFixture::mustBeOk(store.writer().createRun(newRun(run)));
+            StoreFixture::mustBeOk(store.writer().beginAttempt(run, {1, 0, {}, {}}));
             StoreFixture::mustBeOk(store.writer().setState(run, RunStateKind::kPaused));
         }
         QCOMPARE(store.reader().runsOfHalvingSweeps().size(), size_t(2));
