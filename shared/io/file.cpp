@@ -56,14 +56,13 @@ Result<void> syncPath(const std::string& path, int flags) {
     return {};
 }
 
-Result<void> makeFolder(const std::string& path) {
+/// 0, or errno.
+int makeFolder(const std::string& path) {
     struct stat info {};
     if (::mkdir(path.c_str(), 0700) == 0)
-        return {};
+        return 0;
     const int error = errno;
-    if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-        return {};
-    return failErrno("create folder " + path, error);
+    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) ? 0 : error;
 }
 
 class Sha256 {
@@ -144,14 +143,18 @@ Result<void> writeFileAtomically(const std::string& path, std::string_view text)
 }
 
 Result<void> makeFolders(const std::string& path) {
+    constexpr int kMostTries = 16; // a folder above may be removed by another process meanwhile
     std::string part;
-    for (size_t end = 0; end != std::string::npos;) {
-        end = path.find('/', end + 1);
-        part = path.substr(0, end);
-        if (auto made = makeFolder(part); !made)
-            return made;
+    int error = ENOENT;
+    for (int tries = 0; error == ENOENT && tries < kMostTries; ++tries) {
+        error = 0;
+        for (size_t end = 0; error == 0 && end != std::string::npos;) {
+            end = path.find('/', end + 1);
+            part = path.substr(0, end);
+            error = makeFolder(part);
+        }
     }
-    return {};
+    return error == 0 ? Result<void>() : failErrno("create folder " + part, error);
 }
 
 int whyNotWritten(const std::string& folder, size_t bytes) {

@@ -366,7 +366,10 @@ void tst_rough_nodes::aFullDiskOfThisComputerBlamesNoNode() {
     disk.empty();
     const bool isOver = app->waitForFinished(60000);
     QVERIFY2(wasReported && !shown.whole().contains("cannot be reached"), shown.whole());
-    QVERIFY2(pause.whole().contains("this computer's disk is full"), pause.whole());
+    // A page that was left may have room for the command, which goes through in any case.
+    QVERIFY2(pause.exitCode == 0 || pause.whole().contains("this computer's disk is full"),
+             pause.whole());
+    QVERIFY2(!pause.whole().contains("cannot be reached"), pause.whole());
     QVERIFY2(!kill.whole().contains("declare"), kill.whole());
     QVERIFY(isOver);
     // What was sent meanwhile is read once somebody looks; as paused, if a page that was left had
