@@ -529,8 +529,11 @@ void TestCliRuns::keysOfRunsAreATable() {
              all.whole());
     const Answer lineage = m_own.run({"compare", kRun, "--lineage", "--json"});
     QVERIFY2(lineage.exitCode == 0, lineage.whole());
+    // Those that came to train, of all that were asked for.
     const auto shown = m_own.run({"show", kRun, "--json"}).json()["attempts"].toArray();
-    QCOMPARE(lineage.json()[0]["attempts"].toArray().size(), shown.size());
+    const auto trained = lineage.json()[0]["attempts"].toArray();
+    QVERIFY(!trained.isEmpty() && trained.size() <= shown.size());
+    QVERIFY(trained.last()["attempt"].toInt() <= shown.last()["attempt"].toInt());
     for (const QStringList& wrong : {QStringList{"compare"},
                                      {"compare", "--filter", "lr > 0"},
                                      {"compare", kRun, "--filter", "lr > 0", "--keys", "lr"}})
