@@ -116,11 +116,7 @@ void HeatMap::buildUi() {
                        "bodySecondary");
     m_empty->setAlignment(Qt::AlignCenter);
     column->addWidget(m_empty, 1);
-    m_plot = new QCustomPlot;
-    m_plot->setObjectName("plot");
-    m_plot->setFocusPolicy(Qt::StrongFocus);
-    showFocusOn(*this, *m_plot);
-    column->addWidget(m_plot, 1);
+    m_plot = addPlot(*this);
     m_plot->setAccessibleName(tr("Utilization, rank by time"));
     m_plot->hide();
     connect(m_plot, &QCustomPlot::mouseMove, this,

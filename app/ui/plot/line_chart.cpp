@@ -184,22 +184,16 @@ void LineChart::buildUi() {
     head->addWidget(m_values, 1);
     column->addLayout(head);
 
-    m_plot = new QCustomPlot;
-    m_plot->setObjectName("plot");
+    m_plot = addPlot(*this);
     m_plot->setMinimumHeight(size::kChartMin - 40);
     m_plot->addLayer("pointer", m_plot->layer("overlay"), QCustomPlot::limAbove);
     m_plot->layer("pointer")->setMode(QCPLayer::lmBuffered);
     m_marks = new MarkLines(m_plot);
     m_crosshair = new Crosshair(m_plot);
-    m_empty = new QCPItemText(m_plot);
-    m_empty->position->setType(QCPItemPosition::ptAxisRectRatio);
-    m_empty->position->setCoords(0.5, 0.5);
+    m_empty = addEmptyText(*m_plot);
     setEmptyText({});
     m_plot->setSelectionRect(new ColumnSelection(m_plot));
     m_plot->setSelectionRectMode(QCP::srmCustom);
-    m_plot->setFocusPolicy(Qt::StrongFocus);
-    showFocusOn(*this, *m_plot);
-    column->addWidget(m_plot, 1);
 }
 
 void LineChart::wire() {
@@ -216,15 +210,13 @@ void LineChart::wire() {
             Q_EMIT markClicked(mark->step);
     });
     connect(&Theme::instance(), &Theme::changed, this, &LineChart::applyTheme);
-    m_plot->installEventFilter(this);
 }
 
 void LineChart::applyTheme() {
     stylePlot(*m_plot);
     m_plot->yAxis->setTicker(yTicker());
     m_plot->xAxis->setTicker(xTicker(m_view.map.axis));
-    m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
-    m_empty->setColor(colours().secondary);
+    styleEmptyText(*m_empty);
     rebuildGraphs();
     showPointer();
 }

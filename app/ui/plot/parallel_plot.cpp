@@ -33,17 +33,10 @@ ParallelPlot::ParallelPlot(QWidget* parent)
 void ParallelPlot::buildUi() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    m_plot = new QCustomPlot;
-    m_plot->setObjectName("plot");
+    m_plot = addPlot(*this);
     m_plot->setMinimumHeight(2 * size::kChartMin);
-    m_plot->setFocusPolicy(Qt::StrongFocus);
     m_lines = new ParallelLines(m_plot);
-    m_empty = new QCPItemText(m_plot);
-    m_empty->position->setType(QCPItemPosition::ptAxisRectRatio);
-    m_empty->position->setCoords(0.5, 0.5);
-    showFocusOn(*this, *m_plot);
-    column->addWidget(m_plot, 1);
-    m_plot->installEventFilter(this);
+    m_empty = addEmptyText(*m_plot);
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent* event) {
         if (event->button() == Qt::LeftButton)
             onPress(event->position());
@@ -64,8 +57,7 @@ void ParallelPlot::applyTheme() {
         axis->setTickLabels(false);
         axis->grid()->setVisible(false);
     }
-    m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
-    m_empty->setColor(colours().secondary);
+    styleEmptyText(*m_empty);
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 

@@ -6,6 +6,8 @@
 #include "app/ui/widgets/label.h"
 
 #include <QApplication>
+#include <QBoxLayout>
+#include <QFrame>
 #include <qcustomplot.h>
 
 namespace rm {
@@ -190,11 +192,29 @@ void stylePlot(QCustomPlot& plot) {
     plot.yAxis->setTickLabelPadding(2 * size::kGrid);
 }
 
-void showFocusOn(QWidget& card, QCustomPlot& plot) {
+QCustomPlot* addPlot(QFrame& card) {
+    auto* plot = new QCustomPlot;
+    plot->setObjectName("plot");
+    plot->setFocusPolicy(Qt::StrongFocus);
+    plot->installEventFilter(&card);
     QObject::connect(qApp, &QApplication::focusChanged, &card,
-                     [&card, &plot](const QWidget*, const QWidget* now) {
-                         setStyleProperty(&card, "focused", now == &plot);
+                     [&card, plot](const QWidget*, const QWidget* now) {
+                         setStyleProperty(&card, "focused", now == plot);
                      });
+    static_cast<QBoxLayout*>(card.layout())->addWidget(plot, 1);
+    return plot;
+}
+
+QCPItemText* addEmptyText(QCustomPlot& plot) {
+    auto* text = new QCPItemText(&plot);
+    text->position->setType(QCPItemPosition::ptAxisRectRatio);
+    text->position->setCoords(0.5, 0.5);
+    return text;
+}
+
+void styleEmptyText(QCPItemText& text) {
+    text.setFont(Theme::instance().font(FontRole::kSecondary));
+    text.setColor(colours().secondary);
 }
 
 QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format) {

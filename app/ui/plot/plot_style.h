@@ -9,8 +9,9 @@
 
 class QCPAxis;
 class QCPAxisTicker;
+class QCPItemText;
 class QCustomPlot;
-class QWidget;
+class QFrame;
 
 namespace rm {
 
@@ -20,8 +21,14 @@ inline constexpr double kNearPixels = 5;
 /// Colours, fonts and margins of the theme for a plot: horizontal hairlines, no boxes.
 void stylePlot(QCustomPlot& plot);
 
-/// Shows on its card that the plot, which draws no frame of its own, has the keyboard focus.
-void showFocusOn(QWidget& card, QCustomPlot& plot);
+/// A plot, named "plot", that fills the rest of the card below what its layout has. It takes the
+/// keyboard focus, which the card shows, as the plot draws no frame of its own. The card filters
+/// its events.
+QCustomPlot* addPlot(QFrame& card);
+
+/// A text in the middle of the plot, for where there is nothing to draw.
+QCPItemText* addEmptyText(QCustomPlot& plot);
+void styleEmptyText(QCPItemText& text); ///< as the theme has it
 
 /// Ticks with labels formatted as in format.h.
 QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format = MetricFormat::kNumber);

@@ -77,17 +77,10 @@ void ScatterPlot::buildUi() {
     setProperty("role", "card");
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(1, 9, 1, 1);
-    m_plot = new QCustomPlot;
-    m_plot->setObjectName("plot");
+    m_plot = addPlot(*this);
     m_plot->setMinimumHeight(2 * size::kChartMin);
-    m_plot->setFocusPolicy(Qt::StrongFocus);
     m_dots = new ScatterDots(m_plot);
-    m_empty = new QCPItemText(m_plot);
-    m_empty->position->setType(QCPItemPosition::ptAxisRectRatio);
-    m_empty->position->setCoords(0.5, 0.5);
-    showFocusOn(*this, *m_plot);
-    column->addWidget(m_plot, 1);
-    m_plot->installEventFilter(this);
+    m_empty = addEmptyText(*m_plot);
     connect(m_plot, &QCustomPlot::mouseMove, this,
             [this](QMouseEvent* event) { point(nearestTo(event->position()), true); });
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent* event) {
@@ -107,8 +100,7 @@ void ScatterPlot::applyTheme() {
         axis->setLabelColor(colours().text);
         axis->grid()->setZeroLinePen(QPen(colours().grid, 1));
     }
-    m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
-    m_empty->setColor(colours().secondary);
+    styleEmptyText(*m_empty);
     place();
 }
 
