@@ -68,7 +68,7 @@ private:
         return m_demo->window().findChild<T*>(name);
     }
     ComparePage& page() const { return m_demo->window().comparePage(); }
-    QStringList ids() const;
+    QStringList ids() const { return m_demo->listedRuns(); }
     void choose(const QStringList& runs) const;
     void compare(const QStringList& runs) const;
     void choose(const char* box, const QString& key) const;
@@ -84,18 +84,8 @@ void TestComparePage::init() {
     m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo,
                                              WindowFixture::Access::kWrite);
     QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
-    m_demo->window().resize(1440, 900);
-    m_demo->window().show();
-    m_demo->window().showRuns();
+    m_demo->openRuns();
     QTRY_COMPARE(ids().size(), 6);
-}
-
-QStringList TestComparePage::ids() const {
-    QStringList ids;
-    const auto* rows = find<Table>("runsTable")->model();
-    for (int row = 0; row < rows->rowCount(); ++row)
-        ids << rows->index(row, 0).data(kIdRole).toString();
-    return ids;
 }
 
 /// As a person does: a click, and others with Ctrl held.

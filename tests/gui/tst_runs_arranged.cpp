@@ -66,7 +66,7 @@ private:
     }
     Table* table() const { return find<Table>("runsTable"); }
     QAbstractItemModel& rows() const { return *table()->model(); }
-    QStringList ids() const;    ///< of runs
+    QStringList ids() const { return m_demo->listedRuns(); }
     QStringList titles() const; ///< of headers
     int rowOf(const QString& run) const;
     int headerRow(const QString& begin) const;
@@ -86,19 +86,9 @@ void TestRunsArranged::init() {
     m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo,
                                              WindowFixture::Access::kWrite);
     QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
-    m_demo->window().resize(1440, 900);
-    m_demo->window().show();
-    m_demo->window().showRuns();
+    m_demo->openRuns();
     QVERIFY(QTest::qWaitForWindowActive(&m_demo->window())); // keys go to the active one
     QTRY_COMPARE(ids().size(), 6);
-}
-
-QStringList TestRunsArranged::ids() const {
-    QStringList ids;
-    for (int row = 0; row < rows().rowCount(); ++row)
-        if (const QString id = rows().index(row, 0).data(kIdRole).toString(); !id.isEmpty())
-            ids << id;
-    return ids;
 }
 
 QStringList TestRunsArranged::titles() const {

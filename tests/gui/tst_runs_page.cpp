@@ -61,7 +61,7 @@ private:
         return m_demo->window().findChild<T*>(name);
     }
     QAbstractItemModel& rows() const { return *find<QAbstractItemView>("runsTable")->model(); }
-    QStringList ids() const;
+    QStringList ids() const { return m_demo->listedRuns(); }
     void choose(const QString& run) const;
     void click(const char* button) const;
     void openTrashOfTwo() const; ///< of kFinishedRun and kFailedRun
@@ -85,13 +85,6 @@ void TestRunsPage::openWindow(WindowFixture::Access access) {
 
 void TestRunsPage::init() {
     openWindow(WindowFixture::Access::kWrite);
-}
-
-QStringList TestRunsPage::ids() const {
-    QStringList ids;
-    for (int row = 0; row < rows().rowCount(); ++row)
-        ids << rows().index(row, 0).data(kIdRole).toString();
-    return ids;
 }
 
 void TestRunsPage::choose(const QString& run) const {

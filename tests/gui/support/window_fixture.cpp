@@ -2,6 +2,8 @@
 #include "tests/gui/support/window_fixture.h"
 
 #include "app/core/store/store_writer.h"
+#include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/table.h"
 #include "shared/io/clock.h"
 #include "tests/gui/support/demo_store.h"
 
@@ -47,6 +49,20 @@ WindowFixture::WindowFixture(const Write& write, Access access)
 }
 
 WindowFixture::~WindowFixture() = default;
+
+void WindowFixture::openRuns() {
+    m_window->resize(1440, 900);
+    m_window->showRuns();
+}
+
+QStringList WindowFixture::listedRuns() const {
+    const auto* rows = m_window->findChild<Table*>("runsTable")->model();
+    QStringList ids;
+    for (int row = 0; row < rows->rowCount(); ++row)
+        if (const QString id = rows->index(row, 0).data(kIdRole).toString(); !id.isEmpty())
+            ids << id; // a header has none
+    return ids;
+}
 
 void WindowFixture::openEngine(Access access) {
     std::unique_ptr<StoreWriter> writer;

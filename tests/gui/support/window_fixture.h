@@ -32,6 +32,10 @@ public:
     MainWindow& window() { return *m_window; }
     Fleet& fleet() { return *m_fleet; }
     Engine& engine() { return *m_engine; }
+    /// Shows the list of runs, large enough for all of the demo.
+    void openRuns();
+    /// The ids in the list of runs, from the top.
+    QStringList listedRuns() const;
     const Paths& paths() const { return m_paths; }
 
 private:
