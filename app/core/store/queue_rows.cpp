@@ -10,6 +10,11 @@ namespace rm {
 
 namespace {
 
+/// The runs that wait.
+constexpr const char* kWaiting =
+    "SELECT run.id, run.uuid, nodes, wanted, too_large, why FROM queue JOIN run ON run.id = "
+    "queue.run WHERE run.deleted_ns IS NULL AND run.state NOT IN (0, 1) ORDER BY place";
+
 QByteArray toJson(const std::vector<QueuedNode>& nodes) {
     QJsonArray all;
     for (const QueuedNode& node : nodes)
@@ -31,7 +36,7 @@ QueuedPlace placeOf(Query& row, int first) {
     return {nodesOf(row.text(first)), row.number(first + 1), row.number(first + 2) != 0};
 }
 
-/// The runs in their order.
+/// All rows, in their order.
 std::vector<int64_t> order(Database& database) {
     std::vector<int64_t> runs;
     auto rows = database.query("SELECT run FROM queue ORDER BY place");
@@ -49,13 +54,19 @@ void setOrder(Database& database, const std::vector<int64_t>& runs) {
 
 } // namespace
 
+std::vector<int64_t> queuedRuns(Database& database) {
+    std::vector<int64_t> runs;
+    auto rows = database.query(kWaiting);
+    while (rows.next())
+        runs.push_back(rows.integer(0));
+    return runs;
+}
+
 std::vector<QueueEntry> queueEntries(Database& database) {
     std::vector<QueueEntry> entries;
-    auto rows = database.query("SELECT run.uuid, nodes, wanted, too_large, why FROM queue "
-                               "JOIN run ON run.id = queue.run WHERE run.deleted_ns IS NULL AND "
-                               "run.state NOT IN (0, 1) ORDER BY place");
+    auto rows = database.query(kWaiting);
     while (rows.next())
-        entries.push_back({rows.string(0), placeOf(rows, 1), rows.text(4)});
+        entries.push_back({rows.string(1), placeOf(rows, 2), rows.text(5)});
     return entries;
 }
 

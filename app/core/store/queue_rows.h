@@ -11,7 +11,9 @@ namespace rm {
 
 // The rows of `queue` and `sweep`. All of these throw SQLite::Exception.
 
-/// In their order.
+/// The runs that wait, in their order. One that is being started has left its row there until its
+/// attempt begins, and waits no more.
+std::vector<int64_t> queuedRuns(Database& database);
 std::vector<QueueEntry> queueEntries(Database& database);
 std::optional<StoredSweep> sweepCalled(Database& database, const QString& id);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/attempt_outcome.h"
+#include "app/core/store/queue_rows.h"
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/store_reader.h"
 #include "shared/journal/event_codes.h"
@@ -112,10 +113,8 @@ std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
 /// Of all runs that wait. It changes with those of others, so that no run's summary keeps it.
 std::unordered_map<int64_t, int> StoreReader::Impl::queuePlaces() {
     std::unordered_map<int64_t, int> places;
-    auto rows = database.query("SELECT queue.run FROM queue JOIN run ON run.id = queue.run WHERE "
-                               "run.deleted_ns IS NULL AND run.state NOT IN (0, 1) ORDER BY place");
-    while (rows.next())
-        places.emplace(rows.integer(0), static_cast<int>(places.size()) + 1);
+    for (const int64_t run : queuedRuns(database))
+        places.emplace(run, static_cast<int>(places.size()) + 1);
     return places;
 }
 
