@@ -31,7 +31,8 @@ public:
         : m_engine(engine) {}
 
     /// Runs the procedure in the pool; at its success the run is attached to, then `then` gets the
-    /// answer in any case. kInvalid: the run is being started already.
+    /// answer in any case. Until then busyNodes() has `nodes`. kInvalid: the run is being started
+    /// already.
     QFuture<Result<QString>> start(const QString& run, const std::vector<PlacedParty>& nodes,
                                    Procedure procedure,
                                    std::function<void(const Result<QString>&)> then = {});

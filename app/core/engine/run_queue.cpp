@@ -5,7 +5,6 @@
 #include "app/core/engine/procedures.h"
 #include "app/core/findings/text.h"
 #include "app/core/queue/halving.h"
-#include "app/core/store/run_metrics.h"
 #include "shared/io/clock.h"
 #include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"

@@ -18,6 +18,14 @@ std::vector<std::string> namesOf(const std::vector<QueuedNode>& nodes) {
     return names;
 }
 
+std::string waitsFor(const BusyNodes& busy, const QueuedPlace& place) {
+    const Value nodes{"nodes", placeWords(place)};
+    for (const QueuedNode& node : place.nodes)
+        if (const auto by = busy.find(node.node); by != busy.end())
+            return say("queue.waits-for-run", {nodes, {"node", node.node}, {"run", by->second}});
+    return say("queue.waits", {nodes});
+}
+
 } // namespace
 
 size_t wantedNodes(const QueuedPlace& place) {
@@ -76,18 +84,6 @@ std::string placeWords(const QueuedPlace& place) {
                ? nodes
                : say("queue.of-nodes", {{"count", std::to_string(wanted)}, {"nodes", nodes}});
 }
-
-namespace {
-
-std::string waitsFor(const BusyNodes& busy, const QueuedPlace& place) {
-    const Value nodes{"nodes", placeWords(place)};
-    for (const QueuedNode& node : place.nodes)
-        if (const auto by = busy.find(node.node); by != busy.end())
-            return say("queue.waits-for-run", {nodes, {"node", node.node}, {"run", by->second}});
-    return say("queue.waits", {nodes});
-}
-
-} // namespace
 
 std::string waitReason(const BusyNodes& busy, const QueueEntry& entry) {
     std::string words = waitsFor(busy, entry.place);

@@ -73,6 +73,15 @@ bool isSame(const SpecField& field, RunSpec& a, RunSpec& b) {
         field.ref(a));
 }
 
+/// "gpt-tiny" of "gpt-tiny, lr 3e-3", whose rate is another now.
+std::string nameWithout(const std::string& name, const std::string& setting) {
+    const std::string begin = ", " + setting + ' ';
+    const size_t at = name.find(begin);
+    const size_t next = at == name.npos ? at : name.find(", ", at + begin.size());
+    return at == name.npos ? name
+                           : name.substr(0, at) + (next == name.npos ? "" : name.substr(next));
+}
+
 } // namespace
 
 std::string cutName(std::string name) {
@@ -87,19 +96,6 @@ std::string settingInName(const RunSpec& spec, std::string_view key) {
     RunSpec own = spec;
     return settingText(*std::ranges::find(specSchema(), key, &SpecField::key), own);
 }
-
-namespace {
-
-/// "gpt-tiny" of "gpt-tiny, lr 3e-3", whose rate is another now.
-std::string nameWithout(const std::string& name, const std::string& setting) {
-    const std::string begin = ", " + setting + ' ';
-    const size_t at = name.find(begin);
-    const size_t next = at == name.npos ? at : name.find(", ", at + begin.size());
-    return at == name.npos ? name
-                           : name.substr(0, at) + (next == name.npos ? "" : name.substr(next));
-}
-
-} // namespace
 
 std::string branchName(const RunSpec& parent, const RunSpec& branch, int64_t step) {
     RunSpec from = parent, to = branch;

@@ -23,7 +23,6 @@ constexpr std::array<std::string_view, 8> kTextKeys{"name", "id",   "state",  "n
                                                     "tag",  "note", "branch", "sweep"};
 constexpr std::string_view kStarred = "starred", kArchived = "archived";
 constexpr std::string_view kYes = "yes", kNo = "no";
-constexpr const char* kQueued = "queued"; // as runStateName() has it
 
 struct Sign {
     std::string_view text;
@@ -175,7 +174,8 @@ private:
 std::vector<std::string> statesOf(const RunSummary& run) {
     std::vector<std::string> states{runStateName(run)};
     if (run.queuePlace > 0)
-        states.insert(states.end(), {runStateName(run.state), kQueued});
+        states.insert(states.end(),
+                      {runStateName(run.state), runStateName(RunStateKind::kWaiting)});
     return states;
 }
 

@@ -49,10 +49,6 @@ std::string textOf(const NodeEnd& node) {
     return {};
 }
 
-} // namespace
-
-namespace {
-
 const NodeEnd& firstCause(std::span<const NodeEnd> ends) {
     return *std::ranges::min_element(ends, {}, orderOf);
 }

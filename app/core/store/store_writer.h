@@ -54,12 +54,12 @@ public:
     /// Whether a process has `path` open.
     static bool isHeld(const QString& path);
 
-    /// Stores a run that is about to be started. Of one that waits the nodes are those of `run`
-    /// from now on, and all else stays as it was stored; it leaves the queue when its attempt
-    /// begins.
+    /// Stores a run that is about to be started; kInvalid: it exists. Of one that waits the nodes
+    /// are those of `run` from now on, and all else stays as it was stored; it leaves the queue
+    /// when its attempt begins.
     Result<void> createRun(const NewRun& run);
     /// Puts new runs at the end of the queue, all or none, and stores the sweep that they are of.
-    /// NewRun::nodes are those that they may train on.
+    /// NewRun::nodes are those that they may train on. kInvalid: one of them exists already.
     Result<void> enqueue(const std::vector<NewRun>& runs, const QueuedPlace& place,
                          const std::optional<StoredSweep>& sweep = {});
     /// Puts a run that has ended at the end of the queue, to go on. Again: it is at the end now.

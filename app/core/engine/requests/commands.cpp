@@ -103,10 +103,8 @@ bool goesUnrecorded(const Error& why) {
 }
 
 CommandAnswer unrecorded(CommandAnswer answer, const Error& why) {
-    if (answer)
-        append(answer->message, say("engine.not-recorded", {{"why", why.message}}), "; ");
-    else
-        append(answer.error().message, say("engine.not-recorded", {{"why", why.message}}), "; ");
+    std::string& message = answer ? answer->message : answer.error().message;
+    append(message, say("engine.not-recorded", {{"why", why.message}}), "; ");
     return answer;
 }
 

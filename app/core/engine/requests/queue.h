@@ -17,8 +17,9 @@ namespace rm {
 class LocalEngine;
 
 /// Puts a new run at the end of the queue, or all runs of a sweep: none of them is on any node yet.
-/// kInvalid: a spec is out of bounds, a node is named twice, or the spec would resume an earlier
-/// run. kNotFound: a node is not in the list.
+/// kInvalid: a spec is out of bounds, a node is named twice, a run exists already, as one does that
+/// was put there by the same request, or the spec would resume an earlier run. kNotFound: a node is
+/// not in the list.
 struct EnqueueRequest {
     using Answer = Result<void>;
 
