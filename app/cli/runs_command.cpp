@@ -73,29 +73,21 @@ std::vector<std::string> keysToRead(const RunsOptions& options) {
     return keys;
 }
 
-std::optional<std::string> valueOf(const WantedRuns& wanted, const RunSummary& run,
-                                   const std::string& key) {
-    const auto values = wanted.values.find(run.id);
-    if (values == wanted.values.end())
-        return std::nullopt;
-    const auto value = values->second.find(key);
-    return value == values->second.end() ? std::nullopt : std::optional(value->second);
-}
-
 std::vector<RunGroup> groupsOf(const WantedRuns& wanted, const RunsOptions& options) {
     std::vector<const RunSummary*> runs;
     for (const RunSummary& run : wanted.runs)
         runs.push_back(&run);
-    return groupRuns(
-        runs, options.group, options.columns,
-        [&](const RunSummary& run, const std::string& key) { return valueOf(wanted, run, key); });
+    return groupRuns(runs, options.group, options.columns,
+                     [&](const RunSummary& run, const std::string& key) {
+                         return valueIn(wanted.values, run.id, key);
+                     });
 }
 
 Json jsonOf(const WantedRuns& wanted, const RunsOptions& options) {
     Json runs = arrayOf(wanted.runs);
     for (size_t at = 0; at < wanted.runs.size(); ++at)
         for (const std::string& column : options.columns)
-            if (const auto value = valueOf(wanted, wanted.runs[at], column))
+            if (const auto value = valueIn(wanted.values, wanted.runs[at].id, column))
                 runs[at]["values"][column] = *value;
     return runs;
 }
@@ -147,7 +139,8 @@ Rows tableOf(const WantedRuns& wanted, const RunsOptions& options) {
     for (const std::string& column : options.columns) {
         rows.front().push_back(oneLine(column));
         for (size_t at = 0; at < wanted.runs.size(); ++at)
-            rows[at + 1].push_back(oneLine(valueOf(wanted, wanted.runs[at], column).value_or("-")));
+            rows[at + 1].push_back(
+                oneLine(valueIn(wanted.values, wanted.runs[at].id, column).value_or("-")));
     }
     addColumn(rows, "BRANCH OF", wanted.runs, &parentText);
     addColumn(rows, "MARKS", wanted.runs, &marksText);

@@ -165,6 +165,15 @@ std::vector<std::string> RunValues::differingSettings(StoreReader& reader,
     return keys;
 }
 
+std::optional<std::string> valueIn(const RunValues::Table& values, const QString& run,
+                                   const std::string& key) {
+    const auto known = values.find(run);
+    if (known == values.end())
+        return std::nullopt;
+    const auto value = known->second.find(key);
+    return value == known->second.end() ? std::nullopt : std::optional(value->second);
+}
+
 std::vector<RunSummary> filtered(const RunFilter& filter, std::vector<RunSummary> runs,
                                  StoreReader& reader, RunValues& values) {
     std::erase_if(runs, [&](const RunSummary& run) {

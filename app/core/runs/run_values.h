@@ -65,6 +65,10 @@ private:
     std::map<QString, std::map<ValueKey, Known>> m_metrics;
 };
 
+/// nullopt: the run has none, or it was not read.
+std::optional<std::string> valueIn(const RunValues::Table& values, const QString& run,
+                                   const std::string& key);
+
 /// Those of `runs` for which the filter holds.
 std::vector<RunSummary> filtered(const RunFilter& filter, std::vector<RunSummary> runs,
                                  StoreReader& reader, RunValues& values);

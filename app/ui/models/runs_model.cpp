@@ -213,10 +213,10 @@ const std::string* RunsModel::keyOf(int column) const {
 }
 
 QVariant RunsModel::valueOf(const RunSummary& run, const std::string& key) const {
-    const auto known = m_values.find(run.id);
-    if (known == m_values.end() || !known->second.contains(key))
+    const auto known = valueIn(m_values, run.id, key);
+    if (!known)
         return {};
-    const QString value = QString::fromStdString(known->second.at(key));
+    const QString value = QString::fromStdString(*known);
     bool isNumber = false;
     const double number = value.toDouble(&isNumber);
     return isNumber ? QVariant(number) : QVariant(value);
@@ -434,19 +434,6 @@ void RunsFilter::setGroupKey(const std::string& key) {
     regroup();
 }
 
-namespace {
-
-std::optional<std::string> valueIn(const RunValues::Table& values, const RunSummary& run,
-                                   const std::string& key) {
-    const auto known = values.find(run.id);
-    if (known == values.end())
-        return std::nullopt;
-    const auto value = known->second.find(key);
-    return value == known->second.end() ? std::nullopt : std::optional(value->second);
-}
-
-} // namespace
-
 void RunsFilter::regroup() {
     std::vector<RunGroup> groups;
     std::vector<const RunSummary*> wanted;
@@ -460,7 +447,7 @@ void RunsFilter::regroup() {
     if (!wanted.empty())
         groups = groupRuns(wanted, m_groupKey, model().keys(),
                            [this](const RunSummary& run, const std::string& key) {
-                               return valueIn(m_values, run, key);
+                               return valueIn(m_values, run.id, key);
                            });
     for (RunGroup& group : groups)
         for (size_t& run : group.runs)
@@ -592,7 +579,7 @@ bool RunsFilter::isWanted(int row) const {
     const RunSummary& run = *model().at(row);
     return std::ranges::all_of(m_words, isShown) &&
            matches(m_conditions, run,
-                   [&](const std::string& key) { return valueIn(m_values, run, key); });
+                   [&](const std::string& key) { return valueIn(m_values, run.id, key); });
 }
 
 /// By groups, each with its header first; sorting turns the order round where it descends.
