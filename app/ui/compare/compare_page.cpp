@@ -719,7 +719,7 @@ void ComparePage::fillAddMenu() {
     const QSet<QString> chosen(m_chosen.begin(), m_chosen.end());
     for (const RunSummary& run : m_context.runs.runs())
         if (!isPutAway(run) && !chosen.contains(run.id) && offered++ < kMostOffered)
-            menu->addAction(tr("%1 (%2)").arg(QString(run.name).replace('&', "&&"), run.id), this,
+            menu->addAction(tr("%1 (%2)").arg(inMenu(run.name), run.id), this,
                             [this, id = run.id] { setRuns(QStringList(m_chosen) << id); });
     if (menu->isEmpty())
         menu->addAction(tr("There is no other run"))->setEnabled(false);

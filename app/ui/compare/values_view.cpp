@@ -105,7 +105,7 @@ std::vector<PlottedRun> ValuesView::plottedRuns() const {
 
 QString ValuesView::emptyText() const {
     if (m_table.runs.empty())
-        return m_filter == RunFilter() ? tr("There are no runs to show") : tr("No run is so");
+        return m_filter == RunFilter() ? tr("There are no runs to show") : tr("No run matches");
     if (m_table.keys.size() < 2)
         return tr("These runs differ in nothing that they have reported; choose what to show");
     return tr("None of these runs has a value for all that is chosen");

@@ -13,4 +13,8 @@ QString asPlain(const QString& text) {
     return Qt::mightBeRichText(text) ? asHtml(text) : text;
 }
 
+QString inMenu(QString text) {
+    return text.replace('&', "&&");
+}
+
 } // namespace rm

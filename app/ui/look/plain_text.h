@@ -15,4 +15,7 @@ QString asHtml(const QString& text);
 /// `text`, or asHtml() of it where Qt would take it for HTML.
 QString asPlain(const QString& text);
 
+/// As a menu shows it: "&" is no mark of a key.
+QString inMenu(QString text);
+
 } // namespace rm

@@ -648,19 +648,21 @@ void NodesPage::offerUndo(const RemovedNode& gone, bool isClean) {
     RemovedNode again = gone;
     if (isClean)
         again.check.reset(); // what it found is not there any more
-    m_context.toast.offer(
-        isClean ? tr("%1 removed, and what Ringmaster had put there deleted").arg(title)
-                : tr("%1 removed from the list").arg(title),
-        isClean ? tr("List it again") : tr("Undo"),
-        [this, gone = again] {
-            if (const auto back = m_context.fleet.bringBack(gone); !back) {
-                forgetIfGone(gone.node);
-                return m_context.toast.say(capitalized(back.error().message));
-            }
-            select(QString::fromStdString(gone.node.name));
-            focusSelected();
-        },
-        [this, gone] { forgetIfGone(gone.node); });
+    const auto bringBack = [this, gone = again] {
+        if (const auto back = m_context.fleet.bringBack(gone); !back) {
+            forgetIfGone(gone.node);
+            return m_context.toast.say(capitalized(back.error().message));
+        }
+        select(QString::fromStdString(gone.node.name));
+        focusSelected();
+    };
+    const auto lapse = [this, gone] { forgetIfGone(gone.node); };
+    if (isClean)
+        m_context.toast.offer(
+            tr("%1 removed, and what Ringmaster had put there deleted").arg(title),
+            tr("List it again"), bringBack, lapse);
+    else
+        m_context.toast.offerUndo(tr("%1 removed from the list").arg(title), bringBack, lapse);
 }
 
 } // namespace rm

@@ -1,66 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/runs/filters_button.h"
 
-#include "app/ui/dialogs/sheet.h"
+#include "app/ui/dialogs/name_dialog.h"
 #include "app/ui/look/plain_text.h"
-#include "app/ui/widgets/label.h"
 #include "app/ui/widgets/toast.h"
 
-#include <QLineEdit>
 #include <QMenu>
-#include <QVBoxLayout>
-
-#include <functional>
 
 namespace rm {
-
-namespace {
-
-/// Asks for the name of a filter, and stays until `use` takes it.
-class FilterNameDialog : public Sheet {
-public:
-    using Use = std::function<Result<void>(const QString&)>;
-
-    FilterNameDialog(const QString& title, const QString& text, const QString& name, Use use,
-                     QWidget* parent)
-        : Sheet(title, text, "filterNameDialog", parent)
-        , m_name(new QLineEdit(name))
-        , m_problem(makeText(QString(), "bad"))
-        , m_use(std::move(use)) {
-        m_name->setObjectName("filterName");
-        m_name->setAccessibleName(FiltersButton::tr("Name"));
-        m_name->selectAll();
-        m_problem->hide();
-        content()->addWidget(m_name);
-        content()->addWidget(m_problem);
-        addCancel();
-        QPushButton* save = addButton(FiltersButton::tr("Save"), "primary", "filterNameConfirm");
-        save->setDefault(true);
-        connect(save, &QPushButton::clicked, this, &FilterNameDialog::submit);
-        connect(m_name, &QLineEdit::returnPressed, this, &FilterNameDialog::submit);
-    }
-
-private:
-    void submit() {
-        if (const auto used = m_use(m_name->text().trimmed()); !used) {
-            m_problem->setText(QString::fromStdString(used.error().message));
-            m_problem->show();
-            return;
-        }
-        accept();
-    }
-
-    QLineEdit* m_name;
-    QLabel* m_problem;
-    Use m_use;
-};
-
-/// A menu takes "&" for the mark of a key.
-QString inMenu(QString text) {
-    return text.replace('&', "&&");
-}
-
-} // namespace
 
 FiltersButton::FiltersButton(const AppContext& context, QWidget* parent)
     : QPushButton(tr("Filters"), parent)
@@ -111,8 +58,8 @@ void FiltersButton::addNamed(QMenu& menu, const QString& title,
 
 void FiltersButton::askName() {
     const QString text = m_text;
-    auto* dialog = new FilterNameDialog(
-        tr("Save this filter"), tr("A filter of that name is replaced."), {},
+    auto* dialog = new NameDialog(
+        tr("Save this filter"), tr("A filter of that name is replaced."), "filterName", {},
         [this, text](const QString& name) {
             return saveFilter(m_context.paths, {name, text});
         },
@@ -121,8 +68,8 @@ void FiltersButton::askName() {
 }
 
 void FiltersButton::askOtherName(const SavedFilter& filter) {
-    auto* dialog = new FilterNameDialog(
-        tr("Rename %1").arg(filter.name), {}, filter.name,
+    auto* dialog = new NameDialog(
+        tr("Rename %1").arg(filter.name), {}, "filterName", filter.name,
         [this, filter](const QString& name) {
             return renameFilter(m_context.paths, filter.name, name);
         },
@@ -133,11 +80,10 @@ void FiltersButton::askOtherName(const SavedFilter& filter) {
 void FiltersButton::remove(const SavedFilter& filter) {
     if (const auto removed = removeFilter(m_context.paths, filter.name); !removed)
         return report(removed.error());
-    m_context.toast.offer(tr("The filter %1 is deleted").arg(filter.name), tr("Undo"),
-                          [this, filter] {
-                              if (const auto kept = saveFilter(m_context.paths, filter); !kept)
-                                  report(kept.error());
-                          });
+    m_context.toast.offerUndo(tr("The filter %1 is deleted").arg(filter.name), [this, filter] {
+        if (const auto kept = saveFilter(m_context.paths, filter); !kept)
+            report(kept.error());
+    });
 }
 
 void FiltersButton::report(const Error& error) {

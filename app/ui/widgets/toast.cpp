@@ -58,6 +58,12 @@ void Toast::say(const QString& text) {
     offer(text, {}, nullptr);
 }
 
+void Toast::offerUndo(const QString& text, std::function<void()> act, std::function<void()> lapse) {
+    offer(text, tr("Undo"), std::move(act), std::move(lapse));
+    m_undo->setEnabled(true);
+    m_action->setToolTip(m_undo->key().toString(QKeySequence::NativeText));
+}
+
 void Toast::offer(const QString& text, const QString& action, std::function<void()> act,
                   std::function<void()> lapse) {
     leave();
@@ -65,9 +71,8 @@ void Toast::offer(const QString& text, const QString& action, std::function<void
     m_action->setText(action);
     m_action->setAccessibleName(action);
     m_action->setVisible(!action.isEmpty());
-    m_undo->setEnabled(action == tr("Undo"));
-    m_action->setToolTip(m_undo->isEnabled() ? m_undo->key().toString(QKeySequence::NativeText)
-                                             : QString());
+    m_undo->setEnabled(false);
+    m_action->setToolTip({});
     m_act = std::move(act);
     m_lapse = std::move(lapse);
     setAccessibleName(text);

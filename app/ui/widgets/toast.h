@@ -24,6 +24,9 @@ public:
     explicit Toast(QWidget* window);
 
     void say(const QString& text);
+    /// Offers to undo what was done, also by the key for that.
+    void offerUndo(const QString& text, std::function<void()> act,
+                   std::function<void()> lapse = {});
     /// `lapse` is called once `act` cannot be asked for any more, while the window is there.
     void offer(const QString& text, const QString& action, std::function<void()> act,
                std::function<void()> lapse = {});
