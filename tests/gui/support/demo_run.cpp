@@ -20,6 +20,7 @@ constexpr int64_t kStepsPerBatch = 500;
 RunSpec specOf(const DemoShape& shape) {
     RunSpec spec;
     spec.name = shape.name.toStdString();
+    spec.model.type = shape.modelType;
     spec.data.train = {"/mnt/training-data/corpus"};
     spec.train.steps = shape.totalSteps;
     spec.checkpoint.every = shape.checkpointEvery;

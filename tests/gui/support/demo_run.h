@@ -12,6 +12,7 @@ namespace rm::test {
 struct DemoShape {
     QString id, name;
     std::vector<RunNode> nodes;
+    std::string modelType = "gpt";
     int64_t totalSteps = 1000;
     int64_t lastStep = 1000;
     int64_t startNs = 0;

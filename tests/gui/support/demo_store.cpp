@@ -81,7 +81,8 @@ Result<void> writeFinished(StoreWriter& writer, int64_t nowNs) {
 }
 
 Result<void> writePictures(StoreWriter& writer, int64_t nowNs) {
-    DemoShape shape{.id = kPicturesRun, .name = "resnet50 icons", .nodes = kTwoNodes};
+    DemoShape shape{
+        .id = kPicturesRun, .name = "resnet50 icons", .nodes = kTwoNodes, .modelType = "resnet50"};
     shape.totalSteps = shape.lastStep = 3'000;
     shape.firstLoss = 3.1;
     shape.lastLoss = 0.62;
