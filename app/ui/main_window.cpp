@@ -247,8 +247,10 @@ void MainWindow::wireKeys() {
     bind(Qt::CTRL | Qt::Key_K, [this] { showPalette(); });
     for (const Qt::Key key : {Qt::Key_F1, Qt::Key_Question})
         bind(QKeySequence(key), [this] { showManual(); });
-    bind(QKeySequence(Qt::Key_F11),
-         [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    bind(QKeySequence(Qt::Key_F11), [this] {
+        if (m_stack->currentWidget() != m_run || !m_run->showAlone())
+            setWindowState(windowState() ^ Qt::WindowFullScreen);
+    });
     const auto bindPage = [&](QKeySequence keys, void (MainWindow::*showPage)()) {
         bind(std::move(keys), [this, showPage] {
             (this->*showPage)();

@@ -21,6 +21,8 @@
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/plot/parallel_plot.h"
 #include "app/ui/plot/scatter_plot.h"
+#include "app/ui/run/own_chart_dialog.h"
+#include "app/ui/run/range_dialog.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/fold.h"
 #include "shared/board/board.h"
@@ -735,11 +737,14 @@ void TestScreenshots::dialogs() {
     JobScriptDialog script(engine, spec, {{"leonardo", 2}},
                            "ringmaster run SPEC.toml --print-sbatch --node leonardo:2",
                            &demo().window());
+    const auto metrics = builtinMetrics();
+    OwnChartDialog chart({metrics.begin(), metrics.end()}, 8,
+                         {.metrics = {"train/step_ms", "phase/data_ms"}, .ranks = {0, 7}},
+                         &demo().window());
+    RangeDialog range("Loss", std::nullopt, {0.51, 3.25}, &demo().window());
     const std::initializer_list<std::pair<QDialog*, QString>> all = {
-        {&trust, "dialog-host-key"},
-        {&password, "dialog-password"},
-        {&add, "dialog-add"},
-        {&script, "dialog-job-script"},
+        {&chart, "dialog-own-chart"},   {&range, "dialog-range"}, {&trust, "dialog-host-key"},
+        {&password, "dialog-password"}, {&add, "dialog-add"},     {&script, "dialog-job-script"},
         {&tooLarge, "dialog-too-large"}};
     for (const Theme::Mode mode : {Theme::Mode::kDark, Theme::Mode::kLight})
         for (const auto& [dialog, name] : all) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 namespace rm {
 
@@ -136,8 +137,8 @@ private:
         for (const MetricDef& metric : metrics) {
             if (curves.size() >= kMaxCurves)
                 break;
-            for (Curve& curve : curvesOf(metric, metrics.size() > 1)) {
-                if (metric.smooth && sharesSmoothing)
+            for (Curve& curve : curvesOf(panel, metric, metrics.size() > 1)) {
+                if (metric.smooth && sharesSmoothing && panel.ranks.empty())
                     nameOnly(curve, metric);
                 else if (!metric.smooth && hasSmooth(panel))
                     curve.dash = Qt::DashLine;
@@ -161,7 +162,13 @@ private:
         return ChartWords::tr(briefOf(metric).c_str());
     }
 
-    std::vector<Curve> curvesOf(const MetricDef& metric, bool isOneOfSeveral) {
+    std::vector<Curve> curvesOf(const ChartPanel& panel, const MetricDef& metric,
+                                bool isOneOfSeveral) {
+        if (!panel.ranks.empty())
+            return chosenCurves(panel.ranks, metric, isOneOfSeveral);
+        if (panel.shape == ChartShape::kRibbon && metric.scope == MetricScope::kRank &&
+            m_query.ranks > 0)
+            return {ribbon(metric, isOneOfSeveral)};
         if (metric.scope == MetricScope::kNode)
             return nodeCurves(metric, isOneOfSeveral);
         if (metric.scope == MetricScope::kRank && metric.ranks == MetricRanks::kEach)
@@ -324,9 +331,13 @@ private:
     }
 
     Curve smoothCurve(const MetricDef& metric) {
-        const bool overRanks = metric.ranks == MetricRanks::kMean;
-        const std::vector<Buckets> ranks =
-            overRanks ? readRanks(metric) : std::vector<Buckets>{read(metric, 0)};
+        return smoothOf(metric, metric.ranks == MetricRanks::kMean
+                                    ? readRanks(metric)
+                                    : std::vector<Buckets>{read(metric, 0)});
+    }
+
+    /// Of the mean of these ranks.
+    Curve smoothOf(const MetricDef& metric, const std::vector<Buckets>& ranks) {
         if (ranks.empty())
             return axisOf(metric, {}, {});
         const bool isSmooth = m_query.smoothing.weight > 0;
@@ -357,6 +368,38 @@ private:
                 curves.back().colour = rank; // the same in all charts
         }
         return curves;
+    }
+
+    /// Those of the ranks that a person has chosen, or of the nodes that these are on.
+    std::vector<Curve> chosenCurves(const std::vector<int>& ranks, const MetricDef& metric,
+                                    bool isOneOfSeveral) {
+        std::vector<Curve> curves;
+        std::set<int> read;
+        for (const int rank : ranks) {
+            const auto [series, whose] = seriesOf(metric, rank);
+            if (rank >= m_query.ranks || !read.insert(series).second)
+                continue;
+            const QString brief = nameOf(metric, whose, isOneOfSeveral);
+            if (!metric.smooth) {
+                curves.push_back(plainCurve(metric, brief, series));
+                continue;
+            }
+            curves.push_back(smoothOf(metric, {this->read(metric, series)}));
+            curves.back().brief = brief;
+            curves.back().isRawNamed = false;
+        }
+        return curves;
+    }
+
+    /// The rank under which the metric is stored of this one, and what a line of it is called.
+    std::pair<int, QString> seriesOf(const MetricDef& metric, int rank) const {
+        if (metric.scope == MetricScope::kRun)
+            return {0, ChartWords::tr("run")};
+        if (metric.scope == MetricScope::kNode)
+            for (const RunNode& node : m_query.nodes)
+                if (rank >= node.firstRank && rank < node.firstRank + node.ranks)
+                    return {node.firstRank, nodeTitle(node.nodeName)};
+        return {rank, ChartWords::tr("rank %1").arg(rank)};
     }
 
     /// A node's series are stored under its first rank.
@@ -515,7 +558,12 @@ Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& me
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query) {
     std::vector<PanelCurves> answer;
     PanelReader curves(reader, query);
-    for (ChartPanel& panel : panelsOf(reader.metrics(query.run))) {
+    const std::vector<MetricDef> metrics = reader.metrics(query.run);
+    std::vector<ChartPanel> panels = panelsOf(metrics);
+    for (const OwnChart& chart : query.own)
+        if (ChartPanel panel = ownPanel(chart, metrics); !panel.metrics.empty())
+            panels.push_back(std::move(panel));
+    for (ChartPanel& panel : panels) {
         const bool isRead = std::ranges::find(query.panels, panel.key) != query.panels.end();
         std::vector<Curve> read = isRead ? curves.curves(panel) : std::vector<Curve>();
         answer.push_back({std::move(panel), isRead, std::move(read)});

@@ -49,6 +49,7 @@ struct ChartQuery {
     int maxPoints = 1000;
     Smoothing smoothing = {};
     std::vector<QString> panels = {}; ///< keys of the panels to read
+    std::vector<OwnChart> own = {};   ///< charts that a person has added
     bool abandoned = true;            ///< also read abandoned lines
 };
 
@@ -67,24 +68,26 @@ struct HeatQuery {
     int64_t startNs = 0; ///< of the first attempt
     XAxis axis = XAxis::kStep;
     std::optional<std::pair<double, double>> range = {}; ///< visible; none: the whole run
+    std::string metric = {};                             ///< empty: how busy the ranks are
 };
 
 /// One metric by rank and time, over the visible time of training. Times between the spans (paused,
 /// held, lost) take no room.
 struct HeatData {
-    QString metric; ///< empty: no GPU or CPU samples
-    bool isRatio = false;
+    QString metric; ///< by name; empty: it has no samples
+    QString label;  ///< of a metric that a person chose; empty: it says how busy the ranks are
+    MetricFormat format = MetricFormat::kNumber;
     std::vector<QString> labels;            ///< one a rank, "0 node-a:0"
     std::vector<std::vector<double>> cells; ///< [rank][bin], NaN: nothing known
-    double top = 1;                         ///< of the scale
+    double bottom = 0, top = 1;             ///< of the scale
     TimeSpans trained;                      ///< the bins share them equally
     TimeSpans abandoned;                    ///< in which steps were trained that do not count
     int64_t beforeNs = 0;                   ///< length of what was trained before them
     int64_t endNs = 0;                      ///< of the newest sample in sight
 };
 
-/// Every panel of the run as panelsOf() orders them, with the curves of those that were asked for.
-/// Worker thread.
+/// Every panel of the run as panelsOf() orders them, then a person's own, with the curves of those
+/// that were asked for. Worker thread.
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query);
 
 /// One line of a metric of the run, to stand beside those of other runs: the mean of the ranks
@@ -92,7 +95,8 @@ std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query
 /// thread.
 Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& metric);
 
-/// gpu/utilization, or rank/cpu where there is no GPU; cost by bins, not by samples. Worker thread.
+/// Of the metric that was asked for, else gpu/utilization, or rank/cpu where there is no GPU; cost
+/// by bins, not by samples. Worker thread.
 HeatData readHeat(StoreReader& reader, const HeatQuery& query);
 
 /// The step of rank 0 at a moment; nullopt: none is known. Worker thread.

@@ -108,4 +108,19 @@ std::vector<ChartPanel> panelsOf(const std::vector<MetricDef>& metrics) {
     return panels;
 }
 
+ChartPanel ownPanel(const OwnChart& chart, const std::vector<MetricDef>& metrics) {
+    ChartPanel panel{.key = text(chart.key),
+                     .title = text(chart.title),
+                     .hasPast = chart.ranks.empty() && chart.shape == ChartShape::kLines,
+                     .ranks = chart.ranks,
+                     .shape = chart.shape};
+    for (const std::string& name : chart.metrics)
+        if (const auto found = std::ranges::find(metrics, name, &MetricDef::name);
+            found != metrics.end())
+            panel.metrics.push_back(*found);
+    if (panel.title.isEmpty())
+        panel.title = labelsOf(panel.metrics).join(kSeparator);
+    return panel;
+}
+
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/settings/chart_layout.h"
 #include "shared/metrics/registry.h"
 
 #include <QString>
@@ -19,6 +20,8 @@ struct ChartPanel {
     bool canBeLog = true;
     bool hasPast = true;
     bool isMain = false;
+    std::vector<int> ranks = {}; ///< a line of each metric for each; empty: as the metrics say
+    ChartShape shape = ChartShape::kLines;
     bool operator==(const ChartPanel&) const = default;
 };
 
@@ -26,5 +29,8 @@ struct ChartPanel {
 /// without a metric. Then the panels that the run itself names, and one for each metric without a
 /// panel, by the prefix of the metric's name.
 std::vector<ChartPanel> panelsOf(const std::vector<MetricDef>& metrics);
+
+/// A person's own chart, with those of its metrics that the run reports.
+ChartPanel ownPanel(const OwnChart& chart, const std::vector<MetricDef>& metrics);
 
 } // namespace rm

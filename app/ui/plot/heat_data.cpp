@@ -165,7 +165,7 @@ TimeSpans abandonedTimes(StoreReader& reader, const RunSummary& run, const std::
     return united(std::move(sampled), kSparseNs);
 }
 
-QString labelOf(const RunSummary& run, int rank) {
+QString rankLabel(const RunSummary& run, int rank) {
     for (const RunNode& node : run.nodes)
         if (rank >= node.firstRank && rank < node.firstRank + node.ranks)
             return QString("%1  %2:%3")
@@ -214,13 +214,31 @@ TimeSpan visibleSpan(StoreReader& reader, const HeatQuery& query, const TimeSpan
     return span;
 }
 
-double topOf(const HeatData& heat) {
-    double top = 1;
+/// From 0 to 1 at the least where the scale is of how busy ranks are; of other metrics it spans
+/// what there is.
+void setScale(HeatData& heat) {
+    double low = qInf(), high = -qInf();
     for (const auto& row : heat.cells)
         for (const double cell : row)
-            if (cell > top)
-                top = cell;
-    return top;
+            if (std::isfinite(cell)) {
+                low = std::min(low, cell);
+                high = std::max(high, cell);
+            }
+    const bool isBusy = heat.label.isEmpty() || heat.format == MetricFormat::kPercent;
+    heat.bottom = isBusy || low > high ? 0 : low;
+    heat.top = std::max(isBusy ? 1 : heat.bottom, high);
+    if (heat.top == heat.bottom)
+        heat.top += 1; // or the scale would have no length
+}
+
+/// The metrics to try, in this order.
+std::vector<MetricDef> candidates(StoreReader& reader, const HeatQuery& query) {
+    if (query.metric.empty())
+        return {builtinMetric(metric::kGpuUtilization), builtinMetric(metric::kRankCpu)};
+    for (const MetricDef& metric : reader.metrics(query.run.id))
+        if (metric.name == query.metric)
+            return {metric};
+    return {};
 }
 
 } // namespace
@@ -228,24 +246,26 @@ double topOf(const HeatData& heat) {
 HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
     HeatData heat;
     const RunSummary& run = query.run;
-    for (const MetricId id : {metric::kGpuUtilization, metric::kRankCpu}) {
-        const std::string& metric = metricName(id);
+    for (const MetricDef& def : candidates(reader, query)) {
+        const std::string& metric = def.name;
         const int64_t newest = lastSample(reader, run, metric);
         if (newest == 0)
             continue;
         const TimeSpan span = visibleSpan(reader, query, {std::min(query.startNs, newest), newest});
         const TimeSpans all = trainedTimes(reader, run, metric, newest);
         heat.metric = QString::fromStdString(metric);
-        heat.isRatio = builtinMetric(id).format == MetricFormat::kPercent;
+        if (!query.metric.empty())
+            heat.label = QString::fromStdString(labelOf(def));
+        heat.format = def.format;
         heat.trained = within(all, span);
         heat.abandoned = abandonedTimes(reader, run, metric);
         heat.beforeNs = passedAt(all, span.firstNs);
         heat.endNs = span.lastNs;
         for (int rank = 0; rank < run.ranks; ++rank) {
-            heat.labels.push_back(labelOf(run, rank));
+            heat.labels.push_back(rankLabel(run, rank));
             heat.cells.push_back(cellsOf(reader, run.id, {metric, rank}, span, heat.trained));
         }
-        heat.top = topOf(heat);
+        setScale(heat);
         break;
     }
     return heat;

@@ -7,7 +7,9 @@
 #include "app/ui/plot/plot_style.h"
 #include "app/ui/widgets/label.h"
 
+#include <QContextMenuEvent>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <qcustomplot.h>
@@ -86,14 +88,22 @@ QString gapText(const TimeSpan& gap, double abandoned) {
 }
 
 QString valueText(const HeatData& data, double value) {
-    return data.isRatio ? formatPercent(value) : formatFigure(value);
+    switch (data.format) {
+    case MetricFormat::kPercent:
+        return formatPercent(value);
+    case MetricFormat::kBytes:
+        return std::isfinite(value) ? formatMemory(std::llround(value)) : kAbsent;
+    case MetricFormat::kNumber:
+        break;
+    }
+    return formatFigure(value);
 }
 
 } // namespace
 
-HeatMap::HeatMap(QWidget* parent)
+HeatMap::HeatMap(const char* objectName, QWidget* parent)
     : QFrame(parent) {
-    setObjectName("heatMap");
+    setObjectName(objectName);
     buildUi();
     connect(&Theme::instance(), &Theme::changed, this, &HeatMap::applyTheme);
     applyTheme();
@@ -137,13 +147,34 @@ void HeatMap::show(const HeatData& heat) {
     const bool known = !heat.metric.isEmpty();
     m_plot->setVisible(known);
     m_empty->setVisible(!known);
-    m_title->setText(known && !heat.isRatio ? tr("CPU cores busy by rank")
-                                            : tr("GPU utilization by rank"));
+    m_title->setText(titleText());
     m_median = medianLatest(heat);
     m_scale->setFullText(known ? figureNote() : QString());
     setMinimumHeight(std::max(size::kChartMin, 56 + 16 * static_cast<int>(heat.cells.size())));
     rebuild();
     describe();
+}
+
+void HeatMap::setTitle(const QString& title) {
+    m_ownTitle = title;
+    m_title->setText(titleText());
+    setAccessibleName(m_title->text());
+}
+
+void HeatMap::contextMenuEvent(QContextMenuEvent* event) {
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    Q_EMIT menuRequested(menu);
+    menu->popup(event->globalPos());
+}
+
+QString HeatMap::titleText() const {
+    if (!m_ownTitle.isEmpty())
+        return m_ownTitle;
+    if (!m_data.label.isEmpty())
+        return tr("%1 by rank").arg(m_data.label);
+    const bool isOfCpus = !m_data.metric.isEmpty() && m_data.format != MetricFormat::kPercent;
+    return isOfCpus ? tr("CPU cores busy by rank") : tr("GPU utilization by rank");
 }
 
 void HeatMap::rebuild() {
@@ -181,7 +212,7 @@ void HeatMap::fillCells() {
     gradient.setNanHandling(QCPColorGradient::nhNanColor);
     gradient.setNanColor(colours().grid);
     m_map->setGradient(gradient);
-    m_map->setDataRange({0, m_data.top});
+    m_map->setDataRange({m_data.bottom, m_data.top});
     m_map->setInterpolate(false);
     m_map->setTightBoundary(false);
     m_plot->xAxis->setRange(first, last);
@@ -275,17 +306,19 @@ void HeatMap::markGaps() {
     }
 }
 
+/// A low value is bad only of how busy a rank is.
 bool HeatMap::isBehind(double latest) const {
-    return latest < kBehind * m_median;
+    return m_data.label.isEmpty() && latest < kBehind * m_median;
 }
 
 /// Says what the colours mean, and explains the red figures where there are any.
 QString HeatMap::figureNote() const {
     const bool anyBehind = std::ranges::any_of(
         m_data.cells, [this](const auto& cells) { return isBehind(latest(m_data, cells)); });
-    const QString top = m_data.isRatio ? formatPercent(1) : formatFigure(m_data.top);
-    const QString scale =
-        tr("%1 of training, 0 – %2").arg(formatDuration(seconds(lengthOf(m_data.trained))), top);
+    const QString bottom = m_data.bottom == 0 ? QString("0") : valueText(m_data, m_data.bottom);
+    const QString scale = tr("%1 of training, %2 – %3")
+                              .arg(formatDuration(seconds(lengthOf(m_data.trained))), bottom,
+                                   valueText(m_data, m_data.top));
     return anyBehind ? tr("red: under %1 of the median rank (%2)   %3")
                            .arg(formatPercent(kBehind), valueText(m_data, m_median), scale)
                      : scale;

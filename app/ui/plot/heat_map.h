@@ -8,6 +8,7 @@
 class QCPColorMap;
 class QCustomPlot;
 class QLabel;
+class QMenu;
 
 namespace rm {
 
@@ -18,7 +19,7 @@ class ElidedLabel;
 class HeatMap : public QFrame {
     Q_OBJECT
 public:
-    explicit HeatMap(QWidget* parent = nullptr);
+    explicit HeatMap(const char* objectName = "heatMap", QWidget* parent = nullptr);
     void show(const HeatData& heat);
     using QWidget::show;
     bool isFilled() const { return !m_data.metric.isEmpty(); }
@@ -27,6 +28,13 @@ public:
     QString figureText(size_t rank) const;
     QString cellText(size_t rank, double x) const; ///< x in seconds of training
     QStringList gapTexts() const;                  ///< "no training for 17 min, 11:02 to 11:19"
+    void setTitle(const QString& title); ///< in place of the metric's; empty: the metric's
+
+Q_SIGNALS:
+    void menuRequested(QMenu* menu); ///< a context menu opens, to which the owner adds
+
+protected:
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
     struct Gap {
@@ -37,6 +45,7 @@ private:
     std::vector<Gap> gaps() const;
     bool isBehind(double latest) const;
     QString figureNote() const;
+    QString titleText() const;
     void buildUi();
     void applyTheme();
     void rebuild();
@@ -47,6 +56,7 @@ private:
     void showToolTip(const QPointF& position) const;
     void describe();
 
+    QString m_ownTitle;
     QLabel* m_title;
     QLabel* m_empty;
     ElidedLabel* m_scale;

@@ -27,6 +27,8 @@ constexpr double kPastPen = 1.2;
 constexpr double kHeadroom = 0.06;
 constexpr double kLeastRoom = 0.02; ///< share of the value, if all are equal
 constexpr double kPointSize = 5;
+constexpr double kOutliers = 0.02; ///< share of the points at either end
+constexpr size_t kLeastForOutliers = 20;
 constexpr double kSamePlacePixels = 4;
 constexpr double kThinPen = 1;
 constexpr int kMostTitle = 40;   ///< characters
@@ -38,19 +40,9 @@ QColor faded(QColor colour, double alpha) {
     return colour;
 }
 
-/// Lowest and highest finite value with x in sight.
-struct Extent {
-    double low = qInf(), high = -qInf();
-
-    void add(const QVector<double>& x, const QVector<double>& y, const ChartView& view) {
-        for (qsizetype i = 0; i < y.size(); ++i)
-            if (std::isfinite(y[i]) && x[i] >= view.low && x[i] <= view.high &&
-                (!view.logY || y[i] > 0)) {
-                low = std::min(low, y[i]);
-                high = std::max(high, y[i]);
-            }
-    }
-};
+bool isInSight(double x, double y, const ChartView& view) {
+    return std::isfinite(y) && x >= view.low && x <= view.high && (!view.logY || y > 0);
+}
 
 /// Index of the drawn point that is nearest to `x`, or -1.
 qsizetype nearestTo(const Curve& curve, double x) {
@@ -147,6 +139,19 @@ bool sameShape(const std::vector<Curve>& a, const std::vector<Curve>& b) {
 }
 
 } // namespace
+
+/// Lowest and highest finite value with x in sight.
+struct LineChart::Extent {
+    double low = qInf(), high = -qInf();
+
+    void add(const QVector<double>& x, const QVector<double>& y, const ChartView& view) {
+        for (qsizetype i = 0; i < y.size(); ++i)
+            if (isInSight(x[i], y[i], view)) {
+                low = std::min(low, y[i]);
+                high = std::max(high, y[i]);
+            }
+    }
+};
 
 LineChart::LineChart(const QString& title, const char* objectName, QWidget* parent)
     : QFrame(parent)
@@ -282,14 +287,54 @@ void LineChart::showEmptiness() {
     m_plot->yAxis->grid()->setVisible(!empty);
 }
 
-void LineChart::scaleY() {
+void LineChart::setYRange(const std::optional<std::pair<double, double>>& range) {
+    if (std::exchange(m_yRange, range) != range)
+        fillGraphs();
+}
+
+void LineChart::setCutsOutliers(bool cuts) {
+    if (std::exchange(m_cutsOutliers, cuts) != cuts)
+        fillGraphs();
+}
+
+std::pair<double, double> LineChart::shownY() const {
+    const QCPRange range = m_plot->yAxis->range();
+    return {range.lower, range.upper};
+}
+
+/// Of what is drawn in sight.
+LineChart::Extent LineChart::wholeExtent() const {
     Extent extent;
+    for (const Curve& curve : m_curves)
+        for (const auto* values : {&curve.y, &curve.raw, &curve.low, &curve.high})
+            extent.add(curve.x, *values, m_view);
+    return extent;
+}
+
+/// Of what is in sight but the most extreme of the values that were measured.
+LineChart::Extent LineChart::commonExtent() const {
+    std::vector<double> values;
     for (const Curve& curve : m_curves) {
-        extent.add(curve.x, curve.y, m_view);
-        extent.add(curve.x, curve.raw, m_view);
-        extent.add(curve.x, curve.low, m_view);
-        extent.add(curve.x, curve.high, m_view);
+        const QVector<double>& measured = curve.raw.isEmpty() ? curve.y : curve.raw;
+        for (qsizetype i = 0; i < measured.size(); ++i)
+            if (isInSight(curve.x[i], measured[i], m_view))
+                values.push_back(measured[i]);
     }
+    if (values.size() < kLeastForOutliers)
+        return wholeExtent();
+    std::ranges::sort(values);
+    const auto at = [&values](double share) {
+        return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+    };
+    return {at(kOutliers), at(1 - kOutliers)};
+}
+
+void LineChart::scaleY() {
+    if (m_yRange && (!m_view.logY || m_yRange->first > 0)) {
+        m_plot->yAxis->setRange(m_yRange->first, m_yRange->second);
+        return;
+    }
+    Extent extent = m_cutsOutliers ? commonExtent() : wholeExtent();
     if (extent.low > extent.high)
         extent = {m_view.logY ? 0.1 : 0.0, 1.0};
     if (m_view.logY) {
@@ -578,11 +623,13 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
-    QMenu menu(this);
-    menu.addAction(tr("Show as table"), this,
-                   [this] { showTableTwin(accessibleName(), m_curves, this); });
-    menu.addAction(tr("Reset zoom"), this, &LineChart::resetRequested);
-    menu.exec(event->globalPos());
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Show as table"), this,
+                    [this] { showTableTwin(accessibleName(), m_curves, this); });
+    menu->addAction(tr("Reset zoom"), this, &LineChart::resetRequested);
+    Q_EMIT menuRequested(menu);
+    menu->popup(event->globalPos());
 }
 
 } // namespace rm

@@ -14,6 +14,7 @@ class QCPGraph;
 class QCPItemText;
 class QCustomPlot;
 class QLabel;
+class QMenu;
 
 namespace rm {
 
@@ -38,6 +39,11 @@ public:
     /// `explanation` is HTML; see asHtml().
     void setTitle(const QString& title, const QString& explanation = {});
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
+    /// What the vertical axis spans; nullopt: what the curves have.
+    void setYRange(const std::optional<std::pair<double, double>>& range);
+    /// The vertical axis spans what all but the most extreme points have.
+    void setCutsOutliers(bool cuts);
+    std::pair<double, double> shownY() const; ///< what the vertical axis spans
     /// What stands there while no curve has a point, in place of "no points yet".
     void setEmptyText(const QString& why);
 
@@ -73,6 +79,7 @@ Q_SIGNALS:
     void resetRequested();
     void pointed(std::optional<double> x, std::optional<double> step);
     void markClicked(qint64 step);
+    void menuRequested(QMenu* menu); ///< a context menu opens, to which the owner adds
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -85,6 +92,9 @@ private:
     void rebuildGraphs();
     void addGraphs(const Curve& curve);
     void fillGraphs();
+    struct Extent;
+    Extent wholeExtent() const;
+    Extent commonExtent() const;
     size_t ownCurves() const;
     void scaleY();
     void placeMarks();
@@ -125,6 +135,8 @@ private:
     QStringList m_valueTexts;
     MetricFormat m_format = MetricFormat::kNumber;
     bool m_fromZero = false;
+    bool m_cutsOutliers = false;
+    std::optional<std::pair<double, double>> m_yRange;
     bool m_overMark = false;
 };
 

@@ -9,16 +9,27 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/chart_bar.h"
 #include "app/ui/plot/heat_map.h"
+#include "app/ui/run/layout_button.h"
+#include "app/ui/run/layout_keeper.h"
+#include "app/ui/run/own_chart_dialog.h"
+#include "app/ui/run/panel_mover.h"
+#include "app/ui/run/range_dialog.h"
 #include "app/ui/run/timeline_view.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/reflow_grid.h"
+#include "app/ui/widgets/toast.h"
 
+#include <QApplication>
+#include <QDialog>
 #include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
+#include <QShortcut>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -34,6 +45,8 @@ constexpr double kJumpShare = 0.1; ///< of the whole run, around an event
 constexpr int kColumns = 3;
 constexpr int kTallRow = 6, kMiddleRow = 5, kRow = 4; ///< shares of the height
 constexpr size_t kMostMore = 120;                     ///< charts besides the main ones
+constexpr const char* kHeat = "heat";                 ///< key of the heat map of how busy ranks are
+constexpr const char* kEvents = "events";
 
 /// "grad_norm" -> "chartGradNorm"
 QByteArray objectNameOf(const QString& panel) {
@@ -53,6 +66,39 @@ QString explanationOf(const ChartPanel& panel) {
         lines << QString::fromStdString(metric.name + ": " + metric.description);
     return asHtml(lines.join('\n'));
 }
+
+/// The main panels of the registry, in their order.
+std::vector<std::string> mainKeys() {
+    std::vector<std::string> keys;
+    for (const MetricPanel& row : metricPanels())
+        if (row.isMain)
+            keys.push_back(row.key);
+    return keys;
+}
+
+/// "own:1", as a metric's panel may not be called.
+bool isOwn(const std::string& key) {
+    return key.starts_with(kOwnChart);
+}
+
+/// One card on the whole screen.
+class AloneDialog : public QDialog {
+public:
+    AloneDialog(const QString& title, QWidget* parent)
+        : QDialog(parent) {
+        setObjectName("aloneChart");
+        setAttribute(Qt::WA_DeleteOnClose);
+        setWindowTitle(title);
+    }
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override {
+        if (event->key() == Qt::Key_F11)
+            reject();
+        else
+            QDialog::keyPressEvent(event);
+    }
+};
 
 QSettings settingsOf(const AppContext& context) {
     return {context.paths.settings(), QSettings::IniFormat};
@@ -78,8 +124,10 @@ void ChartsTab::buildUi() {
     auto* parts = new QVBoxLayout(page);
     parts->setContentsMargins(0, 0, 0, 0);
     parts->setSpacing(size::kCardGap);
-    buildMain();
-    buildMore();
+    m_main = new ReflowGrid(kColumns, size::kColumnMin);
+    m_more = new ReflowGrid(kColumns, size::kColumnMin);
+    m_moreTitle = makeLabel({}, "secondary");
+    m_moreTitle->setObjectName("moreCharts");
     for (QWidget* part : std::initializer_list<QWidget*>{m_main, m_moreTitle, m_more})
         parts->addWidget(part);
     m_scroll = new QScrollArea;
@@ -90,47 +138,77 @@ void ChartsTab::buildUi() {
     m_scroll->setFocusPolicy(Qt::NoFocus);
     m_scroll->setWidget(page);
     column->addWidget(m_scroll);
+    m_layout = new LayoutKeeper(m_context.paths, this);
+    m_mover = new PanelMover(*m_scroll, {m_main, m_more}, this);
+    m_eventsCard = buildEvents();
+    m_mover->watch(*m_eventsCard);
     buildControls();
+    setPanels(panelsOf({}));
 }
 
-void ChartsTab::buildMain() {
-    m_main = new ReflowGrid(kColumns, size::kColumnMin);
-    for (const MetricPanel& row : metricPanels()) {
-        if (!row.isMain)
-            continue;
-        LineChart* chart = makeChart(QString::fromStdString(row.key));
-        m_main->add(chart, row.isStanding ? 1 : 0, m_charts.size() <= kColumns ? kTallRow : kRow);
-    }
-    m_heat = new HeatMap;
-    m_main->add(m_heat, kColumns - 1, kMiddleRow);
-    QWidget* events = buildEvents();
-    m_main->add(events, 1, kMiddleRow);
-    m_main->setFilling(events); // its lines are long
-    m_mainCharts = m_charts.size();
-}
-
-void ChartsTab::buildMore() {
-    m_moreTitle = makeLabel({}, "secondary");
-    m_moreTitle->setObjectName("moreCharts");
-    m_moreTitle->hide();
-    m_more = new ReflowGrid(kColumns, size::kColumnMin);
-    m_more->hide();
-}
-
-LineChart* ChartsTab::makeChart(const QString& panel) {
-    auto* chart = new LineChart({}, objectNameOf(panel).constData());
-    chart->setMinimumHeight(size::kChartMin);
+LineChart* ChartsTab::makeChart(const std::string& key) {
+    auto* chart = new LineChart({}, objectNameOf(QString::fromStdString(key)).constData());
     connect(chart, &LineChart::zoomRequested, this, &ChartsTab::zoomTo);
     connect(chart, &LineChart::resetRequested, this, &ChartsTab::resetZoom);
     chart->setEmptyText(m_missing);
+    chart->setMarks(marks());
     connect(chart, &LineChart::pointed, this, &ChartsTab::point);
-    m_charts.push_back({panel, chart});
+    connect(chart, &LineChart::menuRequested, this,
+            [this, key](QMenu* menu) { fillMenu(*menu, key); });
+    m_mover->watch(*chart);
+    m_charts.push_back({key, chart});
+    chart->show({}, view());
     return chart;
 }
 
-LineChart* ChartsTab::chartOf(const QString& panel) const {
-    const auto found = std::ranges::find(m_charts, panel, &Shown::panel);
-    return found != m_charts.end() ? found->chart : nullptr;
+HeatMap* ChartsTab::makeHeat(const std::string& key) {
+    auto* heat =
+        new HeatMap(isOwn(key) ? objectNameOf(QString::fromStdString(key)).constData() : "heatMap");
+    connect(heat, &HeatMap::menuRequested, this,
+            [this, key](QMenu* menu) { fillMenu(*menu, key); });
+    m_mover->watch(*heat);
+    m_heats.push_back({key, heat});
+    return heat;
+}
+
+LineChart* ChartsTab::chartOf(const std::string& key) const {
+    const auto found = std::ranges::find(m_charts, key, &Shown<LineChart>::key);
+    return found != m_charts.end() ? found->widget : nullptr;
+}
+
+HeatMap* ChartsTab::heatOf(const std::string& key) const {
+    const auto found = std::ranges::find(m_heats, key, &Shown<HeatMap>::key);
+    return found != m_heats.end() ? found->widget : nullptr;
+}
+
+QWidget* ChartsTab::cardOf(const std::string& key) const {
+    if (key == kEvents)
+        return m_eventsCard;
+    if (LineChart* chart = chartOf(key))
+        return chart;
+    return heatOf(key);
+}
+
+/// Empty: it is none of them.
+std::string ChartsTab::keyOf(const QWidget* card) const {
+    for (const std::string& key : arranged(m_layout->layout(), keysAsTheyCome()))
+        if (card && cardOf(key) == card)
+            return key;
+    return {};
+}
+
+const ChartPanel* ChartsTab::panelOf(const std::string& key) const {
+    const auto found = std::ranges::find(m_panels, QString::fromStdString(key), &ChartPanel::key);
+    return found != m_panels.end() ? &*found : nullptr;
+}
+
+QString ChartsTab::titleOf(const std::string& key) const {
+    if (key == kEvents)
+        return tr("Events");
+    if (key == kHeat)
+        return tr("Utilization by rank");
+    const ChartPanel* panel = panelOf(key);
+    return panel ? panel->title : QString();
 }
 
 QWidget* ChartsTab::buildEvents() {
@@ -151,6 +229,13 @@ QWidget* ChartsTab::buildEvents() {
     m_events = new TimelineView;
     card->body()->addWidget(m_noEvents, 1);
     card->body()->addWidget(m_events, 1);
+    card->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(card, &QWidget::customContextMenuRequested, this, [this, card](const QPoint& at) {
+        auto* menu = new QMenu(card);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        fillMenu(*menu, kEvents);
+        menu->popup(card->mapToGlobal(at));
+    });
     return card;
 }
 
@@ -164,7 +249,9 @@ void ChartsTab::buildControls() {
     m_follow = makeButton(tr("follow"), "quiet", "follow");
     m_follow->setCheckable(true);
     m_follow->setToolTip(tr("Show everything up to the newest step; drag over a chart to zoom"));
+    m_layoutButton = new LayoutButton(m_context, *m_layout);
     m_bar->add(m_abandoned);
+    m_bar->add(m_layoutButton);
     m_bar->add(m_follow);
 }
 
@@ -178,7 +265,31 @@ void ChartsTab::wire() {
     connect(&m_exactPuller, &Puller::pull, this, &ChartsTab::pullExact);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_puller, &Puller::request);
     connect(m_events, &TimelineView::momentChosen, this, &ChartsTab::jumpTo);
+    connect(m_mover, &PanelMover::moved, this, &ChartsTab::moveCard);
+    connect(m_mover, &PanelMover::sized, this, &ChartsTab::sizeCard);
     wireControls();
+    wireLayout();
+}
+
+void ChartsTab::wireLayout() {
+    const auto bindShift = [this](Qt::Key arrow, int by) {
+        auto* keys = new QShortcut(Qt::ALT | arrow, this);
+        keys->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(keys, &QShortcut::activated, this, [this, by] {
+            if (const QWidget* card = cardAbove(QApplication::focusWidget()))
+                shift(keyOf(card), by);
+        });
+    };
+    bindShift(Qt::Key_Left, -1);
+    bindShift(Qt::Key_Right, 1);
+    connect(m_layoutButton, &LayoutButton::addRequested, this, [this] { askOwn({}); });
+    connect(m_layout, &LayoutKeeper::failed, this,
+            [this](const QString& why) { m_context.toast.say(why); });
+    connect(m_layout, &LayoutKeeper::changed, this, [this] {
+        arrange();
+        m_puller.request(); // what is own, or has come into sight, has not been read
+        m_heatPuller.restart();
+    });
 }
 
 void ChartsTab::wireControls() {
@@ -222,14 +333,15 @@ void ChartsTab::setRun(const QString& run) {
     m_chosen.reset();
     m_follow->setChecked(true);
     m_scroll->verticalScrollBar()->setValue(0);
-    showMore({}); // another run may report other metrics
-    for (const Shown& each : m_charts) {
-        each.chart->selectMark(std::nullopt);
-        each.chart->setPointer(std::nullopt);
-        each.chart->showExact(0, {});
-        each.chart->show({}, view());
+    setPanels(panelsOf({})); // another run may report other metrics
+    for (const auto& each : m_charts) {
+        each.widget->selectMark(std::nullopt);
+        each.widget->setPointer(std::nullopt);
+        each.widget->showExact(0, {});
+        each.widget->show({}, view());
     }
-    m_heat->show({});
+    for (const auto& each : m_heats)
+        each.widget->show({});
     m_puller.restart();
     m_heatPuller.restart();
     m_exactPuller.restart();
@@ -239,15 +351,17 @@ void ChartsTab::show(const RunDetail& detail) {
     m_detail = detail;
     if (!detail.run)
         return;
+    m_layout->setKind(detail.modelType);
     std::vector<Moment> moments = timelineOf(*detail.run, detail.history);
     m_noEvents->setVisible(moments.empty());
     m_events->setVisible(!moments.empty());
     m_events->setMoments(std::move(moments));
-    for (const Shown& each : m_charts)
-        each.chart->setMarks(marks());
+    for (const auto& each : m_charts)
+        each.widget->setMarks(marks());
     m_abandoned->setVisible(std::ranges::any_of(
         detail.history.lines, [](const StoredLine& line) { return line.retiredBy != 0; }));
-    const bool first = !m_heat->isFilled();
+    const bool first =
+        std::ranges::any_of(m_heats, [](const auto& each) { return !each.widget->isFilled(); });
     m_puller.request();
     if (first)
         m_heatPuller.restart();
@@ -273,18 +387,19 @@ void ChartsTab::resizeEvent(QResizeEvent* event) {
     m_puller.request();
 }
 
-/// The main charts fill the visible height, except for the heading of the charts below.
+/// What is on the first screen fills the visible height, except for the heading of what is below.
 void ChartsTab::fitMain() {
-    const int head = morePanels().empty() ? 0 : m_moreTitle->sizeHint().height() + size::kCardGap;
+    const int head =
+        m_more->items().empty() ? 0 : m_moreTitle->sizeHint().height() + size::kCardGap;
     m_main->setLeastHeight(std::max(0, m_scroll->viewport()->height() - head));
 }
 
-/// The main charts, and the visible ones of the others, which can be many.
+/// Those of the first screen, and the visible ones of the others, which can be many.
 std::vector<QString> ChartsTab::panelsToRead() const {
     std::vector<QString> panels;
-    for (size_t i = 0; i < m_charts.size(); ++i)
-        if (i < m_mainCharts || !m_charts[i].chart->visibleRegion().isEmpty())
-            panels.push_back(m_charts[i].panel);
+    for (const auto& each : m_charts)
+        if (isFirst(each.key) || !each.widget->visibleRegion().isEmpty())
+            panels.push_back(QString::fromStdString(each.key));
     return panels;
 }
 
@@ -292,7 +407,11 @@ ChartQuery ChartsTab::query() const {
     ChartQuery query = queryOf(*m_detail.run);
     query.map = view().map;
     query.range = m_zoom;
-    query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
+    int width = 200;
+    for (const auto& each : m_charts)
+        width = std::max(width, each.widget->plotWidth());
+    query.maxPoints = kPointsPerPixel * width;
+    query.own = m_layout->layout().own;
     query.smoothing = m_bar->smoothing();
     query.abandoned = m_abandoned->isChecked();
     query.panels = panelsToRead();
@@ -328,8 +447,8 @@ void ChartsTab::applyAnswer(const Answer& answer) {
         return; // another axis was chosen meanwhile, which is being read
     m_map = answer.map;
     if (std::exchange(m_missing, answer.missing) != answer.missing)
-        for (const Shown& each : m_charts)
-            each.chart->setEmptyText(m_missing);
+        for (const auto& each : m_charts)
+            each.widget->setEmptyText(m_missing);
     apply(answer.panels);
 }
 
@@ -337,22 +456,38 @@ void ChartsTab::pullHeat() {
     if (!m_detail.run)
         return;
     const AxisMap map = view().map;
-    HeatQuery query{*m_detail.run, map.startNs, map.axis, m_zoom};
+    HeatQuery query{*m_detail.run, map.startNs, map.axis, m_zoom, {}};
     if (!isTime(map.axis)) {
         query.axis = XAxis::kStep;
         if (m_zoom)
             query.range = {stepOf(map, m_zoom->first), stepOf(map, m_zoom->second)};
     }
-    m_heatPuller.await(
-        m_context.store.ask([query](StoreReader& reader) { return readHeat(reader, query); }), this,
-        [this](const HeatData& heat) { m_heat->show(heat); });
+    std::vector<std::pair<std::string, HeatQuery>> queries; // by key
+    for (const auto& each : m_heats) {
+        const ChartPanel* panel = panelOf(each.key);
+        query.metric = panel ? panel->metrics.front().name : std::string();
+        if (!each.widget->isFilled() || !each.widget->visibleRegion().isEmpty())
+            queries.emplace_back(each.key, query);
+    }
+    using Heats = std::vector<std::pair<std::string, HeatData>>;
+    m_heatPuller.await(m_context.store.ask([queries](StoreReader& reader) {
+        Heats heats;
+        for (const auto& [key, each] : queries)
+            heats.emplace_back(key, readHeat(reader, each));
+        return heats;
+    }),
+                       this, [this](const Heats& heats) {
+                           for (const auto& [key, heat] : heats)
+                               if (HeatMap* shown = heatOf(key))
+                                   shown->show(heat);
+                       });
 }
 
 /// All charts show the values of that step: at once those of the drawn points near it, and soon
 /// what was measured there.
 void ChartsTab::point(std::optional<double> x, std::optional<double> step) {
-    for (const Shown& each : m_charts)
-        each.chart->setPointer(x, step);
+    for (const auto& each : m_charts)
+        each.widget->setPointer(x, step);
     if (std::exchange(m_pointedStep, step) != step && step)
         m_exactPuller.request();
 }
@@ -369,7 +504,7 @@ void ChartsTab::pullExact() {
         m_context.store.ask([query](StoreReader& reader) { return readPanels(reader, query); }),
         this, [this, step](const std::vector<PanelCurves>& panels) {
             for (const PanelCurves& each : panels)
-                if (LineChart* chart = chartOf(each.panel.key); chart && each.isRead)
+                if (LineChart* chart = chartOf(each.panel.key.toStdString()); chart && each.isRead)
                     chart->showExact(step, each.curves);
         });
 }
@@ -420,8 +555,10 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
         }
     if (!panels.empty() && !panels.front().curves.empty())
         m_bar->setWindow(panels.front().curves.front().window);
-    showMain(panels);
-    showMore(panels);
+    std::vector<ChartPanel> all;
+    for (const PanelCurves& each : panels)
+        all.push_back(each.panel);
+    setPanels(std::move(all));
     showAll(panels);
 }
 
@@ -429,7 +566,8 @@ void ChartsTab::showAll(const std::vector<PanelCurves>& panels) {
     const ChartView common = view();
     bool missing = false;
     for (const PanelCurves& each : panels) {
-        LineChart* chart = chartOf(each.panel.key);
+        const std::string key = each.panel.key.toStdString();
+        LineChart* chart = chartOf(key);
         if (!chart)
             continue;
         chart->setTitle(each.panel.title, explanationOf(each.panel));
@@ -437,8 +575,11 @@ void ChartsTab::showAll(const std::vector<PanelCurves>& panels) {
         missing = missing || (!each.isRead && !chart->visibleRegion().isEmpty());
         if (!each.isRead)
             continue;
+        const ChartStyle style = m_layout->layout().styleOf(key);
+        chart->setCutsOutliers(style.cutsOutliers);
+        chart->setYRange(style.yRange);
         ChartView view = common;
-        view.logY = m_bar->isLog() && each.panel.canBeLog;
+        view.logY = style.isLog.value_or(m_bar->isLog() && each.panel.canBeLog);
         chart->show(each.curves, view);
         chart->setMarks(marks());
     }
@@ -446,71 +587,114 @@ void ChartsTab::showAll(const std::vector<PanelCurves>& panels) {
         m_puller.request();
 }
 
-/// The first chart takes the room of charts in its row that have no data.
-void ChartsTab::showMain(const std::vector<PanelCurves>& panels) {
-    int room = kColumns;
-    for (size_t i = m_mainCharts; i-- > 1;) {
-        const bool isThere = std::ranges::any_of(
-            panels, [&](const PanelCurves& each) { return each.panel.key == m_charts[i].panel; });
-        m_main->setSpan(m_charts[i].chart, isThere ? 1 : 0);
-        if (!isThere) {
-            m_charts[i].chart->setTitle({});
-            m_charts[i].chart->show({}, view());
-        }
-        room -= isThere && i < kColumns ? 1 : 0;
-    }
-    m_main->setSpan(m_charts.front().chart, room);
+void ChartsTab::setPanels(std::vector<ChartPanel> panels) {
+    if (std::exchange(m_panels, std::move(panels)) == m_panels)
+        return;
+    arrange();
+    m_puller.request(); // charts that are now visible have not been read
+    m_heatPuller.request();
 }
 
-/// Adds charts for reported metrics outside the main part, and removes those without any.
-void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
-    std::vector<QString> keys;
-    for (const PanelCurves& each : panels)
-        if (!each.panel.isMain)
-            keys.push_back(each.panel.key);
-    const size_t left = keys.size() - std::min(keys.size(), kMostMore);
-    keys.resize(keys.size() - left);
-    if (keys != morePanels()) {
-        arrangeMore(keys);
-        m_puller.request(); // charts that are now visible have not been read
-    }
+/// Those of the registry's main part, the heat map, the events, then all others.
+std::vector<std::string> ChartsTab::keysAsTheyCome() const {
+    std::vector<std::string> keys, others;
+    for (const ChartPanel& panel : m_panels)
+        (panel.isMain ? keys : others).push_back(panel.key.toStdString());
+    keys.insert(keys.end(), {kHeat, kEvents});
+    keys.insert(keys.end(), others.begin(), others.end());
+    return keys;
+}
+
+bool ChartsTab::isFirst(const std::string& key) const {
+    const ChartPanel* panel = panelOf(key);
+    return m_layout->layout().styleOf(key).isFirst.value_or(!panel || panel->isMain);
+}
+
+/// The loss takes the room of charts in its row that have no data.
+int ChartsTab::columnsOf(const std::string& key) const {
+    const std::optional<int> wanted = m_layout->layout().styleOf(key).columns;
+    if (wanted || key == kEvents)
+        return wanted.value_or(1);
+    if (key == kHeat)
+        return kColumns - 1;
+    const std::vector<std::string> main = mainKeys();
+    if (key != main.front())
+        return 1;
+    return kColumns - static_cast<int>(std::count_if(
+                          main.begin() + 1, main.begin() + kColumns, [this](const auto& other) {
+                              return panelOf(other) && !m_layout->layout().styleOf(other).isHidden;
+                          }));
+}
+
+/// Puts the cards where they belong. Charts of what the run reports are made, others deleted.
+void ChartsTab::arrange() {
+    std::vector<std::string> keys;
+    std::vector<std::pair<std::string, QString>> hidden;
+    size_t more = 0, left = 0;
+    for (const std::string& key : arranged(m_layout->layout(), keysAsTheyCome()))
+        if (m_layout->layout().styleOf(key).isHidden)
+            hidden.emplace_back(key, titleOf(key));
+        else if (isFirst(key) || isOwn(key) || ++more <= kMostMore)
+            keys.push_back(key);
+        else
+            ++left;
+    m_layoutButton->setHidden(std::move(hidden));
+    forgetOthers(keys);
+    place(keys);
     m_moreTitle->setText(
         left == 0 ? tr("Everything else that the run reports")
-                  : tr("Everything else that the run reports; %1 more: ringmaster export")
+                  : tr("Everything else that the run reports; %1 more: layout, Add a chart")
                         .arg(counted(static_cast<int64_t>(left), tr("1 chart"), tr("%1 charts"))));
-    m_moreTitle->setVisible(!keys.empty());
-    m_more->setVisible(!keys.empty());
+    m_moreTitle->setVisible(!m_more->items().empty());
+    m_more->setVisible(!m_more->items().empty());
     fitMain();
 }
 
-/// The charts that are not main ones, in their order.
-std::vector<QString> ChartsTab::morePanels() const {
-    std::vector<QString> panels;
-    for (size_t i = m_mainCharts; i < m_charts.size(); ++i)
-        panels.push_back(m_charts[i].panel);
-    return panels;
+void ChartsTab::forgetOthers(const std::vector<std::string>& keys) {
+    const auto forget = [&keys](auto& shown) {
+        std::erase_if(shown, [&keys](const auto& each) {
+            const bool isGone = std::ranges::find(keys, each.key) == keys.end();
+            if (isGone) {
+                each.widget->hide();
+                each.widget->deleteLater();
+            }
+            return isGone;
+        });
+    };
+    forget(m_charts);
+    forget(m_heats);
 }
 
-void ChartsTab::arrangeMore(const std::vector<QString>& panels) {
-    std::vector<Shown> before(m_charts.begin() + static_cast<std::ptrdiff_t>(m_mainCharts),
-                              m_charts.end());
-    m_charts.resize(m_mainCharts);
-    for (const Shown& each : before)
-        m_more->take(each.chart);
-    for (const QString& panel : panels) {
-        const auto known = std::ranges::find(before, panel, &Shown::panel);
-        LineChart* chart = nullptr;
-        if (known != before.end()) {
-            chart = known->chart;
-            m_charts.push_back(*known);
-            before.erase(known);
-        } else {
-            chart = makeChart(panel);
-        }
-        m_more->add(chart, 1, kRow);
+void ChartsTab::place(const std::vector<std::string>& keys) {
+    const std::vector<std::string> main = mainKeys();
+    std::vector<ReflowGrid::Item> first, others;
+    for (const std::string& key : keys) {
+        const ChartPanel* panel = panelOf(key);
+        const bool isHeat = key == kHeat || (panel && panel->shape == ChartShape::kHeat);
+        QWidget* card = cardOf(key);
+        if (!card && isHeat)
+            card = makeHeat(key);
+        else if (!card)
+            card = makeChart(key);
+        if (HeatMap* heat = heatOf(key); heat && panel)
+            heat->setTitle(isOwn(key) ? panel->title : QString());
+        if (card == m_aloneCard)
+            continue;
+        const ChartStyle style = m_layout->layout().styleOf(key);
+        const bool isTall =
+            std::find(main.begin(), main.begin() + kColumns, key) != main.begin() + kColumns;
+        const int usual = isTall ? kTallRow : key == kHeat || key == kEvents ? kMiddleRow : kRow;
+        const int rows = style.rows.value_or(1);
+        card->setMinimumHeight(rows * size::kChartMin + (rows - 1) * size::kCardGap);
+        (isFirst(key) ? first : others)
+            .push_back({card, columnsOf(key), style.rows ? kRow * rows : usual,
+                        key == kEvents && !style.columns}); // its lines are long
     }
-    for (const Shown& gone : before)
-        gone.chart->deleteLater();
+    m_main->setItems(std::move(first));
+    m_more->setItems(std::move(others));
+    std::ranges::stable_sort(m_charts, {}, [&](const auto& each) {
+        return std::pair(!isFirst(each.key), std::ranges::find(keys, each.key) - keys.begin());
+    });
 }
 
 std::vector<Mark> ChartsTab::marks() const {
@@ -534,8 +718,8 @@ void ChartsTab::jumpTo(Moment moment) {
         return;
     }
     m_chosen = moment;
-    for (const Shown& each : m_charts)
-        each.chart->selectMark(moment.step);
+    for (const auto& each : m_charts)
+        each.widget->selectMark(moment.step);
     const auto [first, last] = wholeRange();
     const double width = m_zoom ? m_zoom->second - m_zoom->first : (last - first) * kJumpShare;
     const double x = xOf(view().map, moment.step, moment.wallNs);
@@ -555,6 +739,236 @@ void ChartsTab::resetZoom() {
     m_follow->setChecked(true);
     m_puller.request();
     m_heatPuller.restart();
+}
+
+void ChartsTab::moveCard(QWidget* card, ReflowGrid* grid, QWidget* before) {
+    const std::string key = keyOf(card);
+    if (key.empty())
+        return;
+    ChartLayout layout = m_layout->layout();
+    const std::vector<std::string> keys = arranged(layout, keysAsTheyCome());
+    moveChart(layout, keys, key, keyOf(before));
+    if (!before && grid == m_main) { // behind the last one there, but before all below
+        const auto below =
+            std::ranges::find_if(keys, [&](const auto& each) { return !isFirst(each); });
+        moveChart(layout, keys, key, below != keys.end() && *below != key ? *below : std::string());
+    }
+    ChartStyle style = layout.styleOf(key);
+    if (isFirst(key) != (grid == m_main))
+        style.isFirst = grid == m_main;
+    layout.setStyle(key, style);
+    m_layout->change(std::move(layout));
+}
+
+void ChartsTab::sizeCard(QWidget* card, int columns, int rows) {
+    if (const std::string key = keyOf(card); !key.empty())
+        changeStyle(key, [=](ChartStyle& style) {
+            style.columns = columns;
+            style.rows = rows;
+        });
+}
+
+void ChartsTab::changeStyle(const std::string& key,
+                            const std::function<void(ChartStyle&)>& change) {
+    ChartStyle style = m_layout->layout().styleOf(key);
+    change(style);
+    m_layout->changeStyle(key, style);
+}
+
+/// Past the neighbour that is shown in the same part of the page.
+void ChartsTab::shift(const std::string& key, int by) {
+    ReflowGrid* grid = isFirst(key) ? m_main : m_more;
+    const auto& items = grid->items();
+    const auto at =
+        std::ranges::find(items, cardOf(key), &ReflowGrid::Item::widget) - items.begin();
+    const auto to = at + (by < 0 ? -1 : 2);
+    if (to >= 0 && to <= static_cast<std::ptrdiff_t>(items.size()))
+        moveCard(cardOf(key), grid,
+                 to < static_cast<std::ptrdiff_t>(items.size())
+                     ? items[static_cast<size_t>(to)].widget
+                     : nullptr);
+}
+
+/// What a person does with one card, then what concerns all.
+void ChartsTab::fillMenu(QMenu& menu, const std::string& key) {
+    if (!menu.isEmpty())
+        menu.addSeparator();
+    const auto add = [this, &menu](const QString& text, const char* name, auto act) {
+        QAction* action = menu.addAction(text, this, act);
+        action->setObjectName(name);
+        return action;
+    };
+    add(tr("Full screen"), "showAlone", [this, key] {
+        if (QWidget* card = cardOf(key))
+            showCardAlone(*card);
+    })->setShortcut(Qt::Key_F11);
+    if (chartOf(key))
+        fillAxisMenu(menu, key);
+    fillSizeMenu(menu, key);
+    add(tr("Move back"), "moveBack", [this, key] {
+        shift(key, -1);
+    })->setShortcut(Qt::ALT | Qt::Key_Left);
+    add(tr("Move on"), "moveOn", [this, key] {
+        shift(key, 1);
+    })->setShortcut(Qt::ALT | Qt::Key_Right);
+    const bool isOnFirst = isFirst(key);
+    add(isOnFirst ? tr("Move below the first screen") : tr("Move to the first screen"),
+        "moveScreen",
+        [this, key, isOnFirst] { moveCard(cardOf(key), isOnFirst ? m_more : m_main, nullptr); });
+    add(tr("Hide"), "hideChart",
+        [this, key] { changeStyle(key, [](ChartStyle& style) { style.isHidden = true; }); });
+    const auto& own = m_layout->layout().own;
+    if (const auto chart = std::ranges::find(own, key, &OwnChart::key); chart != own.end()) {
+        add(tr("Edit…"), "editChart", [this, edited = *chart] { askOwn(edited); });
+        add(tr("Remove"), "removeChart", [this, key] {
+            ChartLayout layout = m_layout->layout();
+            layout.removeOwn(key);
+            m_layout->change(std::move(layout));
+        });
+    }
+    menu.addSeparator();
+    m_layoutButton->fill(menu);
+}
+
+void ChartsTab::fillAxisMenu(QMenu& menu, const std::string& key) {
+    const ChartStyle style = m_layout->layout().styleOf(key);
+    QMenu* axis = menu.addMenu(tr("Vertical axis"));
+    const auto addScale = [&](const QString& text, const char* name, std::optional<bool> isLog) {
+        QAction* action = axis->addAction(text, this, [this, key, isLog] {
+            changeStyle(key, [isLog](ChartStyle& changed) { changed.isLog = isLog; });
+        });
+        action->setObjectName(name);
+        action->setCheckable(true);
+        action->setChecked(style.isLog == isLog);
+    };
+    addScale(tr("As all charts"), "scaleAsAll", std::nullopt);
+    addScale(tr("Linear"), "scaleLinear", false);
+    addScale(tr("Logarithmic"), "scaleLog", true);
+    axis->addSeparator();
+    QAction* outliers = axis->addAction(tr("Without outliers"), this, [this, key](bool cuts) {
+        changeStyle(key, [cuts](ChartStyle& changed) { changed.cutsOutliers = cuts; });
+    });
+    outliers->setObjectName("cutOutliers");
+    outliers->setCheckable(true);
+    outliers->setChecked(style.cutsOutliers);
+    QAction* range = axis->addAction(tr("Range…"), this, [this, key] { askRange(key); });
+    range->setObjectName("axisRange");
+    range->setCheckable(true);
+    range->setChecked(style.yRange.has_value());
+}
+
+void ChartsTab::fillSizeMenu(QMenu& menu, const std::string& key) {
+    const ChartStyle style = m_layout->layout().styleOf(key);
+    QMenu* sizes = menu.addMenu(tr("Size"));
+    for (int columns = 1; columns <= ChartStyle::kMostColumns; ++columns) {
+        QAction* action = sizes->addAction(
+            counted(columns, tr("1 column wide"), tr("%1 columns wide")), this,
+            [this, key, columns] {
+                changeStyle(key, [columns](ChartStyle& changed) { changed.columns = columns; });
+            });
+        action->setObjectName("columns" + QString::number(columns));
+        action->setCheckable(true);
+        action->setChecked(columnsOf(key) == columns);
+    }
+    sizes->addSeparator();
+    for (int rows = 1; rows <= ChartStyle::kMostRows; ++rows) {
+        QAction* action = sizes->addAction(
+            counted(rows, tr("1 row high"), tr("%1 rows high")), this, [this, key, rows] {
+                changeStyle(key, [rows](ChartStyle& changed) { changed.rows = rows; });
+            });
+        action->setObjectName("rows" + QString::number(rows));
+        action->setCheckable(true);
+        action->setChecked(style.rows.value_or(1) == rows);
+    }
+}
+
+void ChartsTab::askRange(const std::string& key) {
+    const LineChart* chart = chartOf(key);
+    if (!chart)
+        return;
+    auto* dialog = new RangeDialog(titleOf(key), m_layout->layout().styleOf(key).yRange,
+                                   chart->shownY(), window());
+    connect(dialog, &RangeDialog::confirmed, this, [this, key](const auto& range) {
+        changeStyle(key, [&range](ChartStyle& style) { style.yRange = range; });
+    });
+    dialog->open();
+}
+
+void ChartsTab::askOwn(const OwnChart& chart) {
+    if (!m_detail.run)
+        return;
+    const auto metrics =
+        m_context.store.ask([run = m_run](StoreReader& reader) { return reader.metrics(run); });
+    whenAnswered(metrics, this, [this, chart](std::vector<MetricDef> found) {
+        auto* dialog = new OwnChartDialog(std::move(found), m_detail.run->ranks, chart, window());
+        connect(dialog, &OwnChartDialog::confirmed, this, [this](OwnChart made) {
+            ChartLayout layout = m_layout->layout();
+            const auto known = std::ranges::find(layout.own, made.key, &OwnChart::key);
+            if (known != layout.own.end()) {
+                *known = std::move(made);
+            } else {
+                made.key = layout.nextOwnKey();
+                ChartStyle style;
+                style.isFirst = true; // where it is seen
+                layout.setStyle(made.key, style);
+                layout.own.push_back(std::move(made));
+            }
+            m_layout->change(std::move(layout));
+        });
+        dialog->open();
+    });
+}
+
+/// The card that a widget is, or is in; nullptr: it is in none.
+QWidget* ChartsTab::cardAbove(QWidget* widget) const {
+    while (widget && keyOf(widget).empty())
+        widget = widget->parentWidget();
+    return widget;
+}
+
+bool ChartsTab::showAlone() {
+    if (m_alone) {
+        m_alone->reject();
+        return true;
+    }
+    if (!isVisible())
+        return false;
+    QWidget* card = cardAbove(QApplication::focusWidget());
+    if (!card)
+        card = cardAbove(QApplication::widgetAt(QCursor::pos()));
+    if (card)
+        showCardAlone(*card);
+    return card != nullptr;
+}
+
+/// Until Esc or F11.
+void ChartsTab::showCardAlone(QWidget& card) {
+    if (m_alone)
+        return;
+    m_aloneCard = &card;
+    m_alone = new AloneDialog(titleOf(keyOf(&card)), window());
+    arrange(); // without the card
+    auto* column = new QVBoxLayout(m_alone);
+    column->addWidget(&card);
+    card.show();
+    connect(m_alone, &QDialog::finished, this, [this] {
+        QWidget* shown = std::exchange(m_aloneCard, nullptr);
+        m_alone = nullptr;
+        shown->setParent(this); // until it is placed, or its chart would go with the dialog
+        arrange();
+        m_puller.request();
+    });
+    m_alone->showFullScreen();
+    m_puller.request();
+}
+
+/// Not shortcuts, so that a message that offers to undo something else comes first.
+void ChartsTab::keyPressEvent(QKeyEvent* event) {
+    if (event->matches(QKeySequence::Undo) && m_layout->canUndo())
+        return m_layout->undo();
+    if (event->matches(QKeySequence::Redo) && m_layout->canRedo())
+        return m_layout->redo();
+    QWidget::keyPressEvent(event);
 }
 
 } // namespace rm

@@ -8,9 +8,13 @@
 
 #include <QWidget>
 
+#include <functional>
+#include <string>
 #include <vector>
 
+class QDialog;
 class QLabel;
+class QMenu;
 class QPushButton;
 class QScrollArea;
 
@@ -18,12 +22,16 @@ namespace rm {
 
 class ChartBar;
 class HeatMap;
+class LayoutButton;
+class LayoutKeeper;
+class PanelMover;
 class ReflowGrid;
 class TimelineView;
 
-/// The charts of a run, which share zoom and crosshair: the main ones of the metrics registry with
-/// the heat map and the events, and below them one for everything else that the run reports. Of the
-/// latter only visible ones are read.
+/// The charts of a run, which share zoom and crosshair: on the first screen the main ones of the
+/// metrics registry with the heat map and the events, and below them one for everything else that
+/// the run reports. A person moves, sizes, hides and adds charts; the layout is kept for all runs
+/// of the kind of model. Of what lies below the first screen only visible charts are read.
 class ChartsTab : public QWidget {
     Q_OBJECT
 public:
@@ -37,6 +45,9 @@ public:
     QWidget* controls() const;
     void setCompact(bool compact); ///< little room for the controls
     void showSlider(bool shown);   ///< hidden where even that leaves none for it
+    /// Shows the card with the focus, or under the pointer, on the whole screen, or no longer;
+    /// false: there is none.
+    bool showAlone();
 
 Q_SIGNALS:
     void commandsRequested(); ///< for the list of what was asked of the run
@@ -44,16 +55,17 @@ Q_SIGNALS:
 protected:
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     void buildUi();
-    void buildMain();
-    void buildMore();
-    LineChart* makeChart(const QString& panel);
+    LineChart* makeChart(const std::string& key);
+    HeatMap* makeHeat(const std::string& key);
     QWidget* buildEvents();
     void buildControls();
     void wire();
     void wireControls();
+    void wireLayout();
     void restore();
     void pull();
     void pullHeat();
@@ -69,13 +81,32 @@ private:
     void applyAnswer(const Answer& answer);
     void apply(const std::vector<PanelCurves>& panels);
     void showAll(const std::vector<PanelCurves>& panels);
-    void showMain(const std::vector<PanelCurves>& panels);
-    void showMore(const std::vector<PanelCurves>& panels);
-    void arrangeMore(const std::vector<QString>& panels);
-    std::vector<QString> morePanels() const;
+    void setPanels(std::vector<ChartPanel> panels);
+    void arrange();
+    std::vector<std::string> keysAsTheyCome() const;
+    bool isFirst(const std::string& key) const;
+    int columnsOf(const std::string& key) const;
+    void place(const std::vector<std::string>& keys);
+    void forgetOthers(const std::vector<std::string>& keys);
     void fitMain();
-    LineChart* chartOf(const QString& panel) const;
+    QString titleOf(const std::string& key) const;
+    const ChartPanel* panelOf(const std::string& key) const;
+    LineChart* chartOf(const std::string& key) const;
+    HeatMap* heatOf(const std::string& key) const;
+    QWidget* cardOf(const std::string& key) const;
+    std::string keyOf(const QWidget* card) const;
+    QWidget* cardAbove(QWidget* widget) const;
     std::vector<QString> panelsToRead() const;
+    void moveCard(QWidget* card, ReflowGrid* grid, QWidget* before);
+    void sizeCard(QWidget* card, int columns, int rows);
+    void shift(const std::string& key, int by);
+    void fillMenu(QMenu& menu, const std::string& key);
+    void fillAxisMenu(QMenu& menu, const std::string& key);
+    void fillSizeMenu(QMenu& menu, const std::string& key);
+    void changeStyle(const std::string& key, const std::function<void(ChartStyle&)>& change);
+    void askRange(const std::string& key);
+    void askOwn(const OwnChart& chart);
+    void showCardAlone(QWidget& card);
     ChartQuery query() const;
     ChartView view() const;
     std::pair<double, double> wholeRange() const;
@@ -93,14 +124,21 @@ private:
     static constexpr int kExactMs = 60;
     Puller m_exactPuller;
     std::optional<double> m_pointedStep;
+    template <class Widget>
     struct Shown {
-        QString panel;
-        LineChart* chart;
+        std::string key;
+        Widget* widget;
     };
-    std::vector<Shown> m_charts; ///< the main ones first, the loss at the front
-    size_t m_mainCharts = 0;     ///< how many these are
+    std::vector<ChartPanel> m_panels;       ///< all that the run has, as they come
+    std::vector<Shown<LineChart>> m_charts; ///< in their order, the ones of the first screen first
+    std::vector<Shown<HeatMap>> m_heats;
+    LayoutKeeper* m_layout;
+    LayoutButton* m_layoutButton;
+    PanelMover* m_mover;
+    QDialog* m_alone = nullptr; ///< with a card on the whole screen
+    QWidget* m_aloneCard = nullptr;
     QScrollArea* m_scroll;
-    HeatMap* m_heat;
+    QWidget* m_eventsCard;
     TimelineView* m_events;
     QLabel* m_noEvents;
     ReflowGrid* m_main;

@@ -137,8 +137,10 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.requested = reader.requestedCommands(id);
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);
-    if (const auto spec = parseRunSpec(reader.specToml(id), id.toStdString()))
+    if (const auto spec = parseRunSpec(reader.specToml(id), id.toStdString())) {
         detail.writesSamples = writesSamples(*spec);
+        detail.modelType = spec->model.type;
+    }
     if (const auto* newest = newestLiving(detail.history.checkpoints);
         newest && canResume(detail.run->state)) {
         std::vector<std::string> notes{partWords(detail.run->nodes, detail.wholePlaces),

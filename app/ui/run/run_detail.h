@@ -27,6 +27,7 @@ struct RunDetail {
     std::vector<RunNode> wholePlaces;       ///< see StoreReader
     std::optional<ResumePoint> resumePoint; ///< nullopt: it cannot be resumed
     bool writesSamples = true;              ///< by its spec
+    std::string modelType;                  ///< "gpt", by its spec
     std::string waitsFor;                   ///< in the queue, in words; empty: it does not wait
 };
 

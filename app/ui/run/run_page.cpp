@@ -84,7 +84,7 @@ void RunPage::buildUi() {
     m_actions = new RunActions(m_context, *m_header, this);
     column->addWidget(m_header);
     m_linkBanner = new Banner("linkBanner");
-    m_declareLost = makeButton(tr("Give up"), "danger", "declareLost");
+    m_declareLost = makeButton(tr("Declare lost"), "danger", "declareLost");
     m_declareLost->setToolTip(tr("End the run without the nodes that cannot be reached"));
     m_linkBanner->addAction(m_declareLost);
     connect(m_declareLost, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
@@ -274,6 +274,8 @@ void RunPage::showTab(Tab tab) {
 QString RunPage::manualTopic() const {
     if (m_stack->currentIndex() == kCheckpoints)
         return "checkpoints";
+    if (m_stack->currentIndex() == kSpec)
+        return "launch";
     const bool hasFailed = m_detail.run && m_detail.run->state == RunStateKind::kFailed;
     return hasFailed ? "failures" : "watch";
 }
@@ -288,6 +290,10 @@ std::vector<QPushButton*> RunPage::buttons() const {
 
 std::vector<QAction*> RunPage::menuActions() const {
     return m_actions->offeredInMenu();
+}
+
+bool RunPage::showAlone() {
+    return m_charts->showAlone();
 }
 
 void RunPage::focusFilter() {

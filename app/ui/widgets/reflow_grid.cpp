@@ -26,20 +26,21 @@ void ReflowGrid::add(QWidget* child, int span, int rowStretch) {
     arrange(m_columns > 0 ? m_columns : m_maxColumns);
 }
 
-void ReflowGrid::setSpan(QWidget* child, int span) {
-    const auto item = std::ranges::find(m_items, child, &Item::widget);
-    if (item == m_items.end() || item->span == span)
+void ReflowGrid::setItems(std::vector<Item> items) {
+    if (items == m_items)
         return;
-    item->span = span;
-    arrange(m_columns);
-}
-
-void ReflowGrid::setFilling(QWidget* child) {
-    const auto item = std::ranges::find(m_items, child, &Item::widget);
-    if (item == m_items.end())
-        return;
-    item->isFilling = true;
-    arrange(m_columns);
+    const auto isKept = [&items](const Item& item) {
+        return std::ranges::find(items, item.widget, &Item::widget) != items.end();
+    };
+    for (const Item& item : m_items) {
+        m_grid->removeWidget(item.widget);
+        if (!isKept(item) && item.widget->parentWidget() == this)
+            item.widget->hide();
+    }
+    m_items = std::move(items);
+    for (const Item& item : m_items)
+        item.widget->setParent(this);
+    arrange(m_columns > 0 ? m_columns : m_maxColumns);
 }
 
 void ReflowGrid::setLeastHeight(int height) {
@@ -49,12 +50,6 @@ void ReflowGrid::setLeastHeight(int height) {
 
 QSize ReflowGrid::minimumSizeHint() const {
     return QWidget::minimumSizeHint().expandedTo({0, m_leastHeight});
-}
-
-void ReflowGrid::take(QWidget* child) {
-    m_grid->removeWidget(child);
-    child->hide();
-    std::erase_if(m_items, [child](const Item& item) { return item.widget == child; });
 }
 
 void ReflowGrid::clear() {

@@ -10,33 +10,34 @@ class QGridLayout;
 namespace rm {
 
 /// Lays out children in order, in rows of as many equal columns as fit (at most `maxColumns`). A
-/// child may span several columns; with a span of 0 it is hidden.
+/// child may span several columns; with a span of 0 it is hidden. One that is filling also takes
+/// the columns of its row that would stay empty behind it.
 class ReflowGrid : public QWidget {
     Q_OBJECT
 public:
     ReflowGrid(int maxColumns, int minColumnWidth, QWidget* parent = nullptr);
 
-    /// `rowStretch` applies to the row in which the child is placed.
+    struct Item {
+        QWidget* widget;
+        int span = 1;
+        int rowStretch = 0; ///< applies to the row in which the child is placed
+        bool isFilling = false;
+        bool operator==(const Item&) const = default;
+    };
+    /// In place of what is there, which is hidden where it is not among these, and stays a child.
+    void setItems(std::vector<Item> items);
+    const std::vector<Item>& items() const { return m_items; }
+    int columns() const { return m_columns; }
     void add(QWidget* child, int span = 1, int rowStretch = 0);
-    void setSpan(QWidget* child, int span);
-    /// The child also takes the columns of its row that would stay empty behind it.
-    void setFilling(QWidget* child);
     /// Takes at least that height, and more where its children need it.
     void setLeastHeight(int height);
     QSize minimumSizeHint() const override;
-    void take(QWidget* child); ///< removes it from the grid; hidden, still a child
-    void clear();              ///< deletes the children
+    void clear(); ///< deletes the children
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct Item {
-        QWidget* widget;
-        int span;
-        int rowStretch;
-        bool isFilling = false;
-    };
     int columnsFor(int width) const;
     void arrange(int columns);
 

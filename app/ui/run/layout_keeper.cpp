@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/layout_keeper.h"
+
+#include "app/core/settings/paths.h"
+
+#include <utility>
+
+namespace rm {
+
+LayoutKeeper::LayoutKeeper(const Paths& paths, QObject* parent)
+    : QObject(parent)
+    , m_paths(paths) {}
+
+void LayoutKeeper::setKind(const std::string& kind) {
+    if (kind == m_kind)
+        return;
+    m_kind = kind;
+    m_undone = {};
+    const auto layouts = readChartLayouts(m_paths);
+    if (!layouts)
+        Q_EMIT failed(QString::fromStdString(layouts.error().message));
+    const auto known = layouts ? layouts->inUse.find(kind) : decltype(layouts->inUse.end())();
+    show(layouts && known != layouts->inUse.end() ? known->second : ChartLayout());
+}
+
+void LayoutKeeper::show(ChartLayout layout) {
+    if (std::exchange(m_layout, std::move(layout)) != m_layout)
+        Q_EMIT changed();
+}
+
+void LayoutKeeper::change(ChartLayout layout) {
+    if (layout == m_layout)
+        return;
+    m_undone.before.push_back(m_layout);
+    m_undone.after.clear();
+    show(std::move(layout));
+    write();
+}
+
+void LayoutKeeper::changeStyle(const std::string& key, const ChartStyle& style) {
+    ChartLayout layout = m_layout;
+    layout.setStyle(key, style);
+    change(std::move(layout));
+}
+
+void LayoutKeeper::undo() {
+    if (!canUndo())
+        return;
+    m_undone.after.push_back(m_layout);
+    const ChartLayout before = m_undone.before.back();
+    m_undone.before.pop_back();
+    show(before);
+    write();
+}
+
+void LayoutKeeper::redo() {
+    if (!canRedo())
+        return;
+    m_undone.before.push_back(m_layout);
+    const ChartLayout after = m_undone.after.back();
+    m_undone.after.pop_back();
+    show(after);
+    write();
+}
+
+/// Reads what is kept by now, as another window may have changed it.
+template <class Change>
+Result<void> LayoutKeeper::update(Change change) {
+    auto layouts = readChartLayouts(m_paths);
+    if (!layouts)
+        return tl::unexpected(layouts.error());
+    change(*layouts);
+    return writeChartLayouts(m_paths, *layouts);
+}
+
+void LayoutKeeper::write() {
+    const auto written = update([this](ChartLayouts& layouts) {
+        if (m_layout == ChartLayout())
+            layouts.inUse.erase(m_kind);
+        else
+            layouts.inUse[m_kind] = m_layout;
+    });
+    if (!written)
+        Q_EMIT failed(QString::fromStdString(written.error().message));
+}
+
+ChartLayouts LayoutKeeper::kept() const {
+    return readChartLayouts(m_paths).value_or(ChartLayouts());
+}
+
+QStringList LayoutKeeper::names() const {
+    QStringList names;
+    for (const auto& [name, layout] : kept().kept)
+        names << QString::fromStdString(name);
+    names.sort(Qt::CaseInsensitive);
+    return names;
+}
+
+bool LayoutKeeper::isInUse(const QString& name) const {
+    const ChartLayouts layouts = this->kept();
+    const auto kept = layouts.kept.find(name.toStdString());
+    return kept != layouts.kept.end() && kept->second == m_layout;
+}
+
+Result<void> LayoutKeeper::keep(const QString& name, const ChartLayout& layout) {
+    if (name.trimmed().isEmpty())
+        return fail(ErrorCode::kInvalid, "keep the layout: that is no name; give it some words");
+    return update(
+        [&](ChartLayouts& layouts) { layouts.kept[name.trimmed().toStdString()] = layout; });
+}
+
+void LayoutKeeper::use(const QString& name) {
+    const ChartLayouts layouts = this->kept();
+    if (const auto kept = layouts.kept.find(name.toStdString()); kept != layouts.kept.end())
+        change(kept->second);
+}
+
+void LayoutKeeper::forget(const QString& name) {
+    const auto done =
+        update([&](ChartLayouts& layouts) { layouts.kept.erase(name.toStdString()); });
+    if (!done)
+        Q_EMIT failed(QString::fromStdString(done.error().message));
+}
+
+} // namespace rm
