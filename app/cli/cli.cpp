@@ -32,6 +32,7 @@ void describe(CommandLine& line) {
     addRuns(line);
     addLists(line);
     addComparing(line);
+    addSql(line);
     addCheckpoints(line);
     addKeeping(line);
     addNodes(line);

@@ -15,6 +15,7 @@ void addRequested(CommandLine& line);   ///< requested_commands.cpp
 void addRuns(CommandLine& line);        ///< runs_command.cpp
 void addLists(CommandLine& line);       ///< list_commands.cpp
 void addComparing(CommandLine& line);   ///< compare_commands.cpp
+void addSql(CommandLine& line);         ///< sql_command.cpp
 void addCheckpoints(CommandLine& line); ///< checkpoint_commands.cpp
 void addKeeping(CommandLine& line);     ///< keeping_commands.cpp
 void addNodes(CommandLine& line);       ///< node_commands.cpp

@@ -61,6 +61,7 @@ private Q_SLOTS:
     void runsAreCompared();
     void aRunIsLaunchedAgainOnlyWithItsData();
     void keysOfRunsAreATable();
+    void whatIsStoredIsAskedInSql();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
@@ -577,6 +578,35 @@ void TestCliRuns::aRunIsLaunchedAgainOnlyWithItsData() {
     QVERIFY2(other.exitCode == static_cast<int>(ExitCode::kUsage), other.whole());
     QVERIFY2(other.err.contains("Data: 1 file") && !other.err.contains("Trainer:"), other.whole());
     QCOMPARE(m_own.run({"runs", "--json"}).json().array().size(), count);
+}
+
+void TestCliRuns::whatIsStoredIsAskedInSql() {
+    const QString id = find(kRun)->id;
+    const QString statement = QString("SELECT id, step, value(id, 'lr') AS lr, name || ',' AS odd "
+                                      "FROM runs WHERE id = '%1'")
+                                  .arg(id);
+    const Answer json = m_own.run({"sql", statement, "--json"});
+    QVERIFY2(json.exitCode == 0, json.whole());
+    QCOMPARE(json.json().array().size(), 1);
+    const QJsonObject row = json.json()[0].toObject();
+    QCOMPARE(row["id"].toString(), id);
+    QVERIFY2(row["step"].toInt() > 0 && row["lr"].toDouble() > 0, json.whole());
+    const Answer csv = m_own.run({"sql", "--csv", statement});
+    QVERIFY2(csv.exitCode == 0 && csv.out.startsWith("id,step,lr,odd\n" + id.toUtf8() + ',') &&
+                 csv.out.endsWith(",\"" + kRun.toUtf8() + ",\"\n"),
+             csv.whole());
+    const Answer table = m_own.run(
+        {"sql", QString("SELECT count(*) AS losses FROM samples WHERE run = '%1' AND metric = "
+                        "'train/loss' AND rank = 1")
+                    .arg(id)});
+    QVERIFY2(table.exitCode == 0 && table.out.startsWith("losses") &&
+                 table.out.split('\n')[1].toInt() > 0,
+             table.whole());
+    const Answer tables = m_own.run({"sql"});
+    QVERIFY2(tables.exitCode == 0 && tables.out.contains("samples"), tables.whole());
+    const Answer refused = m_own.run({"sql", "DELETE FROM run", "--json"});
+    QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
+    QVERIFY(find(kRun));
 }
 
 QTEST_GUILESS_MAIN(TestCliRuns)

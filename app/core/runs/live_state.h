@@ -21,8 +21,10 @@ struct LiveState {
         kNone,
         kConnecting,
         kLive,
-        kLost,    ///< being retried
-        kRefused, ///< login refused: retried once a check of the node succeeds
+        kLost, ///< being retried
+        /// Login refused: retried once a check of the node succeeds, and by itself where its host
+        /// key is not the right one, as no login is tried then.
+        kRefused,
         /// It answers, but what it sends cannot be stored on this computer, whose disk is full:
         /// being retried.
         kUnstored,

@@ -11,5 +11,6 @@ target_sources(rm_core PRIVATE
     runs/run_tags.cpp
     runs/run_values.cpp
     runs/same_name.cpp
+    runs/sql.cpp
     runs/standstill.cpp
     runs/steps_left.cpp)

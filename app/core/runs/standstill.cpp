@@ -172,6 +172,12 @@ std::string fullDisk(const LiveState::NodeLink& link) {
                        : say("run.disk-full-as", {node, {"why", why}});
 }
 
+/// "2 records were dropped"
+std::string droppedWords(int64_t records) {
+    return records == 1 ? say("run.record-dropped")
+                        : say("run.records-dropped", {{"records", std::to_string(records)}});
+}
+
 } // namespace
 
 std::string whyNotNow(const LiveState& live, CommandKind kind) {
@@ -206,11 +212,11 @@ std::vector<std::string> journalProblems(const LiveState& live) {
             lines.push_back(say(state.journalProblem == kNoRoom ? "run.journal-disk-full"
                                                                 : "run.journal-disk-fails",
                                 {rank, node}));
-        const Value records{"records", std::to_string(state.droppedRecords)};
         if (state.droppedRecords && state.journalProblem)
-            append(lines.back(), say("run.records-dropped", {records}));
+            append(lines.back(), droppedWords(state.droppedRecords));
         else if (state.droppedRecords)
-            lines.push_back(say("run.rank-dropped", {rank, node, records}));
+            lines.push_back(say("run.rank-dropped",
+                                {rank, node, {"dropped", droppedWords(state.droppedRecords)}}));
     }
     return lines;
 }

@@ -48,6 +48,8 @@ private Q_SLOTS:
     void nodeOutOfReachComesFirst();
     void aCutNetworkIsToldFromARankThatIsMissing();
     void aFullDiskIsToldThoughNoRankRuns();
+    void droppedRecordsAreCounted_data();
+    void droppedRecordsAreCounted();
     void silenceOfANodeIsToldWithItsAge();
     void delayIsToldAfterThreeSeconds();
     void ranksThatGetOnAreNotNamed();
@@ -157,6 +159,30 @@ void TestStandstill::aFullDiskIsToldThoughNoRankRuns() {
     state.nodes[0].state->hasNoRoom = true;
     QCOMPARE(journalProblems(state).size(), size_t(1));
     QVERIFY(journalProblems(state)[0].starts_with("the disk of the run's folder on n0 is full"));
+}
+
+void TestStandstill::droppedRecordsAreCounted_data() {
+    QTest::addColumn<qint64>("records");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("one") << qint64(1) << "1 record was dropped";
+    QTest::newRow("two") << qint64(2) << "2 records were dropped";
+}
+
+void TestStandstill::droppedRecordsAreCounted() {
+    QFETCH(qint64, records);
+    QFETCH(QString, words);
+    LiveState state = live({rankAt(0, 47, Phase::kBackward, 20)});
+    RankState& rank = state.nodes[0].state->ranks[0];
+    rank.droppedRecords = records;
+    const auto problems = [&] {
+        const auto lines = journalProblems(state);
+        return lines.size() == 1 ? QString::fromStdString(lines.front()) : QString();
+    };
+    QCOMPARE(problems(), "rank 0 on n0: " + words);
+    rank.journalProblem = 1 + static_cast<uint8_t>(ErrorCode::kExhausted);
+    QCOMPARE(problems(), "rank 0 on n0 cannot write its journal: its disk is full (kept in memory, "
+                         "written when that is mended); " +
+                             words);
 }
 
 void TestStandstill::silenceOfANodeIsToldWithItsAge() {
