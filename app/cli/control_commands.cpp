@@ -8,12 +8,15 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/runs/standstill.h"
 #include "shared/io/clock.h"
+#include "shared/io/json.h"
 #include "shared/spec/live_settings.h"
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace rm::cli {
 
@@ -211,7 +214,7 @@ std::string whyNotOver(const LiveState& live, const QString& run, CommandKind ki
     return (hasStep ? "done on every rank after step " + std::to_string(state.step)
                     : state.message) +
            ", and all other nodes have ended; nothing is heard of " + words +
-           "; its end is read once it can be reached, or give it up: ringmaster " +
+           "; its end is read once it can be reached, or declare it lost: ringmaster " +
            "declare-lost " + run.toStdString() + ' ' + unseen.front().node;
 }
 
@@ -312,15 +315,39 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     return 0;
 }
 
-/// One run after another, also behind one that refuses. The code is that of the first that did.
+/// What `act` answers in JSON, in place of standard output.
+Json answerOf(const std::function<void()>& act) {
+    std::ostringstream answer;
+    std::streambuf* before = std::cout.rdbuf(answer.rdbuf());
+    act();
+    std::cout.rdbuf(before);
+    return Json::parse(answer.str(), nullptr, false);
+}
+
+/// One run after another, also behind one that refuses. The answer in JSON is that of the run, of
+/// several an array. The code is that of the first that refused.
 int runControls(CommandContext& context, const std::vector<std::string>& runs, CommandKind kind) {
+    if (runs.size() == 1)
+        return runControl(context, runs.front(), kind, {});
     int code = 0;
+    Json answers = Json::array();
     for (const std::string& run : runs) {
-        const int done = runControl(context, run, kind, {});
+        int done = 0;
+        const auto act = [&] { done = runControl(context, run, kind, {}); };
+        if (context.json()) {
+            Json answer = answerOf(act);
+            if (answer.is_object() && answer.contains("error"))
+                answer = {{"run", run}, {"error", answer["error"]["message"]}};
+            answers.push_back(std::move(answer));
+        } else {
+            act();
+        }
         code = code != 0 ? code : done;
         if (done > kSignalled)
             break;
     }
+    if (context.json())
+        printJson(answers);
     return code;
 }
 
@@ -335,7 +362,7 @@ int runDeclareLost(CommandContext& context, const std::string& id, const std::st
     if (context.json())
         printJson({{"run", run->id.toStdString()}, {"lost", node}});
     else
-        std::cout << node << " is given up; the ranks of " << run->id.toStdString()
+        std::cout << node << " is declared lost; the ranks of " << run->id.toStdString()
                   << " elsewhere are being killed" << std::endl;
     return 0;
 }
@@ -377,7 +404,7 @@ void addDeclareLost(CommandLine& line) {
     auto* lost = line.addOfRun(
         "declare-lost", "End a run without a node that cannot be reached", o.run,
         [&o](CommandContext& context) { return runDeclareLost(context, o.run, o.node); });
-    lost->add_option("NODE", o.node, "The node to give up")->required();
+    lost->add_option("NODE", o.node, "The node to declare lost")->required();
 }
 
 } // namespace

@@ -46,6 +46,8 @@ private Q_SLOTS:
     void severalNodesAreImportedOrNone();
     void oneNodeThatIsGoneKeepsNoOtherFromBeingAsked();
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
+    void severalRunsAreAnsweredInOneArray_data();
+    void severalRunsAreAnsweredInOneArray();
     void numbersAreRefusedWithTheirBounds();
     void helpIsNoError();
     void whatTakesAGroupOfNodesSaysSo();
@@ -93,7 +95,7 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("delete no run", Words{"delete", "nope"}, ExitCode::kNotFound);
     for (const char* command : {"star", "unstar", "archive", "unarchive"})
         row(command, Words{command, "nope"}, ExitCode::kNotFound);
-    row("stop no runs", Words{"stop", "nope", "nope-2"}, ExitCode::kNotFound);
+    row("stop no run", Words{"stop", "nope"}, ExitCode::kNotFound);
     row("group by nothing", Words{"runs", "--group", "nope"}, ExitCode::kNotFound);
     row("filter by no kept one", Words{"runs", "--filter", "@nope"}, ExitCode::kNotFound);
     row("forget no filter", Words{"runs", "--remove-filter", "nope"}, ExitCode::kNotFound);
@@ -124,6 +126,23 @@ void TestCliAnswers::errorsAreJsonWithACode() {
     QVERIFY2(plain.exitCode == exitCode || words.first() == "export" || words.first() == "logs",
              plain.whole());
     QVERIFY2(plain.out.isEmpty() && !plain.err.isEmpty(), plain.whole());
+}
+
+void TestCliAnswers::severalRunsAreAnsweredInOneArray_data() {
+    QTest::addColumn<QString>("command");
+    for (const char* command : {"stop", "kill", "pause", "star", "archive", "delete"})
+        QTest::newRow(command) << command;
+}
+
+void TestCliAnswers::severalRunsAreAnsweredInOneArray() {
+    QFETCH(QString, command);
+    const Answer answer = m_own.run({command, "nope", "nope-2", "--json"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kNotFound), answer.whole());
+    const QJsonArray runs = answer.json().array();
+    QVERIFY2(runs.size() == 2, answer.whole());
+    QCOMPARE(runs[1].toObject()["run"].toString(), QString("nope-2"));
+    QVERIFY2(runs[1].toObject()["error"].toString().contains("nope-2"), answer.whole());
+    QVERIFY2(answer.err.contains("\"nope\"") && answer.err.contains("\"nope-2\""), answer.whole());
 }
 
 void TestCliAnswers::numbersAreRefusedWithTheirBounds() {
