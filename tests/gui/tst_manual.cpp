@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/manual_window.h"
+#include "app/ui/dialogs/node_dialog.h"
+#include "app/ui/dialogs/sheet.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/run/run_page.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
 
+#include <QDirIterator>
+#include <QFile>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollBar>
+#include <QSet>
 #include <QTest>
 #include <QTextBlock>
 #include <QTextBrowser>
@@ -27,6 +33,8 @@ private Q_SLOTS:
     void cleanup();
     void eachPageOpensItsTopic();
     void aQuestionMarkInAFieldIsTyped();
+    void aDialogOpensItsTopic();
+    void everyDialogHasATopic();
     void theRailOpensItToo();
     void aLinkLeadsToItsTopicAndHeading();
     void wordsLeadToTheirLine();
@@ -115,6 +123,49 @@ void TestManual::aQuestionMarkInAFieldIsTyped() {
     QCOMPARE(filter->text(), QString("?"));
     QVERIFY(!m_demo->window().findChild<ManualWindow*>());
     filter->clear();
+}
+
+/// Above the dialog, which blocks the window behind it, and by key and button.
+void TestManual::aDialogOpensItsTopic() {
+    m_demo->window().showNodes();
+    auto* dialog = new NodeDialog(m_demo->fleet(), &m_demo->window());
+    dialog->open();
+    QVERIFY(QTest::qWaitForWindowActive(dialog));
+    const auto titleNow = [&] {
+        const auto* page = dialog->findChild<QTextBrowser*>("manualPage");
+        return page ? page->toPlainText().section('\n', 0, 0) : QString();
+    };
+    const QString wanted = Manual::read()->topic("nodes")->title;
+    QTest::keyClick(dialog, Qt::Key_F1);
+    QTRY_COMPARE(titleNow(), wanted);
+    dialog->findChild<ManualWindow*>()->close();
+    QTRY_VERIFY(!dialog->findChild<ManualWindow*>());
+    QVERIFY(!qobject_cast<QPushButton*>(dialog->focusWidget())); // but a field
+    dialog->findChild<QPushButton*>("sheetHelp")->click();
+    QTRY_COMPARE(titleNow(), wanted);
+    dialog->close();
+    QTRY_VERIFY(!m_demo->window().findChild<NodeDialog*>());
+}
+
+void TestManual::everyDialogHasATopic() {
+    static const QRegularExpression named("\"([a-zA-Z]+Dialog)\"");
+    const auto manual = Manual::read();
+    QVERIFY(manual);
+    QSet<QString> names;
+    QDirIterator sources(qEnvironmentVariable("RINGMASTER_SOURCE") + "/app/ui", {"*.cpp"},
+                         QDir::Files, QDirIterator::Subdirectories);
+    while (sources.hasNext()) {
+        QFile file(sources.next());
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        for (auto found = named.globalMatch(QString::fromUtf8(file.readAll())); found.hasNext();)
+            names << found.next().captured(1);
+    }
+    QVERIFY(names.size() > 30);
+    for (const QString& name : names) {
+        const Sheet sheet({}, {}, name.toLatin1().constData(), nullptr);
+        QVERIFY2(manual->topic(sheet.manualTopic()) && sheet.manualTopic() != kManualIndex,
+                 qPrintable(name));
+    }
 }
 
 void TestManual::theRailOpensItToo() {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/dialogs/sheet.h"
 
+#include "app/ui/dialogs/manual_window.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/fitting_area.h"
 #include "app/ui/widgets/label.h"
 
 #include <QKeyEvent>
+#include <QMap>
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollBar>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -17,6 +21,34 @@
 namespace rm {
 
 namespace {
+
+/// The topics of the manual by the names of dialogs.
+const QMap<QString, QString>& topics() {
+    static const QMap<QString, QString> all = {
+        {"addNodeDialog", "nodes"},       {"checkHistoryDialog", "nodes"},
+        {"cleanDialog", "runs"},          {"cleanNodesDialog", "nodes"},
+        {"closeDialog", "failures"},      {"columnsDialog", "runs"},
+        {"commandsDialog", "change"},     {"compareDialog", "checkpoints"},
+        {"copyDialog", "checkpoints"},    {"editNodeDialog", "nodes"},
+        {"emptyTrashDialog", "runs"},     {"endLeftoversDialog", "failures"},
+        {"enqueueDialog", "queue"},       {"filterNameDialog", "runs"},
+        {"forecastDialog", "launch"},     {"groupDialog", "runs"},
+        {"hostKeyDialog", "nodes"},       {"importNodesDialog", "nodes"},
+        {"jobScriptDialog", "slurm"},     {"killDialog", "change"},
+        {"layoutNameDialog", "watch"},    {"linkTestDialog", "network"},
+        {"logExportDialog", "watch"},     {"lostDialog", "failures"},
+        {"metricsExportDialog", "watch"}, {"ownChartDialog", "watch"},
+        {"passwordDialog", "nodes"},      {"planDialog", "launch"},
+        {"queueDialog", "queue"},         {"rangeDialog", "watch"},
+        {"removeDialog", "checkpoints"},  {"removeNodeDialog", "nodes"},
+        {"renameDialog", "runs"},         {"restoreDialog", "checkpoints"},
+        {"resumeDialog", "checkpoints"},  {"setDialog", "change"},
+        {"stepDialog", "change"},         {"stopDialog", "change"},
+        {"stopRunsDialog", "runs"},       {"tagsDialog", "runs"},
+        {"tooLargeDialog", "launch"},     {"trashDialog", "runs"},
+    };
+    return all;
+}
 
 QWidget* makeBody(QLabel* text, QVBoxLayout* content) {
     auto* body = new QWidget;
@@ -53,6 +85,40 @@ Sheet::Sheet(const QString& title, const QString& text, const char* objectName, 
     m_buttons->addStretch(1);
     column->addSpacing(size::kGrid);
     column->addLayout(m_buttons);
+}
+
+QString Sheet::manualTopic() const {
+    return topics().value(objectName(), kManualIndex);
+}
+
+/// Once the dialog has all else, so that the button is the last one for the keyboard.
+void Sheet::offerHelp() {
+    if (findChild<QPushButton*>("sheetHelp"))
+        return;
+    QPushButton* help = makeButton(tr("Help"), "quiet", "sheetHelp", this);
+    help->setToolTip(tr("What the manual says of it (F1)"));
+    help->setAutoDefault(false);
+    connect(help, &QPushButton::clicked, this, &Sheet::showHelp);
+    m_buttons->insertWidget(0, help);
+    help->show();
+}
+
+/// In a window of its own above the dialog, which blocks all others; it goes with the dialog.
+void Sheet::showHelp() {
+    auto* manual = findChild<ManualWindow*>();
+    if (!manual) {
+        auto read = Manual::read();
+        if (!read) {
+            QToolTip::showText(mapToGlobal(QPoint()),
+                               asPlain(QString::fromStdString(read.error().message)));
+            return;
+        }
+        manual = new ManualWindow(std::move(*read), this);
+    }
+    manual->showTopic(manualTopic());
+    manual->show();
+    manual->raise();
+    manual->activateWindow();
 }
 
 void Sheet::setText(const QString& text) {
@@ -103,6 +169,7 @@ bool Sheet::event(QEvent* event) {
 }
 
 void Sheet::showEvent(QShowEvent* event) {
+    offerHelp();
     fit(); // QDialog takes two thirds of the screen at most, and places what it finds
     QDialog::showEvent(event);
     m_place = geometry().topLeft();
@@ -122,6 +189,8 @@ void Sheet::keyPressEvent(QKeyEvent* event) {
     const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     if (isReturn && button)
         button->click();
+    else if (event->key() == Qt::Key_F1)
+        showHelp();
     else if (event->key() == Qt::Key_PageUp)
         m_body->verticalScrollBar()->triggerAction(QAbstractSlider::SliderPageStepSub);
     else if (event->key() == Qt::Key_PageDown)

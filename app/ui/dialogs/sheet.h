@@ -31,6 +31,9 @@ public:
     /// Cancel, which Esc does too.
     QPushButton* addCancel();
 
+    /// The topic of the manual that F1 opens.
+    QString manualTopic() const;
+
     QSize sizeHint() const override;
 
 protected:
@@ -46,6 +49,8 @@ protected:
 
 private:
     void fit();
+    void offerHelp();
+    void showHelp();
 
     QVBoxLayout* m_content;
     QLabel* m_text;
