@@ -154,6 +154,7 @@ void tst_checkpoint_moves::theRunGoesOnOnAnotherNodeAndFewerRanks() {
     QVERIFY2(preview.out.contains("Nodes: node-b:1 in place of node-a:2."), preview.whole());
     QVERIFY2(preview.out.contains("Ranks: 1 in place of 2"), preview.whole());
     QVERIFY2(preview.out.contains(moved), preview.whole());
+    QVERIFY2(!preview.out.contains("trained again"), preview.whole()); // it was paused there
     QCOMPARE(summary().attempt, 1);
     const CliResult resumed = cli().run(elsewhere + QStringList{"--wait"}, 180000);
     QVERIFY2(resumed.exitCode == 0, resumed.whole());

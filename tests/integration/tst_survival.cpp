@@ -35,11 +35,13 @@ private Q_SLOTS:
     void nodesThatShareAHomeTrainTogether();
     void aFolderThatIsAwayForAMomentIsFollowedAgain();
     void anEndThatWasConcludedIsCorrectedByWhatIsReadLater();
+    void aFolderThatWasRemovedOnOneNodeEndsTheRunByItsName();
     void commandsForANodeThatIsCutOffOutliveTheApp();
     void aPauseIsObeyedThoughAnotherNodesAgentHangs();
     void aNodeThatWentOnAloneIsEndedAndLeftOut();
-    void whatANodeGivenUpHadMadeBeforeIsRead();
-    void deadNodeIsGivenUpAndTheRunGoesOnElsewhere(); // last: it costs a node
+    void whatANodeDeclaredLostHadMadeBeforeIsRead();
+    void aKillOfARunThatWentOnElsewhereEndsTheNodeThatWasLeft();
+    void deadNodeIsDeclaredLostAndTheRunGoesOnElsewhere(); // last: it costs a node
 
 private:
     const Cli& cli() const { return m_bed->laptop(); }
@@ -286,6 +288,32 @@ void tst_survival::anEndThatWasConcludedIsCorrectedByWhatIsReadLater() {
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 300), QByteArray());
 }
 
+void tst_survival::aFolderThatWasRemovedOnOneNodeEndsTheRunByItsName() {
+    const QString run = launch("removed", {.steps = 1000000, .checkpointEvery = 0});
+    QVERIFY(waitForStep(run, 20));
+    const auto isRemoved = [folder = QFileInfo(part(1, run)).path()] {
+        return QDir(folder).removeRecursively();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isRemoved(), 20000); // its rank may write there meanwhile
+    CliResult resumed;
+    const auto isSaid = [&] {
+        resumed = cli().run({"resume", run}, 60000);
+        return resumed.err.contains("answers, and has nothing of the run");
+    };
+    QVERIFY2(QTest::qWaitFor(isSaid, 60000), resumed.whole());
+    QVERIFY2(resumed.exitCode != 0 && !resumed.err.contains("cannot be reached"), resumed.whole());
+    // Its agents do not wait for what cannot come back.
+    QTRY_VERIFY_WITH_TIMEOUT(m_bed->processes(0, "ringmaster-agent", "start").empty(), 20000);
+    const CliResult lost = cli().run({"declare-lost", run, "node-b"}, 60000);
+    QVERIFY2(lost.exitCode == 0, lost.whole());
+    QVERIFY(m_app->waitForFinished(60000));
+    const RunSummary ended = summary(run);
+    QCOMPARE(ended.state, RunStateKind::kFailed);
+    QVERIFY2(ended.message.contains("the folder of the run on node-b, ") &&
+                 ended.message.endsWith("was removed while it ran"),
+             qPrintable(ended.message));
+}
+
 void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {
     const QString run = launch("kept", {.steps = 1000000, .checkpointEvery = 0});
     QVERIFY(waitForStep(run, 5));
@@ -373,6 +401,7 @@ void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
     QVERIFY(m_bed->lab().setManagementLink(0, true));
     const CliResult preview = cli().run({"resume", run, "--node", "node-b:2", "--preview"}, 60000);
     QVERIFY2(preview.out.contains("nowhere any more"), preview.whole());
+    QVERIFY2(preview.out.contains(" are trained again."), preview.whole());
     m_app = cli().start({"resume", run, "--node", "node-b:2", "--wait"});
     QTRY_VERIFY_WITH_TIMEOUT(summary(run).attempt > 1000 && summary(run).step > lostStep, 60000);
     QTRY_VERIFY_WITH_TIMEOUT(hasEvent(run, "checkpoint-gone", 0), 20000);
@@ -395,7 +424,7 @@ void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
              QByteArray());
 }
 
-void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {
+void tst_survival::deadNodeIsDeclaredLostAndTheRunGoesOnElsewhere() {
     const QString run = launch("dead", {.steps = 2000, .checkpointEvery = 50});
     QVERIFY(waitForStep(run, 120));
     QVERIFY(m_bed->lab().setDataLink(false));
@@ -429,7 +458,7 @@ void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {
     QVERIFY(!QDir(m_bed->server(0).home() + "/state/ringmaster/runs/" + run).exists());
 }
 
-void tst_survival::whatANodeGivenUpHadMadeBeforeIsRead() {
+void tst_survival::whatANodeDeclaredLostHadMadeBeforeIsRead() {
     const QString run = launch("unread", {.steps = 100000, .checkpointEvery = 50});
     QVERIFY(waitForStep(run, 60));
     // The app alone cannot reach it: training goes on, and so do the checkpoints on the other node.
@@ -456,6 +485,29 @@ void tst_survival::whatANodeGivenUpHadMadeBeforeIsRead() {
     QVERIFY(m_app->waitForFinished(20000));
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, summary(run).step),
              QByteArray());
+}
+
+void tst_survival::aKillOfARunThatWentOnElsewhereEndsTheNodeThatWasLeft() {
+    const QString run = launch("left", {.steps = 1000000, .checkpointEvery = 50});
+    QVERIFY(waitForStep(run, 60));
+    QVERIFY(m_bed->lab().setDataLink(false));
+    QVERIFY(m_bed->lab().setManagementLink(1, false));
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).lostNodes.size(), size_t(1), 40000);
+    const CliResult lost = cli().run({"declare-lost", run, "node-b"}, 60000);
+    QVERIFY2(lost.exitCode == 0, lost.whole());
+    QVERIFY(m_app->waitForFinished(60000));
+    const CliResult resumed = cli().run({"resume", run, "--node", "node-a:2"}, 120000);
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    // Its agent waits for the one that led it, and no other Ringmaster is there that would end it.
+    QVERIFY(!m_bed->processes(1, "ringmaster-agent", "start").empty());
+    QVERIFY(m_bed->lab().setManagementLink(1, true));
+    const CliResult killed = cli().run({"kill", run}, 90000);
+    QVERIFY2(killed.exitCode == 0, killed.whole());
+    QVERIFY2(killed.out.contains("node-b, which was declared lost: killed"), killed.whole());
+    QVERIFY(m_bed->processes(1, "ringmaster-agent", "start").empty());
+    QCOMPARE(m_bed->processesNamed(1, "ringmaster-trainer"), 0);
+    QCOMPARE(summary(run).state, RunStateKind::kStopped);
+    QVERIFY(m_bed->lab().setDataLink(true));
 }
 
 QTEST_GUILESS_MAIN(tst_survival)

@@ -2,6 +2,7 @@
 #include "app/core/agent/agent_client.h"
 
 #include "app/core/findings/text.h"
+#include "app/core/remote/back_off.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/process_reader.h"
 #include "shared/io/json.h"
@@ -21,8 +22,9 @@ constexpr auto kSubcommandTimeout = 30s;
 constexpr auto kFurtherTimeout = 5s; ///< for each of several questions
 constexpr auto kStartTimeout = 120s; ///< a changed bundle is read, an earlier attempt ended
 constexpr auto kStopTimeout = 60s;
-constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
-constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
+constexpr auto kBetweenAnswers = 700ms; ///< see askOfRun()
+constexpr auto kRemoveTimeout = 10min;  ///< of many files on a slow disk
+constexpr auto kVerifyTimeout = 2h;     ///< of a large model on a slow disk
 constexpr const char* kListenSeconds = "30";
 
 /// The name of what a subcommand printed, in errors.
@@ -218,13 +220,40 @@ Result<std::string> submitOnNode(HostSession& session, const std::string& agent,
     return job ? Result<std::string>(*job) : fail(ErrorCode::kCorrupt, say("agent.no-job"));
 }
 
+namespace {
+
+/// The answer to a question about a run; nullopt: nothing of it is there. That is believed once it
+/// was said twice, as a folder may be away for a moment while an automounter or a file server
+/// brings it back, and what lives of the run lives on.
+Result<std::optional<json>> askOfRun(HostSession& session, const std::string& agent,
+                                     const std::vector<std::string>& arguments,
+                                     std::chrono::milliseconds timeout,
+                                     const std::stop_token& stop) {
+    const auto ask = [&] { return runToEnd(session, agent, arguments, "", timeout, stop); };
+    const auto isNowhere = [](const Result<std::string>& text) {
+        return !text && text.error().code == ErrorCode::kNotFound;
+    };
+    auto text = ask();
+    if (isNowhere(text)) {
+        waitUnlessStopped(stop, kBetweenAnswers);
+        text = ask();
+    }
+    if (isNowhere(text))
+        return std::nullopt;
+    if (!text)
+        return tl::unexpected(text.error());
+    return parseAnswer(*text, arguments.front());
+}
+
+} // namespace
+
 Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
                             const std::string& runId, std::stop_token stop) {
-    const auto text = runToEnd(session, agent, {"state", runId}, "", kSubcommandTimeout, stop);
-    if (!text)
-        return text.error().code == ErrorCode::kNotFound ? Result<RunOnNode>(RunOnNode())
-                                                         : tl::unexpected(text.error());
-    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(*text, "state"));
+    RM_ASSIGN_OR_RETURN(const auto found,
+                        askOfRun(session, agent, {"state", runId}, kSubcommandTimeout, stop));
+    if (!found)
+        return RunOnNode();
+    const json& answer = *found;
     try {
         return RunOnNode{answer.at("attempt").get<int>(), answer.at("alive").get<bool>()};
     } catch (const json::exception& e) {
@@ -234,12 +263,9 @@ Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
 
 Result<bool> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
                         std::stop_token stop) {
-    const auto text = runToEnd(session, agent, {"stop", runId, "--kill"}, "", kStopTimeout, stop);
-    if (!text)
-        return text.error().code == ErrorCode::kNotFound ? Result<bool>(false)
-                                                         : tl::unexpected(text.error());
-    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(*text, "stop"));
-    return textAt(answer, "state") == "stopped";
+    RM_ASSIGN_OR_RETURN(const auto answer,
+                        askOfRun(session, agent, {"stop", runId, "--kill"}, kStopTimeout, stop));
+    return answer && textAt(*answer, "state") == "stopped";
 }
 
 Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,

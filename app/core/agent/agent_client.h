@@ -130,11 +130,12 @@ struct RunOnNode {
     int attempt = 0;      ///< the newest that began there; 0: none
     bool isAlive = false; ///< ranks of it, or an agent that waits to start some
 };
+/// Of a node that says twice, with a pause, that it has nothing of the run: RunOnNode().
 Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
                             const std::string& runId, std::stop_token stop);
 
 /// Ends the run's ranks on this node; not running is fine. True: there were some, or an agent that
-/// waited to start some.
+/// waited to start some. That nothing of the run is there is believed likewise.
 Result<bool> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
                         std::stop_token stop);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/findings/text.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,8 +20,9 @@ struct NamedFolder {
 
 /// "1.2 GB of that in /ckpt/gpt-1", "1.2 GB stays in /ckpt/gpt-1, as ...". `size`: of the bytes.
 inline std::string namedFolderWords(const NamedFolder& folder, const std::string& size) {
-    return size + (folder.staysAs.empty() ? " of that in " : " stays in ") + folder.path +
-           (folder.staysAs.empty() ? "" : ", as " + folder.staysAs);
+    const Value bytes{"size", size}, path{"path", folder.path};
+    return folder.staysAs.empty() ? say("run.folder-part", {bytes, path})
+                                  : say("run.folder-stays", {bytes, path, {"why", folder.staysAs}});
 }
 
 /// What a run has on a node.
@@ -44,7 +47,9 @@ std::vector<std::string> leftWords(const std::vector<RunFolder>& folders, Words 
     for (const RunFolder& folder : folders)
         for (const NamedFolder& named : folder.named)
             if (!named.staysAs.empty())
-                left.push_back(folder.node + ": " + namedFolderWords(named, words(named.bytes)));
+                left.push_back(say("run.folder-stays-on",
+                                   {{"node", folder.node},
+                                    {"stays", namedFolderWords(named, words(named.bytes))}}));
     return left;
 }
 

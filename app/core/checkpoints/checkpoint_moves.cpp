@@ -155,7 +155,7 @@ sourceFor(const ProcedureContext& context, const QString& run, const StoredCheck
             return std::pair(place, **there);
         tried.isCertain = tried.isCertain && there.has_value();
         append(tried.words,
-               say("run.told-of",
+               say("run.reported-at",
                    {{"place", place.node},
                     {"what", there ? say("checkpoint.not-in-folder", {{"folder", place.folder}})
                                    : there.error().message}}));
@@ -469,6 +469,7 @@ Result<ResumePreflight> lookAtResume(const ProcedureContext& context, const RunS
         return failAs(what, parts.error());
     ResumePreflight preflight;
     preflight.step = checkpoint.saved.step;
+    preflight.newestStep = reader->retirementBy(run.id, checkpoint).lastStep;
     preflight.checkpoint = checkpointNameOf(checkpoint);
     preflight.takenFrom = way.from.value_or(nodes.front().node.name);
     preflight.bytesToMove = way.from ? way.bytes : 0;
@@ -508,8 +509,7 @@ QStringList preflightWords(const ResumePreflight& preflight) {
     const auto add = [&words](const char* phrase, Values values) {
         words << QString::fromStdString(say(phrase, values));
     };
-    const Value step{"step", std::to_string(preflight.step)};
-    add("run.goes-on-from", {step});
+    add("run.goes-on-from", {{"step", std::to_string(preflight.step)}});
     for (const int64_t gone : preflight.passedOver)
         add("run.passes-over", {{"step", std::to_string(gone)}});
     if (preflight.before != preflight.after)
@@ -526,7 +526,12 @@ QStringList preflightWords(const ResumePreflight& preflight) {
                                  {"first", preflight.after.front().node.toStdString()}});
     }
     if (preflight.before == preflight.after && preflight.bytesToMove == 0)
-        add("run.same-nodes", {step});
+        add("run.same-nodes", {});
+    const Value last{"last", std::to_string(preflight.newestStep)};
+    if (preflight.newestStep == preflight.step + 1)
+        add("run.step-trained-again", {last});
+    else if (preflight.newestStep > preflight.step)
+        add("run.steps-trained-again", {{"first", std::to_string(preflight.step + 1)}, last});
     for (const std::string& warning : preflight.warnings)
         add("run.warning", {{"warning", warning}});
     return words;

@@ -31,6 +31,7 @@ struct ResumePreflight {
     /// Steps of newer checkpoints that are nowhere any more, the newest first.
     std::vector<int64_t> passedOver;
     std::vector<std::string> warnings = {}; ///< Launcher::warnings() as sentences
+    int64_t newestStep = 0; ///< the last one that it trains again; `step` or less: none
     bool operator==(const ResumePreflight&) const = default;
 };
 

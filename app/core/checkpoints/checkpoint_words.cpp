@@ -69,7 +69,7 @@ Result<void> verdictOf(const std::vector<VerifiedPlace>& places) {
         if (places.size() == 1)
             return place.found;
         append(isDamaged ? damaged : unread,
-               say("run.told-of", {{"place", named}, {"what", error.message}}));
+               say("run.reported-at", {{"place", named}, {"what", error.message}}));
     }
     if (!code)
         return {};

@@ -7,8 +7,12 @@
 #include "app/core/store/attempts.h"
 #include "shared/io/clock.h"
 
+#include <QPromise>
+
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 
 namespace rm {
 
@@ -19,6 +23,39 @@ namespace {
 constexpr auto kFirstTry = std::chrono::seconds(5); ///< also while a run is launched
 constexpr auto kPause = std::chrono::seconds(15);
 constexpr int kMostPauseDoublings = 2; ///< of that: to a minute
+/// How long a kill of ranks elsewhere waits for such nodes: as long as it takes to find out that a
+/// node cannot be reached.
+constexpr auto kBeside = std::chrono::seconds(15);
+
+/// What became of a node; nullopt: it has not answered yet.
+std::string wordsOf(const std::string& node, const std::optional<Result<bool>>& lived) {
+    if (!lived)
+        return say("engine.not-heard-on", {{"node", node}});
+    if (!*lived)
+        return say("engine.not-killed-on", {{"node", node}, {"why", lived->error().message}});
+    return say(**lived ? "engine.killed-on" : "engine.nothing-lived-on", {{"node", node}});
+}
+
+/// The nodes of a killBeside(), until it is answered.
+struct Beside {
+    std::vector<std::string> nodes;
+    std::vector<std::optional<Result<bool>>> lived; ///< nullopt: not known yet
+    QPromise<std::string> answer;
+    bool isAnswered = false;
+
+    /// If all is known, or it `isLate`.
+    void settle(bool isLate) {
+        const auto isKnown = [](const auto& each) { return each.has_value(); };
+        if (isAnswered || (!isLate && !std::ranges::all_of(lived, isKnown)))
+            return;
+        isAnswered = true;
+        std::vector<std::string> words;
+        for (size_t i = 0; i < nodes.size(); ++i)
+            words.push_back(wordsOf(nodes[i], lived[i]));
+        answer.addResult(joined(words));
+        answer.finish();
+    }
+};
 
 } // namespace
 
@@ -40,17 +77,20 @@ bool DeclaredLostNodes::isEnding(const DeclaredLostNode& declaredLost) const {
     return std::ranges::count(m_ending, declaredLost) > 0;
 }
 
-/// Ends them one after another. The answer has one result for each.
+/// Ends them one after another. The answer has one result for each. See endDeclaredLost().
 QFuture<std::vector<Result<bool>>>
-DeclaredLostNodes::end(const std::vector<std::pair<DeclaredLostNode, Node>>& nodes) {
+DeclaredLostNodes::end(const std::vector<std::pair<DeclaredLostNode, Node>>& nodes,
+                       const OnEnded& onEnded) {
     for (const auto& [declaredLost, node] : nodes)
         m_ending.push_back(declaredLost);
-    const auto ended = runOn(m_engine.parts().pool, [nodes, context = m_engine.closingContext()] {
-        std::vector<Result<bool>> all;
-        for (const auto& [declaredLost, node] : nodes)
-            all.push_back(endDeclaredLost(context, node, declaredLost, context.token->stop()));
-        return all;
-    });
+    const auto ended =
+        runOn(m_engine.parts().pool, [nodes, onEnded, context = m_engine.closingContext()] {
+            std::vector<Result<bool>> all;
+            for (const auto& [declaredLost, node] : nodes)
+                all.push_back(
+                    endDeclaredLost(context, node, declaredLost, context.token->stop(), onEnded));
+            return all;
+        });
     return passOn(ended, this, [this, nodes](const std::vector<Result<bool>>&) {
         for (const auto& [declaredLost, node] : nodes) // another one may have begun
             m_ending.erase(std::ranges::find(m_ending, declaredLost));
@@ -106,11 +146,40 @@ QFuture<Result<CommandState>> DeclaredLostNodes::kill(const QString& run) {
         for (size_t i = 0; i < ended.size(); ++i) {
             if (!ended[i])
                 return Result<CommandState>(failAs(attempt, ended[i].error()));
-            words.push_back(say(*ended[i] ? "engine.killed-on" : "engine.nothing-lived-on",
-                                {{"node", nodes[i].first.node}}));
+            words.push_back(wordsOf(nodes[i].first.node, ended[i]));
         }
         return Result<CommandState>(CommandState{{}, CommandProgress::kApplied, -1, joined(words)});
     });
+}
+
+/// Begins to end what lives there. The answer comes before what the node has of the run is read.
+QFuture<Result<bool>> DeclaredLostNodes::ended(const DeclaredLostNode& declaredLost) {
+    const auto node = m_engine.find(QString::fromStdString(declaredLost.node));
+    if (!node)
+        return ready<Result<bool>>(tl::unexpected(node.error()));
+    const auto answer = std::make_shared<QPromise<Result<bool>>>();
+    answer->start();
+    static_cast<void>(end({{declaredLost, *node}}, [answer](const Result<bool>& lived) {
+        answer->addResult(lived);
+        answer->finish();
+    }));
+    return answer->future();
+}
+
+QFuture<std::string> DeclaredLostNodes::killBeside(const QString& run) {
+    const auto beside = std::make_shared<Beside>();
+    beside->answer.start();
+    for (const DeclaredLostNode& declaredLost : m_engine.parts().reader->declaredLost(run)) {
+        const size_t at = beside->nodes.size();
+        beside->nodes.push_back(declaredLost.node);
+        beside->lived.emplace_back();
+        whenAnswered(ended(declaredLost), this, [beside, at](const Result<bool>& lived) {
+            beside->lived[at] = lived;
+            beside->settle(false);
+        });
+    }
+    QTimer::singleShot(kBeside, this, [beside] { beside->settle(true); });
+    return beside->answer.future();
 }
 
 } // namespace rm

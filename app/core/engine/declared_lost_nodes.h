@@ -9,6 +9,7 @@
 #include <QTimer>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -33,6 +34,9 @@ public:
     bool isEnding(const DeclaredLostNode& declaredLost) const;
     /// Kills what lives on such nodes of a run that has ended as far as is known.
     QFuture<Result<CommandState>> kill(const QString& run);
+    /// The same beside a kill of the run's ranks elsewhere: what became of each node, in words. A
+    /// node that does not answer in some seconds is named, and tried again as ever.
+    QFuture<std::string> killBeside(const QString& run);
 
 private:
     struct Unreached {
@@ -42,8 +46,10 @@ private:
 
     void endAll();
     void onEnded(const std::string& node, const std::vector<Result<bool>>& ended);
+    using OnEnded = std::function<void(const Result<bool>&)>;
     QFuture<std::vector<Result<bool>>>
-    end(const std::vector<std::pair<DeclaredLostNode, Node>>& nodes);
+    end(const std::vector<std::pair<DeclaredLostNode, Node>>& nodes, const OnEnded& onEnded = {});
+    QFuture<Result<bool>> ended(const DeclaredLostNode& declaredLost);
 
     LocalEngine& m_engine;
     std::vector<DeclaredLostNode> m_ending;

@@ -108,9 +108,9 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
     // The error says that the launch was cancelled, not which of its steps that cut off.
-    const std::string cancelled = say("launch.run", {{"run", run.toStdString()}}) + ": cancelled";
+    const auto cancelled = failCancelled(say("launch.run", {{"run", run.toStdString()}}));
     if (!started && context.token->isCancelled() && started.error().code == ErrorCode::kUnavailable)
-        return fail(ErrorCode::kUnavailable, cancelled);
+        return cancelled;
     if (!started || context.token->begin()) {
         if (started && !launcher.meeting().empty())
             storeEvents(context, run, begun.attempt,
@@ -118,7 +118,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
         return started;
     }
     launcher.abandon();
-    return fail(ErrorCode::kUnavailable, cancelled);
+    return cancelled;
 }
 
 /// Whether this program ends before its nodes have said that no rank runs. The run then stays as it
@@ -368,8 +368,8 @@ struct AttemptNumber {
 };
 
 /// The number of the next attempt: none that any of the nodes has seen, as what a node did while it
-/// could not be reached would be taken for it. kUnavailable: the run lives on there, and was not
-/// given up.
+/// could not be reached would be taken for it. kUnavailable: the run lives on there, and the node
+/// was not declared lost.
 Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& reader,
                                   const QString& run, const std::vector<PlacedParty>& nodes) {
     context.progress(run, {QString::fromStdString(say("launch.check-nodes"))});
@@ -398,7 +398,8 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
             return fail(ErrorCode::kCorrupt, say("engine.odd-attempt", {node, attempt}));
         newest = std::max(newest, there.attempt);
     }
-    // Checkpoints on a node know attempts by their numbers alone, and what was given up counts on.
+    // Checkpoints on a node know attempts by their numbers alone, and a node that was declared lost
+    // counts on.
     return AttemptNumber{newest + 1 + skipped, skipped};
 }
 
@@ -417,9 +418,9 @@ void reportGone(const ProcedureContext& context, const QString& run, const Resum
 
 } // namespace
 
-/// Refuses a run that lives on before anything is ended or moved. What lives on given-up nodes is
-/// ended before the checkpoint is chosen, as it could remove that. The run's state changes only
-/// after check(), and goes back if the start fails.
+/// Refuses a run that lives on before anything is ended or moved. What lives on nodes that were
+/// declared lost is ended before the checkpoint is chosen, as it could remove that. The run's state
+/// changes only after check(), and goes back if the start fails.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));

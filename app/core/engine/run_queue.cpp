@@ -25,12 +25,12 @@ struct RunQueue::Look {
 
 /// The starts of one look.
 struct RunQueue::Course {
-    Asked asked;
+    Requests requests;
     QueueProgress progress;
     size_t open = 0;
 
     void finish() {
-        for (const auto& promise : asked) {
+        for (const auto& promise : requests) {
             promise->addResult(Result<QueueProgress>(progress));
             promise->finish();
         }
@@ -153,7 +153,7 @@ Result<RunQueue::Look> RunQueue::lookAt(const QString& database) {
 QFuture<Result<QueueProgress>> RunQueue::start() {
     const auto promise = std::make_shared<QPromise<Result<QueueProgress>>>();
     promise->start();
-    m_asked.push_back(promise);
+    m_requests.push_back(promise);
     if (!m_isLooking)
         look();
     return promise->future();
@@ -164,19 +164,19 @@ void RunQueue::look() {
     const auto looked = runOn(m_engine.parts().pool,
                               [database = m_engine.parts().database] { return lookAt(database); });
     whenAnswered(looked, &m_engine,
-                 [this, asked = std::exchange(m_asked, {})](const Result<Look>& found) {
-                     onLooked(asked, found);
+                 [this, requests = std::exchange(m_requests, {})](const Result<Look>& found) {
+                     onLooked(requests, found);
                  });
 }
 
-void RunQueue::onLooked(const Asked& asked, const Result<Look>& found) {
-    const auto refuse = [this, asked](const Error& error) {
-        for (const auto& promise : asked) {
+void RunQueue::onLooked(const Requests& requests, const Result<Look>& found) {
+    const auto refuse = [this, requests](const Error& error) {
+        for (const auto& promise : requests) {
             promise->addResult(failAs(say("queue.start"), error));
             promise->finish();
         }
         m_isLooking = false;
-        if (!m_asked.empty())
+        if (!m_requests.empty())
             look();
     };
     if (!found)
@@ -184,9 +184,9 @@ void RunQueue::onLooked(const Asked& asked, const Result<Look>& found) {
     if (const auto problem = m_engine.parts().fleet->problem())
         return refuse(*problem);
     if (found->verdicts.empty()) {
-        startReady(asked, *found);
+        startReady(requests, *found);
         m_isLooking = false;
-        if (!m_asked.empty())
+        if (!m_requests.empty())
             look();
         return;
     }
@@ -194,10 +194,10 @@ void RunQueue::onLooked(const Asked& asked, const Result<Look>& found) {
         m_engine.edit(say("queue.start"), [verdicts = found->verdicts](StoreWriter& writer) {
             return writer.applyVerdicts(verdicts);
         });
-    whenAnswered(applied, &m_engine, [this, asked, refuse](const Result<void>& done) {
+    whenAnswered(applied, &m_engine, [this, requests, refuse](const Result<void>& done) {
         if (!done)
             return refuse(done.error());
-        m_asked.insert(m_asked.begin(), asked.begin(), asked.end());
+        m_requests.insert(m_requests.begin(), requests.begin(), requests.end());
         look();
     });
 }
@@ -235,9 +235,9 @@ std::vector<QueueStart> RunQueue::ready(const Look& look) const {
     });
 }
 
-void RunQueue::startReady(const Asked& asked, const Look& look) {
+void RunQueue::startReady(const Requests& requests, const Look& look) {
     const auto course = std::make_shared<Course>();
-    course->asked = asked;
+    course->requests = requests;
     course->progress.look = ++m_looks;
     course->progress.undecided = look.undecided;
     course->progress.waiting = static_cast<int>(look.queue.size());

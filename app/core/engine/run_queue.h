@@ -19,7 +19,7 @@ namespace rm {
 class LocalEngine;
 
 /// Starts the runs that wait for free nodes. Part of the engine, and in its thread; it reads the
-/// database in threads of the pool. One look at a time serves all who have asked before it.
+/// database in threads of the pool. One look at a time answers all requests that came before it.
 class RunQueue {
 public:
     explicit RunQueue(LocalEngine& engine)
@@ -30,20 +30,20 @@ public:
 
 private:
     using Started = Result<QString>;
-    using Asked = std::vector<std::shared_ptr<QPromise<Result<QueueProgress>>>>;
+    using Requests = std::vector<std::shared_ptr<QPromise<Result<QueueProgress>>>>;
     struct Look;
     struct Course;
 
     static Result<Look> lookAt(const QString& database);
     void look();
-    void onLooked(const Asked& asked, const Result<Look>& look);
-    void startReady(const Asked& asked, const Look& look);
+    void onLooked(const Requests& requests, const Result<Look>& look);
+    void startReady(const Requests& requests, const Look& look);
     std::vector<QueueStart> ready(const Look& look) const;
     QFuture<Started> launch(const QueueStart& start, const std::vector<QString>& behind);
     void onEnded(const QueueStart& start, const Started& started);
 
     LocalEngine& m_engine;
-    Asked m_asked; ///< since the look that is under way
+    Requests m_requests; ///< since the look that is under way
     bool m_isLooking = false;
     int64_t m_looks = 0;
     // What could not be reached or refused the login, until when it is left alone, by the monotonic

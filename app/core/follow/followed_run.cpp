@@ -94,13 +94,14 @@ FollowedRun::~FollowedRun() {
 void FollowedRun::start() {
     for (size_t i = 0; i < m_parts.size(); ++i) {
         const auto& [name, node, whyUnknown] = m_parts[i];
-        const bool wasLost =
-            std::ranges::find(m_lostNodes, name, &LostNode::nodeName) != m_lostNodes.end();
+        const auto lost = std::ranges::find(m_lostNodes, name, &LostNode::nodeName);
         if (!node) {
             m_followers.push_back(nullptr);
             continue;
         }
-        FollowTarget target{*node, m_run, static_cast<int>(i), m_attempt, wasLost};
+        FollowTarget target{*node, m_run, static_cast<int>(i), m_attempt};
+        if (lost != m_lostNodes.end())
+            target.loss = *lost;
         target.mayCopy = m_parts.size() > 1;
         target.looksAgain = m_isPresumed;
         target.wasStarted = m_wasStarted;
@@ -322,7 +323,7 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
     CommandState reported = state;
     if (isRefused) // by what is on that node, such as its disk
         reported.message =
-            say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
+            say("run.reported-at", {{"place", m_parts[node].name}, {"what", state.message}});
     Q_EMIT commandChanged(kind, reported,
                           isRefused ? RequestedState::kRefused : RequestedState::kApplied);
     Q_EMIT liveChanged();
@@ -335,7 +336,7 @@ void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandStat
     inFlight.awaited.erase(node);
     if (state.progress == CommandProgress::kRefused) {
         inFlight.refusal =
-            say("run.told-of", {{"place", m_parts[node].name}, {"what", state.message}});
+            say("run.reported-at", {{"place", m_parts[node].name}, {"what", state.message}});
     } else if (!std::exchange(inFlight.isDone, true)) {
         inFlight.isAccepted = true;
         Q_EMIT commandChanged(CommandKind::kKill, state, RequestedState::kAccepted);
@@ -475,9 +476,9 @@ int FollowedRun::newestAttempt() const {
     return run ? std::max(m_attempt, run->attempt) : m_attempt;
 }
 
-/// Gives the node up. Its ranks may live on, cut off, until somebody can reach it and ends them.
-/// The others are killed as by a person's command that was begun, so that the next engine knows
-/// what to kill on nodes that cannot be reached now.
+/// Declares the node lost. Its ranks may live on, cut off, until somebody can reach it and ends
+/// them. The others are killed as by a person's command that was begun, so that the next engine
+/// knows what to kill on nodes that cannot be reached now.
 Result<void> FollowedRun::declareNodeLost(size_t index, const Requester& by) {
     const LiveState::NodeLink& link = m_live.nodes[index];
     const std::string& node = m_parts[index].name;

@@ -78,8 +78,10 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
 
 Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     if (auto session = m_owner.m_login->get(m_session, stop, kNoPatience); !session) {
-        if (session.error().isRefusal())
+        if (session.error().isRefusal()) {
             m_owner.m_refused = session.error().need;
+            m_owner.m_isOtherKey = session.error().cause == ConnectFailure::Cause::kHostKey;
+        }
         return tl::unexpected(std::move(session.error().error));
     }
     auto cursors = readCursors();
@@ -261,7 +263,7 @@ NodeFollower::NodeFollower(FollowTarget target, std::shared_ptr<NodeLogin> login
     , m_login(std::move(login))
     , m_database(std::move(database))
     , m_sink(std::move(sink))
-    , m_storedAs(m_target.wasLost ? std::optional(LiveState::Link::kLost) : std::nullopt)
+    , m_stored(m_target.loss)
     , m_downSinceNs(monotonicNowNs())
     , m_thread([this](std::stop_token stop) { loop(stop); }) {}
 
@@ -356,19 +358,30 @@ bool NodeFollower::isOver() {
            isLongerAgo(m_target.missingFor, std::max(m_missingSinceNs, lastSinceNs));
 }
 
-/// Stores one event per loss, and another if the kind of it changes. Brief losses are not stored,
-/// nor are logins that a person is asked about.
+/// Stores one event per loss, and another for each new reason of it: of two that take turns, as
+/// where a network is half up, the first one is kept. Brief losses are not stored, nor are logins
+/// that a person is asked about.
 void NodeFollower::noteLost() {
     const bool isRefused = m_refused == ConnectFailure::Need::kNothing;
     const bool lasts = isRefused || (!m_refused && monotonicNowNs() - m_downSinceNs > kBriefLossNs);
-    if (m_storedAs == m_link.link || !lasts)
+    const std::string words = lossWords();
+    const bool isSettled = m_stored.why.empty() || isRefused || words == m_lastLoss;
+    m_lastLoss = words;
+    if (m_stored.why == words || !isSettled || !lasts)
         return;
-    m_storedAs = m_link.link;
-    storeEvent(Severity::kWarning, kNodeLostEvent, unreachableSinceNs(m_link),
-               say(isRefused                                  ? "run.node-refuses-login"
-                   : m_link.link == LiveState::Link::kMissing ? "run.node-has-nothing"
-                                                              : "run.node-unreachable-as",
-                   {{"node", m_link.node}, {"why", m_link.why.toStdString()}}));
+    if (m_stored.why.empty())
+        m_stored.sinceNs = unreachableSinceNs(m_link);
+    m_stored.why = words;
+    storeEvent(Severity::kWarning, kNodeLostEvent, m_stored.sinceNs, words);
+}
+
+std::string NodeFollower::lossWords() const {
+    const char* id = "run.node-unreachable-as";
+    if (m_refused)
+        id = m_isOtherKey ? "run.node-has-other-key" : "run.node-refuses-login";
+    else if (m_link.link == LiveState::Link::kMissing)
+        id = "run.node-has-nothing";
+    return say(id, {{"node", m_link.node}, {"why", m_link.why.toStdString()}});
 }
 
 void NodeFollower::noteStored(const Result<void>& how) {
@@ -382,7 +395,8 @@ void NodeFollower::noteStored(const Result<void>& how) {
 }
 
 void NodeFollower::noteBack() {
-    if (std::exchange(m_storedAs, std::nullopt))
+    m_lastLoss.clear();
+    if (!std::exchange(m_stored, {}).why.empty())
         storeEvent(Severity::kInfo, kNodeBackEvent, wallNowNs(),
                    say("run.node-reachable-again", {{"node", m_target.node.name}}));
 }
@@ -409,18 +423,22 @@ void NodeFollower::retry() {
 
 void NodeFollower::beginConnection() {
     m_refused.reset();
-    m_failedToStore = m_saidMissing = false;
+    m_failedToStore = m_saidMissing = m_isOtherKey = false;
     const std::lock_guard lock(m_mutex);
     m_mayRetry = false;
 }
 
-void NodeFollower::awaitRetry(std::stop_token stop) {
+/// Whether it was asked for; else the pause is over, if there is one.
+bool NodeFollower::awaitRetry(std::stop_token stop,
+                              std::optional<std::chrono::milliseconds> pause) {
     std::unique_lock lock(m_mutex);
-    m_retried.wait(lock, stop, [this] { return m_mayRetry; });
+    const auto isAskedFor = [this] { return m_mayRetry; };
+    return pause ? m_retried.wait_for(lock, stop, *pause, isAskedFor)
+                 : m_retried.wait(lock, stop, isAskedFor);
 }
 
 /// Pauses grow until a connection was live. A full disk of this computer is no lost link. A refused
-/// login waits for a person, as accounts may be locked after a few failures.
+/// login waits for a person, as accounts may be locked after a few failures, unless none was tried.
 void NodeFollower::loop(std::stop_token stop) {
     BackOff backOff(kLongestPause);
     report(LiveState::Link::kConnecting);
@@ -446,12 +464,13 @@ void NodeFollower::loop(std::stop_token stop) {
             return m_sink.ended(tl::unexpected<Error>(over.error()));
         if (!isUnstored)
             noteLost();
-        if (m_refused) {
+        if (std::exchange(m_asked, m_refused) != m_refused && m_refused)
             m_sink.loginRefused(*m_refused);
-            awaitRetry(stop);
-            report(LiveState::Link::kConnecting);
-        } else {
+        if (!m_refused) {
             waitUnlessStopped(stop, backOff.next());
+        } else if (awaitRetry(stop, m_isOtherKey ? std::optional(backOff.next()) : std::nullopt)) {
+            m_asked.reset();
+            report(LiveState::Link::kConnecting);
         }
     }
 }

@@ -28,7 +28,7 @@ struct FollowTarget {
     QString run;
     int nodeIndex = 0;
     int attempt = 1;         ///< following ends once this or a later one has ended there
-    bool wasLost = false;    ///< the database has it as unreachable
+    LostNode loss = {};      ///< as the database has it; no `why`: it has not
     bool reportsLink = true; ///< whether events say that the link is down and back
     /// After the end the agents may stay to copy the last checkpoint: what this one journals of
     /// that is awaited for a few seconds.
@@ -42,8 +42,10 @@ struct FollowTarget {
 /// Follows one node's part of one run on its own thread, by the login that it shares with others:
 /// attaches from the cursors in the database, commits what arrives, and after a lost link
 /// reconnects (after 0.2 to 10 s, jittered) and continues from the cursors. A refused login is
-/// repeated only after retry(), as accounts may be locked after a few failures. A link that is down
-/// for some seconds and its return are stored as events of the node.
+/// repeated only after retry(), as accounts may be locked after a few failures. A host key that is
+/// not the right one lets no login be tried, so that this is repeated by itself: the name may lead
+/// to another machine for a moment. A link that is down for some seconds, each new reason of that,
+/// and its return are stored as events of the node.
 class NodeFollower {
 public:
     /// Called on the follower's thread.
@@ -52,7 +54,8 @@ public:
         /// states in the stream are used.
         std::function<Result<void>(IngestBatch)> commit;
         std::function<void(const LiveState::NodeLink&)> linkChanged;
-        /// The login was refused; the argument says what a person could enter or decide.
+        /// The login was refused; the argument says what a person could enter or decide. Not again
+        /// where a try that was repeated by itself ended alike.
         std::function<void(ConnectFailure::Need)> loginRefused;
         std::function<void(const CommandState&)> commandState;
         /// The last call. Success: the attempt ended on this node and all its bytes were received
@@ -91,9 +94,10 @@ private:
     void loop(std::stop_token stop);
     void report(LiveState::Link link, const QString& why = {});
     void beginConnection();
-    void awaitRetry(std::stop_token stop);
+    bool awaitRetry(std::stop_token stop, std::optional<std::chrono::milliseconds> pause);
     bool isOver();
     void noteLost();
+    std::string lossWords() const;
     void noteBack();
     void noteStored(const Result<void>& how);
     bool hasUnanswered();
@@ -107,7 +111,8 @@ private:
     QString m_database;
     Sink m_sink;
     LiveState::NodeLink m_link;
-    std::optional<LiveState::Link> m_storedAs; ///< the loss that the database has
+    LostNode m_stored;            ///< the loss that the database has; no `why`: none
+    std::string m_lastLoss;       ///< in the words of the connection before, likewise
     bool m_isUnstored = false;    ///< what came last could not be stored, as on a full disk
     bool m_failedToStore = false; ///< on this connection
     int64_t m_downSinceNs = 0;    ///< CLOCK_MONOTONIC
@@ -117,6 +122,8 @@ private:
     bool m_saidMissing = false;   ///< on this connection, the node has nothing where something was
     std::atomic<int64_t> m_lastSinceNs = 0;        ///< CLOCK_MONOTONIC; 0: see believeMissing()
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
+    std::optional<ConnectFailure::Need> m_asked;   ///< by loginRefused, without an answer yet
+    bool m_isOtherKey = false;                     ///< the refusal came before any login was tried
     Waker m_waker;
     std::mutex m_mutex;
     std::condition_variable_any m_retried;

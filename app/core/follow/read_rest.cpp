@@ -121,8 +121,11 @@ void fetchLate(const ProcedureContext& context, StoreReader& reader, const QStri
 }
 
 Result<bool> endDeclaredLost(const ProcedureContext& context, const Node& node,
-                             const DeclaredLostNode& declaredLost, std::stop_token unwanted) {
+                             const DeclaredLostNode& declaredLost, std::stop_token unwanted,
+                             const std::function<void(const Result<bool>&)>& onEnded) {
     const auto ended = endOnNode(context, node, declaredLost, unwanted);
+    if (onEnded)
+        onEnded(ended);
     if (!ended)
         return ended;
     // The steps before the checkpoint from which the run went on count, whichever node has them.

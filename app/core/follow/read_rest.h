@@ -7,6 +7,7 @@
 
 #include <QString>
 
+#include <functional>
 #include <stop_token>
 
 namespace rm {
@@ -24,9 +25,11 @@ Result<void> fetchRest(const ProcedureContext& context, const Node& node, const 
 void fetchLate(const ProcedureContext& context, StoreReader& reader, const QString& run);
 
 /// Ends what lives of a run on a node that was declared lost, copies what the node has of the run
-/// (fetchRest()), and stores that this is done. True: something lived.
+/// (fetchRest()), and stores that this is done. True: something lived. `onEnded` is called before
+/// the copying, which may take long, with whether something lived, or why it could not be ended.
 Result<bool> endDeclaredLost(const ProcedureContext& context, const Node& node,
-                             const DeclaredLostNode& declaredLost, std::stop_token unwanted);
+                             const DeclaredLostNode& declaredLost, std::stop_token unwanted,
+                             const std::function<void(const Result<bool>&)>& onEnded = {});
 
 /// Ends what lives of the run on nodes that were declared lost, where they answer at once: a run
 /// alone there would remove, by its own rules, what an attempt elsewhere resumes from. On others it

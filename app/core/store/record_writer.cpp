@@ -313,7 +313,7 @@ void RecordWriter::on(const AttemptEnded& record) {
 
 /// The run's nodes keep their numbers and names. Those that do not take part have no ranks.
 void RecordWriter::on(const AttemptPlanned& record) {
-    // A node that was given up may have begun one of the same number.
+    // A node that was declared lost may have begun one of the same number.
     if (!tookPart(record.attempt) || !isAttempt(record.attempt) || !isOfRankZero())
         return;
     noteAttempt(record.attempt, kRestartsMessage);

@@ -578,7 +578,8 @@ Result<void> StoreWriter::beginAttempt(const QString& run, const NewAttempt& beg
 }
 
 Result<void> StoreWriter::setDeclaredLost(const DeclaredLostNode& node) {
-    return m_impl->transact("give up a node of " + node.run.toStdString(), [&]() -> Result<void> {
+    const std::string what = "declare " + node.node + " of " + node.run.toStdString() + " lost";
+    return m_impl->transact(what, [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(node.run));
         m_impl->database
             .query("INSERT OR REPLACE INTO given_up (run, node, wall_ns) VALUES (?, ?, ?)")

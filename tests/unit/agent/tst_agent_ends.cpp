@@ -377,7 +377,7 @@ private Q_SLOTS:
         QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
     }
 
-    // A node that was given up while it could not be reached may be used again when it is back.
+    // A node that was declared lost, as it could not be reached, may be used again when it is back.
     void aLaterAttemptEndsWhatLivesOfAnEarlierOne() {
         AgentFixture f;
         NodePlan plan = f.plan(2);

@@ -394,6 +394,35 @@ private Q_SLOTS:
         QCOMPARE(nodes.state(2)["ranks"][0].toObject()["rank"].toInt(), 2);
     }
 
+    /// Nothing of the run could begin there any more.
+    void aNodeWhoseFolderWasRemovedIsNotWaitedFor_data() {
+        QTest::addColumn<int>("minNodes");
+        QTest::newRow("it is needed") << 0;
+        QTest::newRow("fewer will do") << 1;
+    }
+    void aNodeWhoseFolderWasRemovedIsNotWaitedFor() {
+        QFETCH(int, minNodes);
+        Nodes nodes(2, kRestarting + "min_nodes = " + std::to_string(minNodes) + "\n");
+        nodes.start();
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.records<Samples>(1).size() >= 2, kLongMs);
+        const qint64 agent = nodes.pidOf(1, "agent");
+        const auto isRemoved = [&] { return QDir(nodes.part(1)).removeRecursively(); };
+        QTRY_VERIFY_WITH_TIMEOUT(isRemoved(), kLongMs); // its rank may write there meanwhile
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(agent), kLongMs);
+        const std::string why = "the folder of the run on node 1, " + nodes.part(1).toStdString() +
+                                ", was removed while it ran";
+        if (minNodes > 0) {
+            QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(0), 2, kLongMs);
+            QVERIFY(nodes.hasEvent(0, "goes-on-with-fewer"));
+            return;
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEnded(0), kLongMs);
+        QCOMPARE(nodes.attempt(0), 1);
+        const AttemptEnded end = nodes.records<AttemptEnded>(0).back();
+        QCOMPARE(end.outcome, Outcome::kFailed);
+        QCOMPARE(end.message, why);
+    }
+
     void aPortThatWasTakenIsListenedOnLater() {
         Nodes nodes(2);
         QTcpServer taker;

@@ -84,6 +84,18 @@ public:
         status.end = {status.attempt, outcome, -1, code, m_nowNs + m_order++, "it ended", false};
     }
 
+    /// Its agent kills its ranks, says why, and goes away.
+    void removeFolder(int32_t index) {
+        PeerStatus& status = m_nodes[index];
+        status.whyGone = "the folder on " + std::to_string(index) + " was removed";
+        if (!status.hasEnded) {
+            fail(index, ExitCode::kUnavailable);
+            status.end.message = status.whyGone;
+        }
+        look();
+        cut(index);
+    }
+
     void cut(int32_t index) {
         m_cut.insert(index);
         m_leader.onLinkLost(index, "it is cut off", m_nowNs);
@@ -328,6 +340,88 @@ private Q_SLOTS:
         run.wait(30 * kSecondNs);
         QVERIFY(run.isOver());
         QVERIFY(run.over()->why.find("node 1") != std::string::npos);
+    }
+
+    void aNodeWhoseFolderWasRemovedIsNotWaitedFor() {
+        for (const int64_t maxRestarts : {0, 3}) {
+            Run run(config(3, maxRestarts));
+            run.step(10);
+            run.look();
+            run.removeFolder(1);
+            run.wait(kSecondNs);
+            QVERIFY(run.isOver());
+            QCOMPARE(run.count<Leader::Start>(), 0);
+            // What its own journal said of that is gone.
+            QCOMPARE(run.over()->outcome, std::optional(Outcome::kFailed));
+            QCOMPARE(run.over()->why, "the folder on 1 was removed");
+        }
+    }
+
+    void aFolderThatIsRemovedBetweenAttemptsEndsTheRun() {
+        Run run(config(3));
+        run.step(10);
+        run.look();
+        run.cut(2);
+        run.fail(0);
+        run.wait(20 * kSecondNs);
+        QVERIFY(!run.isOver()); // the third may come back
+        run.removeFolder(1);
+        run.wait(kSecondNs);
+        QVERIFY(run.isOver());
+        QCOMPARE(run.over()->outcome, std::optional<Outcome>()); // it had failed before
+        QCOMPARE(run.over()->why, "the folder on 1 was removed");
+    }
+
+    void fewerNodesGoOnAtOnceWithoutAFolderThatWasRemoved() {
+        Leader::Config made = config(4);
+        made.minNodes = 2;
+        Run run(made);
+        run.step(100);
+        run.look();
+        run.removeFolder(1);
+        run.wait(kSecondNs); // less than for a node that may come back
+        const auto* start = run.last<Leader::Start>();
+        QVERIFY(start);
+        QCOMPARE(nodesOf(*start), (std::vector<int32_t>{0, 2, 3}));
+        QCOMPARE(run.last<Leader::Note>()->message,
+                 "the folder on 1 was removed; the run goes on without");
+        // The others are taken back as ever.
+        run.step(10);
+        run.look();
+        run.cut(3);
+        run.fail(0, ExitCode::kPeerLost);
+        run.wait(30 * kSecondNs);
+        QCOMPARE(nodesOf(*run.last<Leader::Start>()), (std::vector<int32_t>{0, 2}));
+        run.step(10);
+        run.end(3, Outcome::kFailed);
+        run.heal(3);
+        run.wait(Leader::kSteadyNs + 2 * kSecondNs);
+        QCOMPARE(run.count<Leader::Regroup>(), 1);
+        QCOMPARE(nodesOf(*run.last<Leader::Start>()), (std::vector<int32_t>{0, 2, 3}));
+        // Then there are too few.
+        run.removeFolder(2);
+        run.wait(kSecondNs);
+        QVERIFY(!run.isOver());
+        run.removeFolder(3);
+        run.wait(kSecondNs);
+        QVERIFY(run.isOver());
+        QCOMPARE(run.over()->why, "the folder on 1 was removed; the folder on 2 was removed; "
+                                  "the folder on 3 was removed");
+    }
+
+    /// The agents end the run, which nobody could find any more.
+    void theFolderOfTheLeaderIsNotGoneOnWithout() {
+        Leader::Config made = config(3);
+        made.minNodes = 1;
+        Run run(made);
+        run.step(10);
+        run.look();
+        run.node(0).whyGone = "the folder on 0 was removed";
+        run.fail(0, ExitCode::kUnavailable);
+        run.wait(kSecondNs);
+        QVERIFY(run.isOver());
+        QCOMPARE(run.count<Leader::Start>(), 0);
+        QVERIFY(run.over()->why.find("the folder on 0 was removed") != std::string::npos);
     }
 
     void fewerNodesGoOnAndTheOthersAreTakenBack() {

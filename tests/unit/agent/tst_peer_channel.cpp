@@ -108,6 +108,29 @@ private Q_SLOTS:
         QVERIFY(!isHeard);
     }
 
+    void aStatusIsReadAsItWasSent() {
+        PeerStatus status;
+        status.node = 1;
+        status.end.attempt = status.attempt; // which is sent once
+        status.whyGone = "the folder of the run on bob, /r1, was removed while it ran";
+        const auto read = parsePeerMessage(encodePeerMessage(status));
+        QVERIFY2(read, read ? "" : read.error().message.c_str());
+        QCOMPARE(std::get<PeerStatus>(*read), status);
+    }
+
+    /// Agents of one run may be of two releases, as one that is gone is replaced by the newest.
+    void aStatusOfAnEarlierAgentIsRead() {
+        PeerStatus status;
+        status.end.attempt = status.attempt;
+        std::string text = encodePeerMessage(status);
+        const std::string later = R"("gone":"",)";
+        QVERIFY(text.find(later) != std::string::npos);
+        text.erase(text.find(later), later.size());
+        const auto read = parsePeerMessage(text);
+        QVERIFY2(read, read ? "" : read.error().message.c_str());
+        QCOMPARE(std::get<PeerStatus>(*read), status);
+    }
+
     /// One that listens where the leader should, and completes handshakes without the key.
     void aCertificateIsNoKey() {
         asio::io_context io;

@@ -124,8 +124,32 @@ bool Leader::hasEnded(int32_t node) const {
 
 bool Leader::hasFailed(int32_t node) const {
     const auto& status = m_nodes.at(node).status;
-    return status && status->attempt == m_attempt &&
-           (status->isFailing || (status->hasEnded && status->end.outcome == Outcome::kFailed));
+    return isGone(node) ||
+           (status && status->attempt == m_attempt &&
+            (status->isFailing || (status->hasEnded && status->end.outcome == Outcome::kFailed)));
+}
+
+/// Whether its part of the run was removed. Its agent ends, and none of that run comes back.
+bool Leader::isGone(int32_t node) const {
+    const auto& status = m_nodes.at(node).status;
+    return status && !status->whyGone.empty();
+}
+
+/// Whether attempts may begin without the nodes that are gone.
+bool Leader::areEnoughLeft() const {
+    const auto gone =
+        std::ranges::count_if(m_nodes, [this](const auto& entry) { return isGone(entry.first); });
+    return gone == 0 ||
+           (m_config.minNodes > 0 && m_config.nodes - gone >= m_config.minNodes && !isGone(0));
+}
+
+/// The words of all nodes that are gone; empty: none is.
+std::string Leader::whyGone() const {
+    std::string why;
+    for (const auto& entry : m_nodes)
+        if (isGone(entry.first))
+            why += (why.empty() ? "" : "; ") + entry.second.status->whyGone;
+    return why;
 }
 
 /// Whether a person, or the node's scheduler, ended the ranks there.
@@ -139,7 +163,7 @@ bool Leader::endedOnRequest(int32_t node) const {
 /// Whether the node could begin an attempt.
 bool Leader::isReady(int32_t index) const {
     const Node& node = m_nodes.at(index);
-    return node.isLinked && node.status && node.status->hasEnded;
+    return node.isLinked && node.status && node.status->hasEnded && !isGone(index);
 }
 
 bool Leader::isAway(int32_t index, int64_t forNs, int64_t nowNs) const {
@@ -147,10 +171,11 @@ bool Leader::isAway(int32_t index, int64_t forNs, int64_t nowNs) const {
     return !node.isLinked && nowNs - std::max(node.sinceNs, m_sinceNs) >= forNs;
 }
 
+/// The nodes that may still come.
 std::vector<int32_t> Leader::missing() const {
     std::vector<int32_t> found;
     for (const auto& entry : m_nodes)
-        if (!isReady(entry.first))
+        if (!isReady(entry.first) && !isGone(entry.first))
             found.push_back(entry.first);
     return found;
 }
@@ -227,17 +252,21 @@ bool Leader::isSteady(int32_t node, int64_t nowNs) const {
 }
 
 void Leader::regroup(int64_t nowNs) {
-    const bool areAllHere = std::ranges::all_of(m_nodes, [&](const auto& entry) {
-        const bool isMember = std::ranges::find(m_members, entry.first) != m_members.end();
-        return isMember || isSteady(entry.first, nowNs);
-    });
-    if (m_isRegrouping || m_hasPersonRequest || m_members.size() == m_nodes.size() || !areAllHere ||
-        m_step == 0)
+    std::vector<int32_t> leftOut; ///< that may take part again
+    for (const auto& entry : m_nodes)
+        if (std::ranges::find(m_members, entry.first) == m_members.end() && !isGone(entry.first))
+            leftOut.push_back(entry.first);
+    const bool areAllHere =
+        std::ranges::all_of(leftOut, [&](int32_t node) { return isSteady(node, nowNs); });
+    if (m_isRegrouping || m_hasPersonRequest || leftOut.empty() || !areAllHere || m_step == 0)
         return;
     m_isRegrouping = true;
     m_regroups = std::min(m_regroups + 1, kMostRegroups);
     note(Severity::kInfo, "nodes-are-back",
-         "all nodes of the run can be reached again; it pauses to go on with all");
+         whyGone().empty()
+             ? "all nodes of the run can be reached again; it pauses to go on with all"
+             : namesOf(leftOut) + " can be reached again; the run pauses to go on with all nodes "
+                                  "that are left");
     m_actions.emplace_back(Regroup{m_attempt});
 }
 
@@ -280,21 +309,22 @@ void Leader::end(int64_t nowNs) {
         settle(nowNs);
 }
 
-std::optional<AttemptEnded> Leader::cause() const {
-    std::optional<AttemptEnded> found;
-    const auto key = [](const AttemptEnded& end) {
+/// The node whose end of the attempt is that of all; nullopt: none has told any.
+std::optional<int32_t> Leader::cause() const {
+    std::optional<int32_t> found;
+    const auto key = [this](int32_t node) {
+        const AttemptEnded& end = m_nodes.at(node).status->end;
         return std::pair(distanceFromCause(end), end.wallNs);
     };
     for (const int32_t node : m_members)
-        if (hasEnded(node))
-            if (const AttemptEnded& end = m_nodes.at(node).status->end;
-                !found || key(end) < key(*found))
-                found = end;
+        if (hasEnded(node) && (!found || key(node) < key(*found)))
+            found = node;
     return found;
 }
 
 void Leader::settle(int64_t nowNs) {
-    const std::optional<AttemptEnded> end = cause();
+    const std::optional<int32_t> by = cause();
+    const AttemptEnded* end = by ? &m_nodes.at(*by).status->end : nullptr;
     if (m_step > m_reached) {
         m_inARow = 0;
         m_reached = m_step;
@@ -308,14 +338,17 @@ void Leader::settle(int64_t nowNs) {
         return endAsRequested(*end);
     if (!hasFailed || (isObeyed && !m_isRegrouping))
         return over({}, {});
-    restartAfter(*end, nowNs);
+    restartAfter(*by, nowNs);
 }
 
-void Leader::restartAfter(const AttemptEnded& end, int64_t nowNs) {
+void Leader::restartAfter(int32_t failed, int64_t nowNs) {
+    const AttemptEnded& end = m_nodes.at(failed).status->end;
     if (m_config.maxRestarts == 0 || m_endsForGood || isForGood(end.exitCode))
-        return over({}, {});
+        return endAfter(failed);
     if (m_requested)
         return endAsRequested(end);
+    if (!areEnoughLeft())
+        return endAfter(failed);
     if (++m_inARow > m_config.maxRestarts)
         return over({}, "restarted " + std::to_string(m_config.maxRestarts) +
                             " times without a new step (launch.max_restarts)");
@@ -324,6 +357,17 @@ void Leader::restartAfter(const AttemptEnded& end, int64_t nowNs) {
          "attempt " + std::to_string(m_attempt) + " failed: " + end.message + "; the run goes on" +
              (backOff > 0 ? " in " + std::to_string(backOff / kSecondNs) + " s" : ""));
     beginWaiting(nowNs + backOff, nowNs);
+}
+
+/// Ends the run after an attempt that failed on that node first. The journal of a node that is gone
+/// is gone as well, so that the others tell how it had failed there.
+void Leader::endAfter(int32_t failed) {
+    const std::string why = whyGone();
+    if (!isGone(failed))
+        return over({}, why);
+    const PeerStatus& status = *m_nodes.at(failed).status;
+    const std::string& first = status.end.message;
+    over(Outcome::kFailed, first == status.whyGone ? why : first + "; " + why);
 }
 
 /// Nobody else tells that it had failed.
@@ -349,6 +393,8 @@ void Leader::beginWaiting(int64_t notBeforeNs, int64_t nowNs) {
 void Leader::wait(int64_t nowNs) {
     if (m_requested)
         return over(m_requested, m_howRequested);
+    if (!areEnoughLeft())
+        return over({}, whyGone());
     endLeftBehind(nowNs);
     if (nowNs < m_notBeforeNs)
         return;
@@ -357,8 +403,11 @@ void Leader::wait(int64_t nowNs) {
     for (const auto& entry : m_nodes)
         if (isReady(entry.first))
             here.push_back(entry.first);
-    if (away.empty())
+    if (away.empty()) {
+        if (std::ranges::any_of(m_members, [this](int32_t node) { return isGone(node); }))
+            note(Severity::kWarning, "goes-on-with-fewer", whyGone() + "; the run goes on without");
         return start(here, nowNs);
+    }
     const bool isFirstHere = !here.empty() && here.front() == 0;
     const bool areEnough = m_config.minNodes > 0 &&
                            static_cast<int64_t>(here.size()) >= m_config.minNodes && isFirstHere;

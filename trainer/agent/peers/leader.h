@@ -147,7 +147,8 @@ private:
     void regroup(int64_t nowNs);
     void beginEnding(bool kill, const std::string& why, int64_t nowNs);
     void settle(int64_t nowNs);
-    void restartAfter(const AttemptEnded& cause, int64_t nowNs);
+    void restartAfter(int32_t failed, int64_t nowNs);
+    void endAfter(int32_t failed);
     void endAsRequested(const AttemptEnded& failed);
     void beginWaiting(int64_t notBeforeNs, int64_t nowNs);
     void start(const std::vector<int32_t>& nodes, int64_t nowNs);
@@ -157,10 +158,13 @@ private:
     bool isReady(int32_t node) const;
     bool isSteady(int32_t node, int64_t nowNs) const;
     bool hasFailed(int32_t node) const;
+    bool isGone(int32_t node) const;
+    bool areEnoughLeft() const;
+    std::string whyGone() const;
     bool endedOnRequest(int32_t node) const;
     bool isAway(int32_t node, int64_t forNs, int64_t nowNs) const;
     std::vector<int32_t> missing() const;
-    std::optional<AttemptEnded> cause() const;
+    std::optional<int32_t> cause() const;
     std::string nameOf(int32_t node) const;
     std::string namesOf(const std::vector<int32_t>& nodes) const;
 

@@ -37,7 +37,8 @@ Json toJson(const PeerStatus& m) {
             {"hang_is_sure", m.hang.isSure},
             {"culprit", m.hang.culprit},
             {"hang_times", m.hang.times},
-            {"hang_why", shortened(m.hang.why)}};
+            {"hang_why", shortened(m.hang.why)},
+            {"gone", shortened(m.whyGone)}};
 }
 
 Json toJson(const StartOrder& m) {
@@ -162,6 +163,7 @@ Result<PeerMessage> statusOf(const Json& object) {
     members.read("culprit", m.hang.culprit, -1, kMost);
     members.read("hang_times", m.hang.times, 0, kLargest);
     members.read("hang_why", m.hang.why);
+    m.whyGone = textAt(object, "gone").value_or("");
     m.end.attempt = m.attempt;
     return members.result(std::move(m));
 }

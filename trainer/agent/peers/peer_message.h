@@ -39,6 +39,9 @@ struct PeerStatus {
         std::string why;
         bool operator==(const Hang&) const = default;
     } hang;
+    /// The node can begin no attempt any more, as its part of the run was removed: in words, for
+    /// people. Empty: it can. An agent of an earlier release does not tell it.
+    std::string whyGone;
     bool operator==(const PeerStatus&) const = default;
 };
 

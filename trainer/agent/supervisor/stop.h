@@ -21,8 +21,8 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
                             const StopPatience& patience = {});
 
 /// Kills what lives on this machine of attempts before that one, whichever node of the run it was
-/// then: the machine was given up when it could not be reached. A copy of the last checkpoint, for
-/// which agents stay, ends as well.
+/// then: the machine was declared lost when it could not be reached. A copy of the last checkpoint,
+/// for which agents stay, ends as well.
 Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt);
 
 /// `state RUN_ID`: {"attempt": newest that began on this machine, "alive": bool}. kNotFound: there

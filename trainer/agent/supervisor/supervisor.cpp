@@ -74,9 +74,9 @@ std::optional<Outcome> requestedOutcome(CommandKind kind) {
     }
 }
 
-std::string whyFolderGone(const NodePlan& plan) {
-    return "the folder of the run on " + nameOfNode(plan, plan.nodeIndex) +
-           " was removed while it ran";
+std::string whyFolderGone(const NodePlan& plan, const std::string& folder) {
+    return "the folder of the run on " + nameOfNode(plan, plan.nodeIndex) + ", " + folder +
+           ", was removed while it ran";
 }
 
 std::string howRequested(bool isKill) {
@@ -299,17 +299,19 @@ void Supervisor::pump() {
             m_files->publish(readRunState("."));
         m_nextSampleNs = std::max(m_nextSampleNs + kSampleNs, now.monotonicNs + kSampleNs / 2);
     }
-    if (m_attempt->hasEnded() && !m_isOver)
+    if (m_attempt->hasEnded() && !m_isOver) {
+        lookForFolder(now); // the leader hears of it with how the ranks ended
         obeyEndings();
+    }
     if (!m_isOver || m_crew->isCopying()) {
-        m_crew->onStatus(m_attempt->status());
+        m_crew->onStatus(status());
         m_crew->tick(now.monotonicNs);
         m_attempt->tick(now);
     }
     leaveBelated();
     // Last, so that the leader has heard how the ranks ended.
     if (m_isFolderGone && m_attempt->hasEnded() && !m_isOver)
-        m_crew->ask(Outcome::kFailed, whyFolderGone(m_attempt->plan()));
+        m_crew->ask(Outcome::kFailed, whyFolderGone(m_attempt->plan(), m_runDir));
     if (m_isOver)
         finish();
     armTimer();
@@ -321,8 +323,16 @@ void Supervisor::lookForFolder(Moment now) {
         return;
     m_isFolderGone = true;
     const NodePlan& plan = m_attempt->plan();
-    std::fprintf(stderr, "%s; its ranks are killed\n", whyFolderGone(plan).c_str());
-    m_attempt->end({static_cast<int32_t>(plan.attempt), true, whyFolderGone(plan)}, now);
+    const std::string why = whyFolderGone(plan, m_runDir);
+    std::fprintf(stderr, "%s; its ranks are killed\n", why.c_str());
+    m_attempt->end({static_cast<int32_t>(plan.attempt), true, why}, now);
+}
+
+PeerStatus Supervisor::status() {
+    PeerStatus own = m_attempt->status();
+    if (m_isFolderGone)
+        own.whyGone = whyFolderGone(m_attempt->plan(), m_runDir);
+    return own;
 }
 
 /// The leader need not say it again, and may be gone.

@@ -73,6 +73,7 @@ private:
     Result<void> open();
     std::vector<CommandState> onCommand(const Command& command);
     void lookForFolder(Moment now);
+    PeerStatus status();
     void obeyEndings();
     void leaveBelated();
     void beginNext(const StartOrder& order);

@@ -162,6 +162,21 @@ QFuture<CommandAnswer> killAndNote(LocalEngine& engine, const QString& run,
     return promise->future();
 }
 
+/// The answer of the ranks, with what became of nodes that were declared lost.
+QFuture<CommandAnswer> withOutcomeOf(LocalEngine& engine, const QFuture<CommandAnswer>& ranks,
+                                     const QFuture<std::string>& lostNodes) {
+    const auto promise = std::make_shared<QPromise<CommandAnswer>>();
+    promise->start();
+    whenAnswered(ranks, &engine, [&engine, promise, lostNodes](CommandAnswer answer) {
+        whenAnswered(lostNodes, &engine, [promise, answer](const std::string& words) mutable {
+            append(answer ? answer->message : answer.error().message, words, "; ");
+            promise->addResult(answer);
+            promise->finish();
+        });
+    });
+    return promise->future();
+}
+
 } // namespace
 
 std::string newCommandId() {
@@ -218,9 +233,10 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
                          !parts.reader->declaredLost(itself).empty();
     if (const auto answer = answerWithoutRanks(engine, itself, kind))
         return livesOn ? parts.declaredLost.kill(itself) : ready(*answer);
-    // Beside the ranks elsewhere, as that node may be back; an event says that it was done.
+    // Beside the ranks elsewhere, as that node may be back.
+    std::optional<QFuture<std::string>> lostNodes;
     if (livesOn)
-        static_cast<void>(parts.declaredLost.kill(itself));
+        lostNodes = parts.declaredLost.killBeside(itself);
     if (kind == CommandKind::kSet)
         if (const auto checked = checkSettings(*parts.reader, itself, args); !checked)
             return ready<Answer>(failAs(attempted(commandKindName(kind), itself), checked.error()));
@@ -230,8 +246,10 @@ QFuture<CommandAnswer> CommandRequest::perform(LocalEngine& engine) const {
     if (!parts.writer)
         return sendToRanks(engine, itself, command, requested.requestedNs);
     // It waits for nothing, such as a disk that does not answer.
-    if (kind == CommandKind::kKill)
-        return killAndNote(engine, itself, requested, command);
+    if (kind == CommandKind::kKill) {
+        const auto killed = killAndNote(engine, itself, requested, command);
+        return lostNodes ? withOutcomeOf(engine, killed, *lostNodes) : killed;
+    }
     return storeAndSend(engine, itself, requested, command);
 }
 

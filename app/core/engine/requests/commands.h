@@ -61,9 +61,10 @@ struct WithdrawRequest {
     bool operator==(const WithdrawRequest&) const = default;
 };
 
-/// Gives up a node of a live run that nothing is heard of: its part counts as failed, the ranks
-/// elsewhere, which cannot go on without it, are killed, and the run ends. kInvalid: the run has
-/// ended, has no such node, or the node answers. It is stored as a command, unless it is refused.
+/// Declares a node of a live run lost that nothing is heard of: its part counts as failed, the
+/// ranks elsewhere, which cannot go on without it, are killed, and the run ends. kInvalid: the run
+/// has ended, has no such node, or the node answers. It is stored as a command, unless it is
+/// refused.
 struct DeclareLostRequest {
     using Answer = Result<void>;
 

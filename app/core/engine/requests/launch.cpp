@@ -6,6 +6,7 @@
 #include "app/core/engine/parts.h"
 #include "app/core/engine/procedures.h"
 #include "app/core/findings/text.h"
+#include "app/core/follow/node_follower.h"
 #include "app/core/launch/launch_rows.h"
 #include "app/core/launch/launcher.h"
 #include "app/core/launch/plan.h"
@@ -33,21 +34,46 @@ QString idFor(const QString& wanted, const std::string& name) {
     return wanted.isEmpty() ? QString::fromStdString(newRunId(name)) : wanted;
 }
 
+/// Why a run that has not ended, as far as is known, may have: a node has told no end. nullopt: no
+/// node is silent.
+std::optional<Error> whyEndIsUnknown(LocalEngine& engine, const RunSummary& run) {
+    using Link = LiveState::Link;
+    const std::vector<LiveState::NodeLink> nodes = engine.live(run.id).nodes;
+    const auto missing = std::ranges::find(nodes, Link::kMissing, &LiveState::NodeLink::link);
+    const bool isRestOver = std::ranges::all_of(nodes, [](const LiveState::NodeLink& node) {
+        return node.link == Link::kMissing || node.link == Link::kNone;
+    });
+    std::string node;
+    if (!run.lostNodes.empty())
+        node = run.lostNodes.front().nodeName;
+    else if (missing != nodes.end() && isRestOver)
+        node = missing->node;
+    if (node.empty())
+        return std::nullopt;
+    const auto declared = engine.parts().reader->declaredLost(run.id);
+    if (std::ranges::find(declared, node, &DeclaredLostNode::node) != declared.end())
+        return Error{ErrorCode::kUnavailable, say("engine.rest-is-ending", {{"node", node}})};
+    const std::string id = run.id.toStdString();
+    const Value command{"command", "ringmaster declare-lost " + id + ' ' + node};
+    const bool hasNothing = std::ranges::any_of(nodes, [&](const LiveState::NodeLink& each) {
+        return each.node == node && each.link == Link::kMissing;
+    });
+    if (!hasNothing)
+        return Error{ErrorCode::kInvalid, say("engine.end-not-known", {{"node", node}, command})};
+    return Error{ErrorCode::kInvalid,
+                 say("engine.end-is-nowhere", {{"node", node},
+                                               {"seconds", std::to_string(kMissingFor.count())},
+                                               {"attach", "ringmaster attach " + id},
+                                               command})};
+}
+
 /// The run, if another attempt of it may begin.
 Result<RunSummary> resumable(LocalEngine& engine, const QString& run, const std::string& attempt) {
     RM_ASSIGN_OR_RETURN(const auto found, engine.summary(run));
     const std::string id = run.toStdString();
-    if (!hasEnded(found.state) && !found.lostNodes.empty()) {
-        const std::string& node = found.lostNodes.front().nodeName;
-        const auto declared = engine.parts().reader->declaredLost(run);
-        if (std::ranges::find(declared, node, &DeclaredLostNode::node) != declared.end())
-            return failAs(
-                attempt, {ErrorCode::kUnavailable, say("engine.rest-is-ending", {{"node", node}})});
-        return failAs(attempt, {ErrorCode::kInvalid,
-                                say("engine.end-not-known",
-                                    {{"node", node},
-                                     {"command", "ringmaster declare-lost " + id + ' ' + node}})});
-    }
+    if (!hasEnded(found.state))
+        if (const auto why = whyEndIsUnknown(engine, found))
+            return failAs(attempt, *why);
     if (!hasEnded(found.state))
         return failAs(attempt, {ErrorCode::kInvalid, say("engine.pause-or-stop-first",
                                                          {{"state", runStateName(found.state)}})});
@@ -210,7 +236,7 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
     launches.end(m_request.run);
     const std::string attempt = m_request.attempt();
     if (m_token->isCancelled())
-        return give(fail(ErrorCode::kUnavailable, attempt + ": cancelled"));
+        return give(failCancelled(attempt));
     if (!earlier)
         return give(failAs(attempt, earlier.error()));
     const std::string words = *earlier ? (*earlier)->words : say("engine.begins-from-scratch");

@@ -149,14 +149,28 @@ private Q_SLOTS:
         QVERIFY2(reported.contains("from step 60"), qPrintable(reported));
         QVERIFY2(reported.contains("step 80") && reported.contains("step 70"),
                  qPrintable(reported));
-        QVERIFY2(reported.contains("Nodes and ranks stay as they were"), qPrintable(reported));
-        QVERIFY2(reported.contains("what was trained after step 60 is trained again"),
-                 qPrintable(reported));
+        QVERIFY2(reported.contains("Nodes and ranks stay as they were."), qPrintable(reported));
         preflight.passedOver.clear();
         QVERIFY(!preflightWords(preflight).join(' ').contains("nowhere"));
         preflight.warnings = {"x-2 on b: it may share processors; wait for its end"};
         QVERIFY(preflightWords(preflight).contains(
             "Warning: x-2 on b: it may share processors; wait for its end."));
+    }
+
+    void aResumeSaysWhichStepsItTrainsAgain() {
+        ResumePreflight preflight{60, "step-000000060", "a", 0, {{"a", 2}}, {{"a", 2}}, {}};
+        for (const int64_t newest : {-1, 0, 60}) { // the checkpoint is of the last one
+            preflight.newestStep = newest;
+            const QString reported = preflightWords(preflight).join(' ');
+            QCOMPARE(reported, QString("It goes on from step 60. Nodes and ranks stay as they "
+                                       "were."));
+        }
+        preflight.newestStep = 61;
+        QVERIFY(preflightWords(preflight).contains("Step 61 is trained again."));
+        preflight.newestStep = 95;
+        QVERIFY(preflightWords(preflight).contains("Steps 61 to 95 are trained again."));
+        preflight.after = {{"b", 2}}; // on whatever nodes
+        QVERIFY(preflightWords(preflight).contains("Steps 61 to 95 are trained again."));
     }
 };
 

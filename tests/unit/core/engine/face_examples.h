@@ -175,7 +175,8 @@ inline std::vector<face::Message> faceMessages() {
                                              {{"a", 2}},
                                              {{"b", 1}},
                                              {70},
-                                             {"x-2 on b"}})},
+                                             {"x-2 on b"},
+                                             83})},
         face::Answer{12, Result<TensorComparison>(TensorComparison{
                              {{"blocks.0", 64, 1.5, 2.5, 0.25, 0.125}}, {"a.b"}, {"c"}})},
         face::RunsChanged{},
