@@ -184,13 +184,10 @@ parseSafetensors(std::span<const std::byte> file, const std::string& source) {
     };
     if (file.size() < sizeof(uint64_t))
         return corrupt("too short for a safetensors file");
-    const std::string_view whole(reinterpret_cast<const char*>(file.data()), file.size());
-    if (isLfsPointer(whole))
-        return corrupt(whyNotText(whole));
     const auto length = loadInt<uint64_t>(file);
+    if (length > kMaxHeader || length > file.size() - sizeof(uint64_t))
+        return corrupt(whyNotOfItsKind(file, "impossible header length " + std::to_string(length)));
     file = file.subspan(sizeof(uint64_t));
-    if (length > kMaxHeader || length > file.size())
-        return corrupt("impossible header length " + std::to_string(length));
     HeaderReader reader;
     const auto* text = reinterpret_cast<const char*>(file.data());
     if (!Json::sax_parse(text, text + length, &reader))

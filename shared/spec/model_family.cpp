@@ -15,6 +15,20 @@ constexpr double kProgram = 600.0 * (1 << 20); ///< bytes of a process: librarie
 
 } // namespace
 
+std::span<const std::string_view> endingsOf(DataKind kind) {
+    static constexpr std::string_view kPairs[] = {".tsv", ".rmpairs", ".mo"};
+    static constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".png", ".webp", ".bmp"};
+    switch (kind) {
+    case DataKind::kPairs:
+        return kPairs;
+    case DataKind::kPictures:
+        return kPictures;
+    case DataKind::kText:
+        break;
+    }
+    return {};
+}
+
 std::span<const ModelFamily> modelFamilies() {
     static const std::vector<ModelFamily> families = {gptFamily(), llamaFamily(),
                                                       translationFamily(), resnetFamily()};

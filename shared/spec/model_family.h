@@ -19,6 +19,9 @@ enum class DataKind {
     kPictures, ///< folders that hold one folder a class
 };
 
+/// The endings of the files that are read as such data, ".tsv"; empty: files of any name.
+std::span<const std::string_view> endingsOf(DataKind kind);
+
 /// A row of the schema that one family brings along.
 struct FamilyRow {
     SchemaRow row;

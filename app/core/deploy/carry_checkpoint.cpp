@@ -103,7 +103,7 @@ private:
 
     Result<void> checkStop() const {
         if (m_stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, m_attempt + ": cancelled");
+            return failCancelled(m_attempt);
         return {};
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/remote/host.h"
+#include "shared/io/data_files.h"
 #include "shared/result.h"
 #include "shared/wire/receive.h"
 
@@ -85,15 +86,9 @@ std::string trainerIdentity(const LocalTree& bundle);
 /// catalogues with the folders that tell their language, "it/LC_MESSAGES/x.mo".
 std::vector<std::string> stagedNames(const std::vector<std::string>& paths);
 
-/// How often a file is staged that several of the paths lead to: as often as the trainer reads it.
-enum class Repeated {
-    kOnce,  ///< of texts and pairs
-    kAlways ///< of pictures, whose folders are read each by itself
-};
-
-/// Every file of these files and folders, for `data.stage = true`, below stagedNames(). An error
-/// names the path that cannot be read or staged. kInvalid, naming all of them: there is no file at
-/// all.
+/// Every file of these files and folders, for `data.stage = true`, below stagedNames(), and one to
+/// which several names lead as often as the trainer reads it. An error names the path that cannot
+/// be read or staged. kInvalid, naming all of them: there is no file at all.
 Result<LocalTree> dataTree(const std::vector<std::string>& paths,
                            Repeated repeated = Repeated::kOnce);
 

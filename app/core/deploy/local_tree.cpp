@@ -36,8 +36,9 @@ Result<void> append(LocalTree& tree, const std::string& name, const fs::path& lo
 }
 
 /// What the trainer reads of that folder.
-Result<void> appendFolder(LocalTree& tree, const std::string& name, const fs::path& folder) {
-    const auto files = dataFiles(folder.string());
+Result<void> appendFolder(LocalTree& tree, const std::string& name, const fs::path& folder,
+                          Repeated repeated) {
+    const auto files = dataFiles(folder.string(), repeated);
     if (!files)
         return failAs(say("deploy.stage", {{"path", folder.string()}}), files.error());
     for (const std::string& below : *files)
@@ -81,14 +82,15 @@ fs::path pathOf(const std::string& text) {
     return text.starts_with("~/") ? (QDir::homePath() + here.mid(1)).toStdString() : text;
 }
 
-Result<void> appendPath(LocalTree& tree, const std::string& name, const std::string& text) {
+Result<void> appendPath(LocalTree& tree, const std::string& name, const std::string& text,
+                        Repeated repeated) {
     const fs::path path = pathOf(text);
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (error)
         return cannotRead(path, error);
     if (fs::is_directory(status))
-        return appendFolder(tree, name, path);
+        return appendFolder(tree, name, path, repeated);
     if (fs::is_regular_file(status))
         return append(tree, name, path);
     return cannotStage(text, say("deploy.no-file-or-folder"));
@@ -115,9 +117,9 @@ Result<LocalTree> dataTree(const std::vector<std::string>& paths, Repeated repea
     LocalTree tree{"data", {}};
     const std::vector<std::string> names = stagedNames(paths);
     for (size_t i = 0; i < paths.size(); ++i) {
-        RM_RETURN_IF_ERROR(appendPath(tree, names[i], paths[i]));
+        RM_RETURN_IF_ERROR(appendPath(tree, names[i], paths[i], repeated));
     }
-    if (paths.size() > 1 && repeated == Repeated::kOnce)
+    if (repeated == Repeated::kOnce)
         leaveOutRepeated(tree);
     if (tree.files.empty())
         return cannotStage(joined(paths, " "), say("deploy.nothing-in-it"));

@@ -31,8 +31,7 @@ Result<HashedTree> hashTree(const LocalTree& tree, const std::stop_token& stop) 
     hashed.tree.label = tree.label;
     for (const LocalTree::File& file : tree.files) {
         if (stop.stop_requested())
-            return fail(ErrorCode::kUnavailable,
-                        say("deploy.read", {{"file", file.local}}) + ": cancelled");
+            return failCancelled(say("deploy.read", {{"file", file.local}}));
         RM_ASSIGN_OR_RETURN(const auto hash, HashCache::instance().hashOf(file.local));
         hashed.tree.entries.push_back({file.path, hash.sha256, file.executable});
         if (hashed.local.emplace(hash.sha256, file.local).second)
@@ -65,7 +64,7 @@ tl::unexpected<Error> TreeSender::unexpected() const {
 
 Result<void> TreeSender::send(const Transfer& transfer) {
     if (m_stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, m_attempt + ": cancelled");
+        return failCancelled(m_attempt);
     const auto sent = m_process->write(frameTransfer(transfer));
     if (sent)
         return {};

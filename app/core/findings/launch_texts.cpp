@@ -129,6 +129,8 @@ public:
          QT_TR_NOOP("install there what the recipe reads: {command}; or name data of your own")},
         {"launch.fix-install-here",
          QT_TR_NOOP("install here what the recipe reads: {command}; or name data of your own")},
+        {"launch.has-no-file", QT_TR_NOOP("has no file")},
+        {"launch.has-no-file-of", QT_TR_NOOP("has no {endings} file")},
         {"launch.empty-class", QT_TR_NOOP("the class {folder} is empty")},
         {"launch.fix-empty-class", QT_TR_NOOP("remove that folder, or put pictures there")},
         {"launch.fix-name-another-folder",
@@ -146,7 +148,7 @@ public:
         {"launch.beside-cluster",
          QT_TR_NOOP("launch on {node}: a run on a Slurm cluster has no other nodes; name the "
                     "cluster alone, with the number of ranks")},
-        {"launch.no-partition-told",
+        {"launch.no-partition-reported",
          QT_TR_NOOP("launch on {node}: Slurm has told of no partition for the job")},
         {"launch.no-rank", QT_TR_NOOP("place {ranks} on {node}: at least one rank is needed")},
         {"launch.more-ranks-than-gpus",

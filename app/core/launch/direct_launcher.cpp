@@ -140,8 +140,7 @@ DirectLauncher::DirectLauncher(Request request, HostPool& hosts, ProgressSink pr
 
 Result<void> DirectLauncher::checkStop() const {
     if (m_stop.stop_requested())
-        return fail(ErrorCode::kUnavailable,
-                    say("launch.run", {{"run", m_request.attempt.runId}}) + ": cancelled");
+        return failCancelled(say("launch.run", {{"run", m_request.attempt.runId}}));
     return {};
 }
 
@@ -347,7 +346,7 @@ std::vector<CheckRow> DirectLauncher::warnings() const {
         if (!isOnSeveral())
             there.dataProblem.clear();
         std::erase_if(there.report.runs, [this](const RunReport& run) {
-            return run.runId == m_request.attempt.runId; // on a node that was given up
+            return run.runId == m_request.attempt.runId; // on a node that was declared lost
         });
     }
     std::vector<CheckRow> rows = launchRows(m_request.spec, found);

@@ -73,8 +73,7 @@ void HostWorker::withdraw(int64_t id) {
 }
 
 void HostWorker::cancel(Job& job) const {
-    job.refuse(
-        {ErrorCode::kUnavailable, say("launch.work-on", {{"node", node().name}}) + ": cancelled"});
+    job.refuse(failCancelled(say("launch.work-on", {{"node", node().name}})).value());
 }
 
 void HostWorker::refuse(Job& job) const {

@@ -237,8 +237,7 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
         matrix.nodes.push_back({node.name, {}, {}, {}});
     }
     const auto reports = probeAll(workers, progress, unwanted);
-    const auto cancelled =
-        fail(ErrorCode::kUnavailable, say("launch.measure-network") + ": cancelled");
+    const auto cancelled = failCancelled(say("launch.measure-network"));
     if (unwanted.stop_requested())
         return cancelled;
     // A node that did not answer is not waited for again.

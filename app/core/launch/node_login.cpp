@@ -32,8 +32,7 @@ tl::expected<void, ConnectFailure> NodeLogin::get(Shared& session, std::stop_tok
     const bool waits = m_isOpening;
     if (!m_opened.wait(lock, stop, [this] { return !m_isOpening; }))
         return tl::unexpected(
-            ConnectFailure{{ErrorCode::kUnavailable,
-                            say("ssh.connect", {{"where", m_node.name}}) + ": cancelled"}});
+            ConnectFailure{failCancelled(say("ssh.connect", {{"where", m_node.name}})).value()});
     session = current();
     if (session)
         return {};

@@ -51,6 +51,24 @@ LaunchProblem problemOf(const RunSpec& spec, const UnreadablePath& path) {
             keyOf(spec, path.path), path.path};
 }
 
+/// The problem of a folder that is there, where a recipe names it and it has none of what is read:
+/// the packages that bring that are not installed. `fix` says where to install them.
+std::optional<LaunchProblem> bareFolder(const RunSpec& spec, const std::string& path,
+                                        const Result<std::vector<std::string>>& files,
+                                        const char* fix) {
+    const std::string command = whatBrings(path);
+    if (command.empty() || !files || !haveNoDataOf(spec, *files))
+        return std::nullopt;
+    const auto endings = endingsOf(familyOf(spec).data);
+    const std::string why = endings.empty()
+                                ? say("launch.has-no-file")
+                                : say("launch.has-no-file-of",
+                                      {{"endings", orListed({endings.begin(), endings.end()})}});
+    return LaunchProblem{
+        say("gpu.launch-unreadable", {{"key", keyOf(spec, path)}, {"path", path}, {"why", why}}),
+        say(fix, {{"command", command}}), keyOf(spec, path), path};
+}
+
 /// A folder of a class that has no file, in the data of a model of pictures. It would not come to
 /// be on the node, and the model would have a class less than it has where nothing is staged.
 std::optional<LaunchProblem> emptyClass(const RunSpec& spec) {
@@ -70,6 +88,10 @@ std::optional<LaunchProblem> emptyClass(const RunSpec& spec) {
 
 /// Why the data that is sent from here cannot be sent.
 std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
+    for (const std::string& path : spec.data.train)
+        if (const auto bare =
+                bareFolder(spec, path, dataFiles(underHome(path)), "launch.fix-install-here"))
+            return {*bare};
     const auto tree = stagedTree(spec);
     if (tree) {
         const auto empty = emptyClass(spec);
@@ -240,6 +262,35 @@ Result<void> judgeCluster(HostSession& session, const std::string& agent, const 
     return {};
 }
 
+/// The files at a path of a recipe, which needs no quoting.
+Result<std::vector<std::string>> filesThere(HostSession& session, const std::string& path,
+                                            std::stop_token stop) {
+    constexpr std::chrono::seconds kListTimeout{20};
+    return runToEnd(session, "find", {"-L", path, "-type", "f"}, {}, kListTimeout, std::move(stop))
+        .map([](const std::string& lines) {
+            std::vector<std::string> files;
+            for (const QString& line :
+                 QString::fromStdString(lines).split('\n', Qt::SkipEmptyParts))
+                files.push_back(line.toStdString());
+            return files;
+        });
+}
+
+/// Adds the folders of a recipe that are there and have none of what is read. They are asked for on
+/// their own, as seldom anybody reads a recipe's data.
+void addBareFolders(HostSession& session, const RunSpec& spec, NodePreflight& there,
+                    const std::stop_token& stop) {
+    for (const std::string& path : spec.data.train) {
+        const bool isThere =
+            std::ranges::find(there.problems, path, &LaunchProblem::path) == there.problems.end();
+        if (!isThere || whatBrings(path).empty())
+            continue;
+        if (auto bare =
+                bareFolder(spec, path, filesThere(session, path, stop), "launch.fix-install"))
+            there.problems.push_back(std::move(*bare));
+    }
+}
+
 void addProblems(NodePreflight& there, const RunSpec& spec,
                  const std::vector<UnreadablePath>& unreadable) {
     if (std::string missing = missingGpus(there.node, there.report); !missing.empty())
@@ -270,6 +321,8 @@ Result<NodePreflight> preflightOnNode(HostSession& session, const std::string& a
     if (node.isSlurm)
         RM_RETURN_IF_ERROR(judgeCluster(session, agent, spec, there, stop));
     addProblems(there, spec, unreadable);
+    if (!spec.data.stage)
+        addBareFolders(session, spec, there, stop);
     RM_ASSIGN_OR_RETURN(there.home, std::move(answers.home));
     RM_ASSIGN_OR_RETURN(there.state, std::move(answers.state));
     RM_ASSIGN_OR_RETURN(auto saving, std::move(answers.saving));

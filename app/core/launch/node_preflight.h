@@ -92,9 +92,9 @@ struct PreflightMark {
 };
 
 /// One node's part of a preflight: one exchange with its agent, and one more each for Slurm, for
-/// the comparison of data, and for the bytes of the trainer and of staged data. `spec` is
-/// specToLookFor() the node. Gathers problems, so that a person sees all of them at once; an error
-/// is only what ends the talk with the node.
+/// data of a recipe, for the comparison of data, and for the bytes of the trainer and of staged
+/// data. `spec` is specToLookFor() the node. Gathers problems, so that a person sees all of them at
+/// once; an error is only what ends the talk with the node.
 Result<NodePreflight> preflightOnNode(HostSession& session, const std::string& agent,
                                       const Node& node, const RunSpec& spec,
                                       const PreflightParts& parts, const PreflightMark& mark,

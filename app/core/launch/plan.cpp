@@ -248,7 +248,7 @@ Result<PlacedRanks> placeRanks(const RunSpec& spec, const std::vector<PlacedNode
     const bool isJob = !nodes.empty() && nodes.front().node.isSlurm;
     if (isJob && !nodes.front().partition)
         return fail(ErrorCode::kNotFound,
-                    say("launch.no-partition-told", {{"node", requested.front().name}}));
+                    say("launch.no-partition-reported", {{"node", requested.front().name}}));
     PlacedRanks ranks;
     RM_ASSIGN_OR_RETURN(ranks.target, chooseTarget(spec, each, isHere));
     const std::string& device = ranks.target.device;

@@ -5,6 +5,7 @@
 #include "app/core/settings/paths.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/model_family.h"
 
 #include <QDir>
 #include <QFile>
@@ -120,6 +121,16 @@ std::string whatBrings(const std::string& path) {
             return recipe.needs.toStdString();
     }
     return {};
+}
+
+bool haveNoDataOf(const RunSpec& spec, const std::vector<std::string>& files) {
+    const auto endings = endingsOf(familyOf(spec).data);
+    return std::ranges::none_of(files, [&](const std::string& file) {
+        const std::string lower = QString::fromStdString(file).toLower().toStdString();
+        return endings.empty() || std::ranges::any_of(endings, [&](std::string_view each) {
+                   return lower.ends_with(each);
+               });
+    });
 }
 
 Result<Recipe> findRecipe(const std::string& name) {

@@ -26,6 +26,9 @@ std::vector<Recipe> recipes();
 /// The command that brings data which a recipe names by this path; empty: no recipe does.
 std::string whatBrings(const std::string& path);
 
+/// Whether none of these files is read as data of a run of `spec`.
+bool haveNoDataOf(const RunSpec& spec, const std::vector<std::string>& files);
+
 /// kNotFound names those that there are.
 Result<Recipe> findRecipe(const std::string& name);
 

@@ -27,7 +27,8 @@ Result<void> appendOne(LocalTree& staged, const std::string& path, const std::st
                        const std::string& nameOfFile) {
     if (path.empty())
         return {};
-    RM_ASSIGN_OR_RETURN(const auto tree, dataTree({path}));
+    // By each of its names, as programs ask for files of a folder of weights by them.
+    RM_ASSIGN_OR_RETURN(const auto tree, dataTree({path}, Repeated::kAlways));
     for (const LocalTree::File& file : tree.files) {
         const size_t slash = file.path.find('/');
         const std::string own = nameOfFile.empty() ? file.path : nameOfFile;

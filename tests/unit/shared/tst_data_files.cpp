@@ -43,6 +43,35 @@ private Q_SLOTS:
         QCOMPARE(*dataFiles(at("data")), (Names{"a/one", "far/two", "two"}));
     }
 
+    /// As pictures are read: a name more is a picture more, in another class or once more in its
+    /// own.
+    void namesThatAllCountAreFollowedAsOftenAsTheyAreThere() {
+        touch("data/a/one");
+        touch("far/two");
+        fs::create_directories(at("data/b"));
+        fs::create_symlink("../a/one", at("data/b/alias"));
+        fs::create_symlink("one", at("data/a/twice"));
+        fs::create_symlink(at("far/two"), at("data/b/two"));
+        fs::create_symlink(at("far/two"), at("data/b/two-again"));
+        fs::create_directory_symlink("../a", at("data/b/all-of-a"));
+        // Circles end all the same.
+        fs::create_directory_symlink("..", at("data/a/up"));
+        fs::create_directory_symlink("../b", at("data/a/b"));
+        QCOMPARE(*dataFiles(at("data"), Repeated::kAlways),
+                 (Names{"a/b/alias", "a/b/two", "a/b/two-again", "a/one", "a/twice", "b/alias",
+                        "b/all-of-a/one", "b/all-of-a/twice", "b/two", "b/two-again"}));
+        QCOMPARE(*dataFiles(at("data")), (Names{"a/one", "b/two"}));
+    }
+
+    void aFolderIsNotWalkedFromWithinItself() {
+        touch("above/far/two");
+        fs::create_directory_symlink(at("above"), at("above/far/round"));
+        fs::create_directories(at("data"));
+        fs::create_directory_symlink(at("above/far"), at("data/far"));
+        for (const Repeated repeated : {Repeated::kOnce, Repeated::kAlways})
+            QCOMPARE(*dataFiles(at("data"), repeated), (Names{"far/two"}));
+    }
+
     void whatIsHiddenBelowIsFoundByItsLink() {
         touch("data/.git/annex/objects/k1");
         touch("data/b");
@@ -61,6 +90,13 @@ private Q_SLOTS:
         fs::create_directories(at("data"));
         fs::create_directory_symlink(at("far/p0"), at("data/p0"));
         QCOMPARE(dataFiles(at("data"))->size(), size_t(9));
+        // There are a million ways through them.
+        const auto always = dataFiles(at("data"), Repeated::kAlways);
+        QVERIFY(!always);
+        QCOMPARE(always.error().code, ErrorCode::kInvalid);
+        QVERIFY2(always.error().message.find("linked folders lead to each other") !=
+                     std::string::npos,
+                 always.error().message.c_str());
     }
 
     void aLinkThatLeadsNowhereIsNamed() {
@@ -106,7 +142,31 @@ private Q_SLOTS:
         const QString said = QString::fromStdString(whyNotText({head.data(), size_t(head.size())}));
         QCOMPARE(said.isEmpty(), why.isEmpty());
         QVERIFY2(said.contains(why), qPrintable(said));
-        QCOMPARE(isLfsPointer({head.data(), size_t(head.size())}), why == "git lfs pull");
+    }
+
+    void whatWasNotFetchedIsSaid_data() {
+        QTest::addColumn<QByteArray>("head");
+        QTest::addColumn<QString>("cure");
+        QTest::newRow("Git LFS")
+            << QByteArray("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n")
+            << "git lfs pull";
+        QTest::newRow("Git LFS, as it was called first")
+            << QByteArray("version https://hawser.github.com/spec/v1\noid") << "git lfs pull";
+        QTest::newRow("git-annex")
+            << QByteArray("/annex/objects/SHA256E-s1--4d7a.pt\n") << "git annex get";
+        QTest::newRow("a file") << QByteArray("PK\x03\x04") << "";
+        QTest::newRow("a text") << QByteArray("version 1") << "";
+    }
+
+    void whatWasNotFetchedIsSaid() {
+        QFETCH(QByteArray, head);
+        QFETCH(QString, cure);
+        const std::string_view begin(head.data(), size_t(head.size()));
+        const QString said = QString::fromStdString(whyNotFetched(begin));
+        QCOMPARE(said.isEmpty(), cure.isEmpty());
+        QVERIFY2(said.contains(cure), qPrintable(said));
+        QCOMPARE(whyNotOfItsKind(begin, "not a shard"),
+                 cure.isEmpty() ? std::string("not a shard") : said.toStdString());
     }
 
 private:

@@ -72,16 +72,21 @@ private Q_SLOTS:
         QCOMPARE(found->label(3), int64_t{1});
     }
 
-    void aLinkToAPictureThatIsThereIsNoOther() {
+    /// Of two classes, or several times of one, which is then seen more often.
+    void aPictureCountsAsOftenAsTheFoldersHaveIt() {
         const Folder folder, elsewhere;
         folder.touch("a/one.png");
         const std::string far = elsewhere.touch("two.png");
         fs::create_directories(folder.path("b"));
         fs::create_symlink("../a/one.png", folder.path("b/alias.png"));
         fs::create_symlink(far, folder.path("b/two.png"));
+        fs::create_symlink(far, folder.path("b/two-again.png"));
         const auto found = ImageFolder::scan({folder.path()});
         QVERIFY(found);
-        QCOMPARE(pathsOf(*found), (Names{folder.path("a/one.png"), folder.path("b/two.png")}));
+        QCOMPARE(pathsOf(*found),
+                 (Names{folder.path("a/one.png"), folder.path("b/alias.png"),
+                        folder.path("b/two-again.png"), folder.path("b/two.png")}));
+        QCOMPARE(found->label(1), int64_t{1});
     }
 
     void linkedFoldersAreReadAndLinksToNothingNamed() {
@@ -92,11 +97,13 @@ private Q_SLOTS:
         fs::create_directory_symlink(elsewhere.path("cats"), folder.path("b"));
         fs::create_directory_symlink(elsewhere.path("more"), folder.path("a/more"));
         fs::create_directory_symlink(folder.path("a"), folder.path("a/again"));
-        fs::create_directory_symlink(folder.path("a"), folder.path("b/of-a")); // which a has
+        fs::create_directory_symlink(folder.path("a"), folder.path("b/of-a"));
         const auto found = ImageFolder::scan({folder.path()});
         QVERIFY2(found, found ? "" : found.error().message.c_str());
-        QCOMPARE(pathsOf(*found), (Names{folder.path("a/more/three.png"), folder.path("a/one.png"),
-                                         folder.path("b/deep/two.png")}));
+        QCOMPARE(pathsOf(*found),
+                 (Names{folder.path("a/more/three.png"), folder.path("a/one.png"),
+                        folder.path("b/deep/two.png"), folder.path("b/of-a/more/three.png"),
+                        folder.path("b/of-a/one.png")}));
         fs::create_symlink(folder.path("nowhere.png"), folder.path("a/broken.png"));
         const auto broken = ImageFolder::scan({folder.path()});
         QCOMPARE(broken.error().code, ErrorCode::kNotFound);

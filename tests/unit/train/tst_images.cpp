@@ -263,6 +263,13 @@ private Q_SLOTS:
         QVERIFY(!causeOf("\x89PNG\r\n\x1a\n").empty());
     }
 
+    void aPictureThatWasNotFetchedIsSaidSo() {
+        const std::string cause = causeOf("version https://git-lfs.github.com/spec/v1\n"
+                                          "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1\n"
+                                          "size 12345\n");
+        QVERIFY2(cause.find("git lfs pull") != std::string::npos, cause.c_str());
+    }
+
     void cropsFollowTheRule() {
         const SizeOnly reader(500, 375);
         std::mt19937_64 engine(5);

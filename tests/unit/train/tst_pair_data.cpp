@@ -230,6 +230,27 @@ private Q_SLOTS:
         QCOMPARE(tokenizer.files(64, {}).size(), size_t{shared ? 4u : 5u});
     }
 
+    /// SentencePiece leaves out lines above 4192 bytes without a word.
+    void aVocabularyIsLearntFromTextsOfAnyLength() {
+        const PairFolder folder;
+        std::string longer;
+        for (int i = 0; i < 20; ++i) {
+            std::string source = std::to_string(i), target = source;
+            for (int word = 0; word < 900; ++word) {
+                source += " quokka";
+                target += " quacquero";
+            }
+            longer += source + "\t" + target + "\n";
+        }
+        const auto data = prepared(specFor(folder.write("a.tsv", lines(300) + longer)), folder);
+        QVERIFY2(data, data ? "" : data.error().message.c_str());
+        // A piece and the end; a piece for each letter where the words were never seen.
+        const auto source = data->tokenizer.encodeSource("quokka").size();
+        QVERIFY2(source < 5, qPrintable(QString::number(source)));
+        const auto target = data->tokenizer.encodeTarget("quacquero").size();
+        QVERIFY2(target < 7, qPrintable(QString::number(target)));
+    }
+
     void tokenizerOfACheckpointIsTakenAsItIs() {
         const PairFolder folder;
         const RunSpec spec = specFor(folder.write("a.tsv", lines(300)));
@@ -247,6 +268,10 @@ private Q_SLOTS:
         QVERIFY(!PairTokenizer::load("not a model", "nor this"));
         QVERIFY(!PairTokenizer::parse(""));
         QVERIFY(!PairTokenizer::parse("99\nshort"));
+        const auto pointer =
+            PairTokenizer::load("version https://git-lfs.github.com/spec/v1\n", "nor this");
+        QVERIFY2(pointer.error().message.find("git lfs pull") != std::string::npos,
+                 pointer.error().message.c_str());
     }
 };
 

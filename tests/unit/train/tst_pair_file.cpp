@@ -130,6 +130,18 @@ private Q_SLOTS:
         QCOMPARE(opened.error().code, ErrorCode::kTooNew);
     }
 
+    void aShardThatWasNotFetchedIsSaidSo() {
+        const PairFolder folder;
+        const std::string path =
+            folder.write("x.rmpairs", "version https://git-lfs.github.com/spec/v1\n"
+                                      "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1\n"
+                                      "size 12345\n");
+        for (const auto& said :
+             {PairFile::open(path).error().message, PairFile::peek(path).error().message})
+            QVERIFY2(said.find("x.rmpairs: it is a pointer of Git LFS") != std::string::npos,
+                     said.c_str());
+    }
+
     void missingShardIsNotFound() {
         const auto opened = PairFile::open("/nowhere/x.rmpairs");
         QCOMPARE(opened.error().code, ErrorCode::kNotFound);

@@ -191,6 +191,14 @@ private Q_SLOTS:
         }
     }
 
+    void aCatalogueThatWasNotFetchedIsSaidSo() {
+        const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n";
+        const auto read = readCatalogue(bytesOf(pointer), "x.mo");
+        QVERIFY(!read);
+        QVERIFY2(read.error().message.find("git lfs pull") != std::string::npos,
+                 read.error().message.c_str());
+    }
+
     void newerCatalogueIsRefused() {
         std::string bytes = example().bytes();
         bytes[6] = 2;

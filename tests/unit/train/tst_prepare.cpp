@@ -75,6 +75,23 @@ private Q_SLOTS:
         QCOMPARE(tokensIn(again), tokens);
     }
 
+    void textThatIsNoUtf8FurtherOnIsAWarning() {
+        const Folder folder;
+        QByteArray lines = QByteArray("the file was not found\n").repeated(4000);
+        const QByteArray place = "byte " + QByteArray::number(lines.size() + 5) + " of ";
+        const std::string in = folder.write("in.txt", lines + "citt\xe0\n");
+        const QStringList arguments{"--kind", "text", "--out", text(folder.path("out.rmtok")),
+                                    text(in)};
+        const Ended ended =
+            prepare(arguments + QStringList{"--tokenizer", "sentencepiece", "--vocab-size", "300"});
+        QVERIFY2(ended.exitCode == 0, qPrintable(ended.err));
+        QVERIFY2(ended.err.contains("warning: 1 byte in 1 file is no UTF-8") &&
+                     ended.err.contains(place + text(in).toUtf8()),
+                 qPrintable(ended.err));
+        const Ended bytes = prepare(arguments);
+        QVERIFY2(bytes.exitCode == 0 && !bytes.err.contains("UTF-8"), qPrintable(bytes.err));
+    }
+
     void cataloguesAndLinesBecomeOneShardOfPairs() {
         const PairFolder folder;
         folder.write("it/LC_MESSAGES/x.mo", CatalogueBytes().add("_Yes", "_Sì").bytes());

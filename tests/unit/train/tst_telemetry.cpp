@@ -2,6 +2,7 @@
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
 #include "tests/support/small_disk.h"
+#include "trainer/train/telemetry/backlog.h"
 #include "trainer/train/telemetry/telemetry.h"
 
 #include <QElapsedTimer>
@@ -167,6 +168,28 @@ private Q_SLOTS:
         QVERIFY(missing > 0 && sampled > 0);
         QCOMPARE(sampled + missing, kSteps);
         QCOMPARE(board->status().droppedRecords, static_cast<uint64_t>(missing));
+    }
+
+    void aGapSaysHowManyRecordsItLacks() {
+        const auto gapOf = [](std::vector<int64_t> steps) {
+            Backlog backlog(3, 0);
+            for (const int64_t step : steps) {
+                Samples samples;
+                samples.step = step;
+                backlog.add({samples});
+            }
+            backlog.close();
+            const std::vector<Record> records = backlog.take(1);
+            const auto* event = records.size() == 1 ? std::get_if<Event>(&records[0]) : nullptr;
+            return event ? event->message : std::string();
+        };
+        QCOMPARE(gapOf({}), std::string());
+        QCOMPARE(gapOf({7}), std::string("1 record was dropped, of step 7: the journal of rank 3 "
+                                         "could not be written for too long; training went on "
+                                         "without it"));
+        QCOMPARE(gapOf({7, 8}), std::string("2 records were dropped, of steps 7 to 8: the journal "
+                                            "of rank 3 could not be written for too long; training "
+                                            "went on without them"));
     }
 
     void aDiskThatStaysFullEndsNoLaterThanItsPatience() {

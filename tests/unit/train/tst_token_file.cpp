@@ -54,6 +54,16 @@ private Q_SLOTS:
         }
     }
 
+    void aShardThatWasNotFetchedIsSaidSo() {
+        const Folder folder;
+        const auto opened = TokenFile::open(folder.write(
+            "x.rmtok", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n"));
+        QVERIFY(!opened);
+        QVERIFY2(opened.error().message.find("x.rmtok: it is a pointer of Git LFS") !=
+                     std::string::npos,
+                 opened.error().message.c_str());
+    }
+
     void shardFromTheFutureIsRefused() {
         const Folder folder;
         const std::string path = shard(folder, "x.rmtok", {1, 2, 3}, 10);

@@ -3,7 +3,9 @@
 #include "tests/unit/train/data_folder.h"
 #include "trainer/train/data/batch_partition.h"
 #include "trainer/train/data/text/corpus.h"
+#include "trainer/train/data/text/fit_vocabulary.h"
 #include "trainer/train/data/text/text_data.h"
+#include "trainer/train/data/text/tokenizer_file.h"
 #include "trainer/train/dist/world.h"
 
 #include <QDir>
@@ -151,6 +153,71 @@ private Q_SLOTS:
                           Encoding::kUtf8));
     }
 
+    void bytesThatAreNoUtf8AreCountedAndTheFirstIsNamed() {
+        BrokenUtf8 whole;
+        whole.count("/a.txt", "citt\xc3\xa0 \xe2\x82\xac \xf0\x9f\x99\x82");
+        QCOMPARE(whole.words(), std::string());
+        BrokenUtf8 some;
+        some.count("/a.txt", "citt\xe0 e pi\xf9\n", 1000);
+        BrokenUtf8 cut;
+        cut.count("/b.txt", "cut within \xe2\x82");
+        some.add(cut);
+        const QByteArray said = QByteArray::fromStdString(some.words());
+        QVERIFY2(said.startsWith("3 bytes in 2 files are no UTF-8"), said);
+        QVERIFY2(said.contains("the first is byte 1005 of /a.txt."), said);
+    }
+
+    /// The beginning alone is looked at before.
+    void textThatIsNoUtf8FurtherOnIsTold_data() {
+        QTest::addColumn<QString>("tokenizer");
+        QTest::addColumn<bool>("isTold");
+        QTest::newRow("SentencePiece") << "sentencepiece" << true;
+        QTest::newRow("bytes") << "bytes" << false;
+    }
+
+    void textThatIsNoUtf8FurtherOnIsTold() {
+        QFETCH(QString, tokenizer);
+        QFETCH(bool, isTold);
+        const Folder folder;
+        QByteArray text = QByteArray("the wood is dark\n").repeated(5000);
+        const auto first = std::to_string(text.size() + 5);
+        text += "citt\xe0 e pi\xf9\n";
+        RunSpec spec;
+        spec.model.context = 8;
+        spec.data.tokenizer = tokenizer.toStdString();
+        spec.data.vocabSize = 300;
+        spec.data.train = {folder.write("a.txt", text)};
+        World world;
+        const auto data = prepareTextData(spec, folder.path("cache"), world, "");
+        QVERIFY2(data, data ? "" : data.error().message.c_str());
+        QCOMPARE(!data->notUtf8.empty(), isTold);
+        const std::string place = "the first is byte " + first + " of " + folder.path("a.txt");
+        QVERIFY2(!isTold || data->notUtf8.find(place) != std::string::npos, data->notUtf8.c_str());
+        // Told once: the text is not read again.
+        QCOMPARE(prepareTextData(spec, folder.path("cache"), world, "")->notUtf8, std::string());
+    }
+
+    /// The texts are new to a run that begins with weights and a tokenizer of elsewhere.
+    void onlyAResumedRunMayGoOnWithTextOfAnotherEncoding() {
+        const Folder folder;
+        const auto model = trainSentencePiece({folder.write("a.txt", kText.repeated(20))}, 400);
+        QVERIFY2(model, model ? "" : model.error().message.c_str());
+        RunSpec spec;
+        spec.model.context = 8;
+        spec.data.tokenizer = "sentencepiece";
+        spec.data.train = {
+            folder.write("latin1.txt", QByteArray("citt\xe0 e pi\xf9\n").repeated(100))};
+        World world;
+        const auto fresh = prepareTextData(spec, folder.path("cache"), world, *model);
+        QVERIFY(!fresh);
+        QVERIFY2(fresh.error().message.find("latin1.txt: byte 5 of it is no UTF-8") !=
+                     std::string::npos,
+                 fresh.error().message.c_str());
+        const auto resumed = prepareTextData(spec, folder.path("cache"), world, *model, true);
+        QVERIFY2(resumed, resumed ? "" : resumed.error().message.c_str());
+        QVERIFY(!resumed->notUtf8.empty());
+    }
+
     void shardsAmongTextsAreNamed() {
         const Folder folder;
         folder.write("a.txt", "text");
@@ -174,6 +241,56 @@ private Q_SLOTS:
             said.mid(said.indexOf("set data.vocab_size to ") + 23).split(' ').front().toLongLong();
         QVERIFY2(least > 256, said);
         QVERIFY(trainSentencePiece({path}, least));
+    }
+
+    /// So that a person reads no source line of SentencePiece.
+    void whatSentencePieceSaysIsToldInOurKeys_data() {
+        QTest::addColumn<QByteArray>("said");
+        QTest::addColumn<QByteArray>("told");
+        QTest::newRow("no text") << QByteArray("Internal: ./src/trainer_interface.cc(428) "
+                                               "[!sentences_.empty()] ")
+                                 << QByteArray("there is no text to learn from; name files with "
+                                               "more of it in data.train");
+        QTest::newRow("too many letters")
+            << QByteArray("Internal: ./src/trainer_interface.cc(580) [(static_cast<int>("
+                          "required_chars_.size() + meta_pieces_.size())) <= "
+                          "(trainer_spec_.vocab_size())] Vocabulary size is smaller than "
+                          "required_chars. 100 vs 345. Increase vocab_size or decrease "
+                          "character_coverage with --character_coverage option.")
+            << QByteArray("set data.vocab_size to 345 or more");
+        QTest::newRow("too little text")
+            << QByteArray("Internal: ./src/trainer_interface.cc(660) [(trainer_spec_.vocab_size())"
+                          " == (model_proto->pieces_size())] Vocabulary size too high (3000). "
+                          "Please set it to a value <= 262.")
+            << QByteArray("set data.vocab_size to at most 262");
+        QTest::newRow("zeros") << QByteArray("Internal: ./src/trainer_interface.cc(466) [c] Found "
+                                             "null character. The corpus must be encoded in utf-8.")
+                               << QByteArray("bytes of zero");
+        QTest::newRow("anything else") << QByteArray("Internal: ./src/somewhere.cc(1) [x]")
+                                       << QByteArray("another data.vocab_size");
+    }
+
+    void whatSentencePieceSaysIsToldInOurKeys() {
+        QFETCH(QByteArray, said);
+        QFETCH(QByteArray, told);
+        const QByteArray words = QByteArray::fromStdString(inKeysOfTheSpec(said.toStdString()));
+        QVERIFY2(words.contains(told), words);
+        const bool isKnown = !words.contains("SentencePiece fails");
+        QVERIFY2(!isKnown || !words.contains(".cc("), words);
+        QCOMPARE(isKnown, !said.contains("somewhere"));
+    }
+
+    /// SentencePiece leaves out lines with this sign without a word, as it uses it itself.
+    void aLineWithABlockIsLearntFrom() {
+        const Folder folder;
+        QByteArray text;
+        for (int i = 0; i < 300; ++i)
+            text += "the wood " + QByteArray::number(i % 70) + " \xe2\x96\x85 is dark\n";
+        const auto model = trainSentencePiece({folder.write("text.txt", text)}, 300);
+        QVERIFY2(model, model ? "" : model.error().message.c_str());
+        std::vector<int32_t> ids;
+        (*makeSentencePieceTokenizer(*model))->encode("wood", ids);
+        QVERIFY2(ids.size() < 4, qPrintable(QString::number(ids.size())));
     }
 
     void smallTextGetsASmallerVocabulary() {
@@ -217,6 +334,27 @@ private Q_SLOTS:
 
     void damagedSentencePieceModelIsRefused() {
         QVERIFY(!makeSentencePieceTokenizer("not a model"));
+    }
+
+    void aTokenizerThatWasNotFetchedIsSaidSo_data() {
+        QTest::addColumn<QString>("kind");
+        QTest::newRow("SentencePiece") << "sentencepiece";
+        QTest::newRow("tokenizer.json") << "tokenizer.json";
+    }
+
+    void aTokenizerThatWasNotFetchedIsSaidSo() {
+        QFETCH(QString, kind);
+        const Folder folder;
+        const QByteArray pointer =
+            "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n";
+        RunSpec::Data data;
+        data.tokenizer = kind.toStdString();
+        data.tokenizerFile = folder.write("some.file", pointer);
+        for (const auto& said : {readTokenizerFile(data).error().message,
+                                 makeTokenizer(data, pointer.toStdString()).error().message})
+            QVERIFY2(said.find("it is a pointer of Git LFS, not the file itself: run `git lfs "
+                               "pull` first") != std::string::npos,
+                     said.c_str());
     }
 
     void badShardEndsTheStart() {

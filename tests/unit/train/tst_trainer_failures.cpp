@@ -195,6 +195,33 @@ private Q_SLOTS:
         QVERIFY2(run.output(0).contains("model.context = 32"), qPrintable(run.output(0)));
     }
 
+    void textThatIsNoUtf8FurtherOnIsAnEvent() {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("a.txt");
+        QByteArray text = QByteArray("the wood is dark and deep\n").repeated(4000);
+        const auto first = "byte " + QByteArray::number(text.size() + 5) + " of " + path.toUtf8();
+        text += "citt\xe0\n";
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+        file.close();
+        RunSpec spec = tinySpec();
+        spec.train.steps = 2;
+        spec.schedule.warmupSteps = 0;
+        spec.data.train = {path.toStdString()};
+        spec.data.tokenizer = "sentencepiece";
+        spec.data.vocabSize = 300;
+        TrainerRun run;
+        const std::vector<int> codes = run.run(spec, 2);
+        QVERIFY2(codes == std::vector<int>(2, 0), qPrintable(run.output(0)));
+        std::vector<std::string> told;
+        for (const int rank : {0, 1})
+            for (const Event& event : run.recordsOf<Event>(rank))
+                if (event.code == "text-not-utf8")
+                    told.push_back(event.message);
+        QCOMPARE(told.size(), size_t{1});
+        QVERIFY2(told[0].find(first.toStdString()) != std::string::npos, told[0].c_str());
+    }
+
     void wrongSpecEndsWithUsage() {
         TrainerRun run;
         RunSpec spec = tinySpec();

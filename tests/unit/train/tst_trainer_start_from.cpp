@@ -198,6 +198,21 @@ private Q_SLOTS:
                  qPrintable(said));
     }
 
+    void weightsThatWereNotFetchedAreSaidSo() {
+        const std::string file = m_folder.write(
+            "net.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n");
+        const QString named = QString::fromStdString(file) + ": it is a pointer of Git LFS";
+        RunSpec spec = m_specs["gpt"];
+        spec.model.startFrom = file;
+        TrainerRun run;
+        QVERIFY(run.run(spec, 1) != std::vector<int>{0});
+        QVERIFY2(run.output(0).contains(named), qPrintable(run.output(0)));
+        const Ended read =
+            runSubcommand({"unpack", QString::fromStdString(file),
+                           QString::fromStdString(m_folder.path("net.safetensors"))});
+        QVERIFY2(read.exitCode != 0 && read.err.contains(named), qPrintable(read.err));
+    }
+
     void whatIsNotThereIsNamed() {
         RunSpec spec = m_specs["gpt"];
         spec.model.startFrom = "/no/such/weights";

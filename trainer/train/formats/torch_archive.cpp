@@ -2,6 +2,7 @@
 #include "trainer/train/formats/torch_archive.h"
 
 #include "shared/io/bytes.h"
+#include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/formats/unpickle.h"
 #include "trainer/train/session/cause.h"
@@ -170,7 +171,8 @@ bool beginsAsTorchPickles(std::span<const std::byte> file) {
 
 Result<Weights> readTorchPickles(std::span<const std::byte> file, const std::string& source) {
     if (!beginsAsTorchPickles(file))
-        return fail(ErrorCode::kCorrupt, "read " + source + ": not a file of torch.save()");
+        return fail(ErrorCode::kCorrupt,
+                    "read " + source + ": " + whyNotOfItsKind(file, "not a file of torch.save()"));
     return readCaught(source, [&] { return readPickles(file, source); });
 }
 

@@ -65,8 +65,8 @@ std::optional<NonFiniteGuard::Span> NonFiniteGuard::hopelessSpan() {
     };
     while (recent().steps - m_recent.front().steps >= kWindow)
         m_recent.pop_front();
-    if (m_all.skips >= std::max<int64_t>(1, 2 * m_toldSkips))
-        tell();
+    if (m_all.skips >= std::max<int64_t>(1, 2 * m_reportedSkips))
+        reportSkips();
     const Span last = recent();
     return last.steps >= kWindow && 2 * last.skips > last.steps ? std::optional(last)
                                                                 : std::nullopt;
@@ -74,10 +74,10 @@ std::optional<NonFiniteGuard::Span> NonFiniteGuard::hopelessSpan() {
 
 /// The first time, and again when there are twice as many. That float16 skips some while it adapts
 /// its loss scale is normal.
-void NonFiniteGuard::tell() {
+void NonFiniteGuard::reportSkips() {
     if (m_training.scaler.scalesLoss())
         return;
-    m_toldSkips = m_all.skips;
+    m_reportedSkips = m_all.skips;
     m_training.event(Severity::kWarning, "steps-skipped",
                      leftOut(m_training.step, m_all.skips, m_all.steps, ""));
 }
@@ -105,8 +105,8 @@ Result<std::optional<Ending>> NonFiniteGuard::recover(int64_t firstBad, const st
 }
 
 std::optional<Ending> NonFiniteGuard::ending() {
-    if (m_all.skips > m_toldSkips)
-        tell();
+    if (m_all.skips > m_reportedSkips)
+        reportSkips();
     if (m_training.scaler.scalesLoss() || 2 * m_all.skips <= m_all.steps)
         return std::nullopt;
     return endingOf(leftOut(m_training.step, m_all.skips, m_all.steps, ""));

@@ -41,16 +41,16 @@ private:
 
     std::optional<Span> hopelessSpan();
     Result<std::optional<Ending>> recover(int64_t firstBad, const std::string& cause);
-    void tell();
+    void reportSkips();
 
     Training& m_training;
     Rollback& m_rollback;
-    int64_t m_lookedAt = 0;     ///< step after which the scaler was last looked at
-    int64_t m_lookedSkips = 0;  ///< updates held back until then
-    Span m_all;                 ///< since training started, up to the last look
-    std::deque<Span> m_recent;  ///< between looks, of the newest kWindow steps
-    int64_t m_toldSkips = 0;    ///< of m_all, in the last event
-    int64_t m_recoveredAt = -1; ///< step after which it last recovered
+    int64_t m_lookedAt = 0;      ///< step after which the scaler was last looked at
+    int64_t m_lookedSkips = 0;   ///< updates held back until then
+    Span m_all;                  ///< since training started, up to the last look
+    std::deque<Span> m_recent;   ///< between looks, of the newest kWindow steps
+    int64_t m_reportedSkips = 0; ///< of m_all, in the last event
+    int64_t m_recoveredAt = -1;  ///< step after which it last recovered
 };
 
 } // namespace rm

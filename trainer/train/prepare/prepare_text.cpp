@@ -58,12 +58,18 @@ Result<std::vector<FilePiece>> cutAll(const std::vector<std::string>& files) {
     return pieces;
 }
 
-Result<std::vector<int32_t>> encodePiece(const FilePiece& piece, const Tokenizer& tokenizer) {
+struct Encoded {
+    std::vector<int32_t> ids;
+    BrokenUtf8 broken;
+};
+
+Result<Encoded> encodePiece(const FilePiece& piece, const Tokenizer& tokenizer) {
     return readPiece(piece).and_then([&](const std::string& text) {
-        std::vector<int32_t> all;
+        Encoded all;
+        all.broken.count(piece.path, text, piece.offset);
         return encodeInParts(tokenizer, text,
                              [&](const std::vector<int32_t>& ids) -> Result<void> {
-                                 all.insert(all.end(), ids.begin(), ids.end());
+                                 all.ids.insert(all.ids.end(), ids.begin(), ids.end());
                                  return {};
                              })
             .map([&] { return std::move(all); });
@@ -71,16 +77,17 @@ Result<std::vector<int32_t>> encodePiece(const FilePiece& piece, const Tokenizer
 }
 
 Result<int64_t> writeTokens(const std::vector<FilePiece>& pieces, const Tokenizer& tokenizer,
-                            const std::string& out, ProgressLine& progress) {
+                            const std::string& out, ProgressLine& progress, BrokenUtf8& broken) {
     RM_ASSIGN_OR_RETURN(auto writer, TokenFileWriter::create(out, tokenizer.vocabSize()));
     int64_t tokens = 0;
-    const auto write = [&](size_t i, const Result<std::vector<int32_t>>& ids) -> Result<void> {
-        if (!ids)
-            return tl::unexpected(ids.error());
-        tokens += static_cast<int64_t>(ids->size());
+    const auto write = [&](size_t i, const Result<Encoded>& piece) -> Result<void> {
+        if (!piece)
+            return tl::unexpected(piece.error());
+        broken.add(piece->broken);
+        tokens += static_cast<int64_t>(piece->ids.size());
         progress.show(std::to_string(i + 1) + " of " + std::to_string(pieces.size()) +
                       " pieces read, " + std::to_string(tokens) + " tokens");
-        return writer.append(ids->data(), ids->size());
+        return writer.append(piece->ids.data(), piece->ids.size());
     };
     return inOrder(
                pieces.size(), static_cast<unsigned>(givenCores()),
@@ -94,6 +101,7 @@ Result<int64_t> writeTokens(const std::vector<FilePiece>& pieces, const Tokenize
 Result<void> prepareText(const PrepareOptions& options) {
     RM_ASSIGN_OR_RETURN(const auto files, findInputs(options));
     Result<int64_t> tokens;
+    BrokenUtf8 broken;
     int64_t vocabSize = 0;
     double seconds = 0;
     {
@@ -101,7 +109,7 @@ Result<void> prepareText(const PrepareOptions& options) {
         RM_ASSIGN_OR_RETURN(const auto tokenizer, tokenizerFor(options, files));
         RM_ASSIGN_OR_RETURN(const auto pieces, cutAll(files));
         vocabSize = tokenizer->vocabSize();
-        tokens = writeTokens(pieces, *tokenizer, options.out, progress);
+        tokens = writeTokens(pieces, *tokenizer, options.out, progress, broken);
         seconds = progress.seconds();
     }
     if (!tokens)
@@ -112,6 +120,8 @@ Result<void> prepareText(const PrepareOptions& options) {
                                              counted(files.size(), "file") +
                                              ", so no shard is made");
     }
+    if (options.tokenizer != "bytes" && !broken.words().empty())
+        std::fprintf(stderr, "warning: %s\n", broken.words().c_str());
     std::printf("%s: %lld tokens of a vocabulary of %lld from %s, %.1f s\n", options.out.c_str(),
                 static_cast<long long>(*tokens), static_cast<long long>(vocabSize),
                 counted(files.size(), "file").c_str(), seconds);

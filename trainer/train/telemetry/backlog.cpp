@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/telemetry/backlog.h"
 
+#include "shared/counted.h"
 #include "shared/io/clock.h"
 
 #include <utility>
@@ -60,8 +61,12 @@ void Backlog::reportGap() {
     if (m_gap.records == 0)
         return;
     const Gap gap = std::exchange(m_gap, {});
-    std::string what = std::to_string(gap.records) + " records were dropped";
-    if (gap.firstStep >= 0)
+    const bool isOne = gap.records == 1;
+    std::string what =
+        counted(static_cast<int64_t>(gap.records), "record was dropped", "records were dropped");
+    if (gap.firstStep >= 0 && gap.firstStep == gap.lastStep)
+        what += ", of step " + std::to_string(gap.firstStep);
+    else if (gap.firstStep >= 0)
         what +=
             ", of steps " + std::to_string(gap.firstStep) + " to " + std::to_string(gap.lastStep);
     Event event{m_rank,
@@ -70,7 +75,8 @@ void Backlog::reportGap() {
                 Severity::kWarning,
                 kGapEvent,
                 what + ": the journal of rank " + std::to_string(m_rank) +
-                    " could not be written for too long; training went on without them"};
+                    " could not be written for too long; training went on without " +
+                    (isOne ? "it" : "them")};
     const size_t bytes = bytesOf(event);
     push(std::move(event), bytes);
 }

@@ -94,7 +94,10 @@ std::vector<std::vector<int64_t>> myBatches(const std::vector<int64_t>& starts,
 Result<std::unique_ptr<Task>> LanguageTask::create(const Session& session,
                                                    const LanguageWorkload& workload) {
     RM_ASSIGN_OR_RETURN(auto data, prepareTextData(session.spec, session.runDir + "/data",
-                                                   session.world, knownTokenizer(session)));
+                                                   session.world, knownTokenizer(session),
+                                                   !session.options.startFrom.empty()));
+    if (!data.notUtf8.empty())
+        session.event(Severity::kWarning, "text-not-utf8", data.notUtf8, 0);
     RM_ASSIGN_OR_RETURN(const auto rows, rowsOf(session, data.vocabSize));
     data.vocabSize = rows;
     return std::unique_ptr<Task>(new LanguageTask(session, std::move(data), workload));

@@ -4,6 +4,7 @@
 #include "app/core/deploy/hash_cache.h"
 #include "app/core/engine/clean_node.h"
 #include "app/core/launch/node_preflight.h"
+#include "app/core/launch/recipes.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
@@ -48,6 +49,7 @@ private Q_SLOTS:
     void homeWithoutRoomIsClear();
     void aFolderInTheWayOfTheAgentIsNamed();
     void homeWithoutExecutionIsClear();
+    void aRecipesFolderWithoutItsDataNamesThePackages();
     void treeArrivesWhole();
     void secondDeployIsOneExchangeAndHashesNothing();
     void changedFileAloneIsSent();
@@ -353,6 +355,27 @@ void DeployTest::homeWithoutExecutionIsClear() {
     QVERIFY(!launch);
     QVERIFY2(messageOf(launch).contains("without noexec"), messageOf(launch));
     session.reset();
+}
+
+/// The folder is there, as other packages have made it.
+void DeployTest::aRecipesFolderWithoutItsDataNamesThePackages() {
+    const auto can = canMountOwnFiles();
+    RM_NEEDS("root", can, QString::fromStdString(can.error().message));
+    const QString folder = "/usr/share/locale/it/LC_MESSAGES";
+    RM_NEEDS("catalogues", QDir(folder).exists(), folder + " is not there");
+    serve({.drives = {{folder, QFileInfo(write("bare/kcoreaddons.qm", "x")).path()}}});
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    const auto spec = loadSpecOrRecipe("translation-tiny", {});
+    QVERIFY2(spec, messageOf(spec));
+    const auto there = preflightOnNode(*session, agent, m_node, **spec, {}, {}, {});
+    QVERIFY2(there, messageOf(there));
+    QCOMPARE(there->problems.size(), size_t{1});
+    const LaunchProblem& problem = there->problems.front();
+    QCOMPARE(problem.key, std::string("data.train"));
+    const auto words = QByteArray::fromStdString(problemWords(problem));
+    QVERIFY2(words.contains("which has no .tsv, .rmpairs or .mo file"), words);
+    QVERIFY2(words.contains("sudo apt install gnupg-l10n"), words);
 }
 
 void DeployTest::treeArrivesWhole() {

@@ -20,6 +20,8 @@ private Q_SLOTS:
     void init() { m_dir = std::make_unique<QTemporaryDir>(); }
     void folderKeepsItsName();
     void whatIsStagedIsWhatTheTrainerReads();
+    void whatIsStagedOfPicturesIsWhatTheTrainerReads();
+    void aTextOfSeveralNamesIsStagedOnce();
     void equalNamesAreKeptApart();
     void aCatalogueKeepsTheFolderOfItsLanguage();
     void whatSeveralPathsLeadToIsStagedAsOftenAsItIsRead();
@@ -96,6 +98,36 @@ void LocalTreeTest::whatIsStagedIsWhatTheTrainerReads() {
     QVERIFY2(broken.error().message.find("dangling: it is a link that leads nowhere") !=
                  std::string::npos,
              broken.error().message.c_str());
+}
+
+/// Each name counts, so that a picture may be of two classes or twice of one.
+void LocalTreeTest::whatIsStagedOfPicturesIsWhatTheTrainerReads() {
+    write("all/cat/a.png", "a");
+    write("all/dog/b.png", "b");
+    QVERIFY(QFile::link(m_dir->filePath("all/cat/a.png"), m_dir->filePath("all/dog/a.png")));
+    QVERIFY(QFile::link(m_dir->filePath("all/dog/b.png"), m_dir->filePath("all/dog/b-again.png")));
+    QVERIFY(QFile::link(m_dir->filePath("all/cat"), m_dir->filePath("all/dog/cats")));
+    QVERIFY(QFile::link(m_dir->filePath("all"), m_dir->filePath("all/dog/circle")));
+    const auto tree = dataTree({path("all")}, Repeated::kAlways);
+    QVERIFY2(tree, tree ? "" : tree.error().message.c_str());
+    QCOMPARE(namesOf(tree), QStringList({"all/cat/a.png", "all/dog/a.png", "all/dog/b-again.png",
+                                         "all/dog/b.png", "all/dog/cats/a.png"}));
+    const auto read = dataFiles(path("all"), Repeated::kAlways);
+    QVERIFY(read);
+    QStringList names;
+    for (const std::string& name : *read)
+        names << QString::fromStdString("all/" + name);
+    QCOMPARE(namesOf(tree), names);
+}
+
+/// By a linked folder and by a link of its own; the trainer reads it once, and would read copies of
+/// it each for itself.
+void LocalTreeTest::aTextOfSeveralNamesIsStagedOnce() {
+    write("elsewhere/a.txt", "a");
+    QDir().mkpath(m_dir->filePath("corpus"));
+    QVERIFY(QFile::link(m_dir->filePath("elsewhere"), m_dir->filePath("corpus/all")));
+    QVERIFY(QFile::link(m_dir->filePath("elsewhere/a.txt"), m_dir->filePath("corpus/a.txt")));
+    QCOMPARE(namesOf(dataTree({path("corpus")})), QStringList({"corpus/a.txt"}));
 }
 
 void LocalTreeTest::equalNamesAreKeptApart() {

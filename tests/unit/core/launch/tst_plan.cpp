@@ -270,6 +270,8 @@ void TestPlan::whatIsLookedAtAheadIsWhatIsSent() {
     write("own/net.safetensors");
     QVERIFY(QDir().mkpath(dir.filePath("some/cat")));
     QVERIFY(QFile::link(dir.filePath("all/cat/a.png"), dir.filePath("some/cat/c.png")));
+    QVERIFY(QFile::link(dir.filePath("all/cat/a.png"), dir.filePath("all/cat/more.png")));
+    QVERIFY(QFile::link("net.safetensors", dir.filePath("own/model.safetensors")));
     RunSpec spec;
     spec.model.type = "resnet18";
     spec.data.stage = true;
@@ -282,9 +284,10 @@ void TestPlan::whatIsLookedAtAheadIsWhatIsSent() {
     std::vector<std::string> names;
     for (const LocalTree::File& file : tree->files)
         names.push_back(file.path);
-    QCOMPARE(names,
-             (std::vector<std::string>{"train/all/cat/a.png", "train/some/cat/c.png",
-                                       "validation/held/cat/b.png", "start_from/net.safetensors"}));
+    QCOMPARE(names, (std::vector<std::string>{"train/all/cat/a.png", "train/all/cat/more.png",
+                                              "train/some/cat/c.png", "validation/held/cat/b.png",
+                                              "start_from/model.safetensors",
+                                              "start_from/net.safetensors"}));
     spec.data.validation = {dir.filePath("nowhere").toStdString()};
     QVERIFY(!stagedTree(spec));
 }

@@ -22,7 +22,36 @@ private Q_SLOTS:
     void quotesInAWordAreOfTheWord();
     void aMissingFileIsNotFound();
     void dataOfARecipeHaveACommandThatBringsThem();
+    void filesOfOtherKindsAreNoDataOfARecipe_data();
+    void filesOfOtherKindsAreNoDataOfARecipe();
 };
+
+/// A folder that is there may have none of what is read, and none of it is installed then.
+void TestRecipes::filesOfOtherKindsAreNoDataOfARecipe_data() {
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<QStringList>("files");
+    QTest::addColumn<bool>("areData");
+    QTest::newRow("no catalogue") << "translation-tiny" << QStringList{"it/x.qm", "it/README"}
+                                  << false;
+    QTest::newRow("catalogues") << "translation-tiny" << QStringList{"it/x.qm", "it/git.mo"}
+                                << true;
+    QTest::newRow("no picture") << "resnet-tiny" << QStringList{"apps/index.theme"} << false;
+    QTest::newRow("pictures") << "resnet-tiny" << QStringList{"apps/a.PNG"} << true;
+    QTest::newRow("no text") << "gpt-tiny" << QStringList() << false;
+    QTest::newRow("any text") << "gpt-tiny" << QStringList{"BSD"} << true;
+}
+
+void TestRecipes::filesOfOtherKindsAreNoDataOfARecipe() {
+    QFETCH(QString, recipe);
+    QFETCH(QStringList, files);
+    QFETCH(bool, areData);
+    const auto spec = loadSpecOrRecipe(recipe.toStdString(), {});
+    QVERIFY(spec);
+    std::vector<std::string> names;
+    for (const QString& file : files)
+        names.push_back(file.toStdString());
+    QCOMPARE(haveNoDataOf(**spec, names), !areData);
+}
 
 void TestRecipes::dataOfARecipeHaveACommandThatBringsThem() {
     QCOMPARE(whatBrings("/usr/share/icons/oxygen/base/64x64"),

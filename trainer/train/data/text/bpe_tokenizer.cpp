@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/bpe_tokenizer.h"
 
+#include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/data/text/added_tokens.h"
 #include "trainer/train/data/text/byte_pairs.h"
@@ -239,6 +240,8 @@ Result<std::unique_ptr<Tokenizer>> makeBpeTokenizer(const std::string& json) {
         return fail(ErrorCode::kInvalid, "read tokenizer.json: it has " +
                                              std::to_string(json.size()) +
                                              " bytes; supported are " + std::to_string(kMostFile));
+    if (const std::string why = whyNotFetched(json); !why.empty())
+        return fail(ErrorCode::kCorrupt, "read tokenizer.json: " + why);
     RM_ASSIGN_OR_RETURN(const auto parsed, parseJson(json, "tokenizer.json"));
     RM_ASSIGN_OR_RETURN(auto parts, readParts(parsed));
     return std::make_unique<BpeTokenizer>(json, std::move(parts));

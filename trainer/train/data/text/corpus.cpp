@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/corpus.h"
 
+#include "shared/counted.h"
 #include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
 
@@ -35,6 +36,17 @@ Result<std::vector<std::string>> filesAt(const std::string& path) {
         return fail(ErrorCode::kInvalid,
                     "read training data " + path + ": neither a file nor a folder");
     return std::vector{path};
+}
+
+/// How much of a text without broken bytes comes before a character that it ends within, if any.
+size_t wholeCharacters(std::string_view text) {
+    constexpr size_t kLongest = 4; ///< bytes of a character
+    for (size_t back = 1; back < kLongest && back <= text.size(); ++back) {
+        const std::string last(text.substr(text.size() - back));
+        if ((static_cast<unsigned char>(last.front()) & 0xc0) != 0x80)
+            return text.size() - (endOfUtf8(last + '\n') == 0u ? back : 0);
+    }
+    return text.size();
 }
 
 } // namespace
@@ -86,6 +98,37 @@ Result<void> checkText(const std::string& path, Encoding encoding) {
                         " of it is no UTF-8, so that its letters would be lost: convert it first, "
                         "as by iconv -f latin1 -t utf-8, or set data.tokenizer = \"bytes\"");
     return {};
+}
+
+void BrokenUtf8::count(const std::string& path, std::string_view text, size_t offset) {
+    const auto found = [&](size_t at) {
+        if (m_bytes++ == 0)
+            m_first = "byte " + std::to_string(offset + at + 1) + " of " + path;
+        m_files.insert(path);
+    };
+    size_t at = 0;
+    for (auto end = endOfUtf8(text); end; end = endOfUtf8(text.substr(at))) {
+        at += *end;
+        found(at++);
+    }
+    if (const size_t whole = wholeCharacters(text.substr(at)); whole < text.size() - at)
+        found(at + whole);
+}
+
+void BrokenUtf8::add(const BrokenUtf8& next) {
+    if (m_bytes == 0)
+        m_first = next.m_first;
+    m_bytes += next.m_bytes;
+    m_files.insert(next.m_files.begin(), next.m_files.end());
+}
+
+std::string BrokenUtf8::words() const {
+    if (m_bytes == 0)
+        return {};
+    return counted(m_bytes, "byte") + " in " + counted(m_files.size(), "file") +
+           (m_bytes == 1 ? " is" : " are") +
+           " no UTF-8 and read as U+FFFD, so that the letters are lost; the first is " + m_first +
+           ". Convert the text, as by iconv -f latin1 -t utf-8, or set data.tokenizer = \"bytes\"";
 }
 
 size_t lengthOfPart(std::string_view text, size_t most) {

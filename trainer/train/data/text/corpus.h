@@ -4,6 +4,8 @@
 #include "shared/result.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +25,27 @@ enum class Encoding { kAny, kUtf8 };
 Result<std::vector<std::string>> textFiles(const std::vector<std::string>& paths,
                                            Encoding encoding);
 
-/// kInvalid: its beginning says that it is no text, or not of that encoding.
+/// kInvalid: its beginning says that it is no text, or not of that encoding. What follows is told
+/// by BrokenUtf8 once it is read.
 Result<void> checkText(const std::string& path, Encoding encoding);
+
+/// Counts the bytes of texts that are no UTF-8. A tokenizer that reads UTF-8 takes each for U+FFFD,
+/// so that the letter that was meant is lost.
+class BrokenUtf8 {
+public:
+    /// Adds those of `text`, which begins at byte `offset` of the file.
+    void count(const std::string& path, std::string_view text, size_t offset = 0);
+    /// Adds those of texts that follow.
+    void add(const BrokenUtf8& next);
+
+    /// For people: how many in how many files, where the first is, and what to do. Empty: none.
+    std::string words() const;
+
+private:
+    int64_t m_bytes = 0;
+    std::set<std::string> m_files;
+    std::string m_first; ///< "byte 70001 of FILE"
+};
 
 /// Where a text is parted that may have no line breaks: how much of it, at most `most` bytes, ends
 /// before a space or, if there is none in its second half, with a whole character.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/data_files.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/fit_vocabulary.h"
@@ -26,7 +27,6 @@ namespace rm {
 namespace {
 
 constexpr size_t kMaxTrainingLines = 1'000'000;
-constexpr size_t kLongestLine = 4000; ///< bytes; SentencePiece leaves out longer ones than 4192
 constexpr const char* kLineBreak = "\n";
 
 class SentencePieceTokenizer final : public Tokenizer {
@@ -34,7 +34,8 @@ public:
     Result<void> load(const std::string& model) {
         const auto status = m_processor.LoadFromSerializedProto(model);
         if (!status.ok())
-            return fail(ErrorCode::kCorrupt, "load SentencePiece model: " + status.ToString());
+            return fail(ErrorCode::kCorrupt,
+                        "load SentencePiece model: " + whyNotOfItsKind(model, status.ToString()));
         m_model = model;
         return {};
     }
@@ -128,8 +129,9 @@ private:
             const auto rest = std::string_view(m_text).substr(m_at, kLongestLine + 1);
             const size_t end = rest.find_first_of("\r\n");
             const bool hasEnd = end != std::string_view::npos;
-            m_line = rest.substr(0, hasEnd ? end : lengthOfPart(rest, kLongestLine));
-            m_at += m_line.size() + (hasEnd ? 1 : 0);
+            const size_t size = hasEnd ? end : lengthOfPart(rest, kLongestLine);
+            m_line = lineToLearn(rest.substr(0, size));
+            m_at += size + (hasEnd ? 1 : 0);
             if (!m_line.empty())
                 return true;
         }

@@ -81,14 +81,17 @@ size_t holdOutFrom(std::string_view text, double share) {
     return line == std::string_view::npos || line + 1 == text.size() ? wanted : line + 1;
 }
 
+/// `broken` may be null, for a tokenizer that reads whatever bytes there are.
 Result<void> writeShards(const CorpusFiles& corpus, double share, const Tokenizer& tokenizer,
-                         const Paths& paths) {
+                         const Paths& paths, BrokenUtf8* broken) {
     RM_ASSIGN_OR_RETURN(auto train, TokenFileWriter::create(paths.train, tokenizer.vocabSize()));
     RM_ASSIGN_OR_RETURN(auto validation,
                         TokenFileWriter::create(paths.validation, tokenizer.vocabSize()));
     const auto encodeFile = [&](const std::string& file, double heldOut,
                                 TokenFileWriter& head) -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto text, readText(file));
+        if (broken)
+            broken->count(file, text);
         const size_t cut = holdOutFrom(text, heldOut);
         if (const auto done = encodeInto(head, tokenizer, std::string_view(text).substr(0, cut));
             !done)
@@ -109,7 +112,8 @@ Result<void> writeShards(const CorpusFiles& corpus, double share, const Tokenize
 
 /// Makes sure that the shards are in `cacheDir` and returns their key.
 Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& tokenizer,
-                                const std::string& cacheDir, Encoding encoding) {
+                                const std::string& cacheDir, Encoding encoding,
+                                BrokenUtf8& broken) {
     RM_ASSIGN_OR_RETURN(const auto corpus, findFiles(data, encoding));
     FileHashCache known(cacheDir + "/" + kNotebook);
     const auto key = contentKey(corpus, data, tokenizer, known);
@@ -121,7 +125,8 @@ Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& toke
         return key;
     RM_RETURN_IF_ERROR(makeFolders(cacheDir));
     const double share = data.validation.empty() ? data.validationShare : 0.0;
-    RM_RETURN_IF_ERROR(writeShards(corpus, share, tokenizer, paths));
+    RM_RETURN_IF_ERROR(
+        writeShards(corpus, share, tokenizer, paths, tokenizerModelFile(data) ? &broken : nullptr));
     return key;
 }
 
@@ -251,12 +256,13 @@ Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
 }
 
 Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, const World& world,
-                            const std::string& knownModel) {
+                            const std::string& knownModel, bool isResumed) {
     RM_ASSIGN_OR_RETURN(auto tokenizer, agreedTokenizer(spec, world, knownModel));
     Result<std::string> mine;
+    BrokenUtf8 broken;
     if (world.localRank() == 0)
-        mine = cacheShards(spec.data, *tokenizer, cacheDir,
-                           encodingOf(spec.data, !knownModel.empty()));
+        mine =
+            cacheShards(spec.data, *tokenizer, cacheDir, encodingOf(spec.data, isResumed), broken);
     RM_ASSIGN_OR_RETURN(const auto key,
                         agreeAcrossNodes(world, mine, "read training data: the texts"));
     const Paths paths = cachedPaths(cacheDir, key);
@@ -264,6 +270,8 @@ Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, co
     if (data) {
         data->identity = key;
         data->tokenizer = std::move(tokenizer);
+        if (world.isFirst())
+            data->notUtf8 = broken.words();
     }
     return data;
 }
@@ -271,13 +279,14 @@ Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, co
 } // namespace
 
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
-                                 const World& world, const std::string& tokenizerModel) {
+                                 const World& world, const std::string& tokenizerModel,
+                                 bool isResumed) {
     const bool shards = std::all_of(spec.data.train.begin(), spec.data.train.end(), isShard);
     auto data = shards ? openOwnShards(spec, cacheDir, world, tokenizerModel)
-                       : shardTexts(spec, cacheDir, world, tokenizerModel);
+                       : shardTexts(spec, cacheDir, world, tokenizerModel, isResumed);
     if (!data)
         return data;
-    RM_RETURN_IF_ERROR(checkLength(*data, spec, !tokenizerModel.empty()));
+    RM_RETURN_IF_ERROR(checkLength(*data, spec, isResumed));
     return data;
 }
 

@@ -22,6 +22,7 @@ struct TextData {
     int64_t vocabSize = 0;
     std::string identity;                 ///< see Task::dataIdentity()
     std::unique_ptr<Tokenizer> tokenizer; ///< nullptr: shards with an unknown vocabulary
+    std::string notUtf8; ///< of texts that were read just now: BrokenUtf8::words(), on rank 0
 };
 
 /// Turns the spec's texts into token shards cached in `cacheDir`, once per node, and opens them on
@@ -29,9 +30,11 @@ struct TextData {
 /// is that of the checkpoint or of model.start_from; empty: that of data.tokenizer_file, else one
 /// is learnt from the texts if its kind needs that. It is an error if the texts differ between
 /// nodes, or if a user's shard has a token beyond its vocabulary. Whole files are read only once;
-/// `cacheDir` keeps the results (FileHashCache).
+/// `cacheDir` keeps the results (FileHashCache). A run that `isResumed` has read the texts before,
+/// so that nothing is asked of them any more.
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
-                                 const World& world, const std::string& tokenizerModel);
+                                 const World& world, const std::string& tokenizerModel,
+                                 bool isResumed = false);
 
 /// Cuts windows of context + 1 tokens out of a stream, in the run's order.
 class TextBatches final : public BatchSource {

@@ -2,6 +2,7 @@
 #include "trainer/train/data/text/token_file.h"
 
 #include "shared/io/control_group.h"
+#include "shared/io/data_files.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
@@ -26,6 +27,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr char kMagic[8] = {'R', 'M', 'T', 'O', 'K', 'E', 'N', 'S'};
+constexpr const char* kNoShard = "not a token shard";
 constexpr uint32_t kVersion = 1;
 constexpr int64_t kMaxShortVocab = 65536;
 constexpr uint64_t kMaxVocab = std::numeric_limits<int32_t>::max();
@@ -41,8 +43,6 @@ struct Header {
 static_assert(sizeof(Header) == 32);
 
 Result<void> checkHeader(const Header& header, size_t fileSize, const std::string& attempt) {
-    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
-        return fail(ErrorCode::kCorrupt, attempt + ": not a token shard");
     if (header.version > kVersion)
         return fail(ErrorCode::kTooNew, attempt + ": written by a newer release");
     const uint32_t bytes = header.vocabSize <= uint64_t{kMaxShortVocab} ? 2 : 4;
@@ -91,8 +91,10 @@ Result<TokenFileView> parseTokenFile(std::span<const std::byte> file, const std:
     const std::string attempt = "open token shard " + source;
     Header header{};
     if (file.size() < sizeof header)
-        return fail(ErrorCode::kCorrupt, attempt + ": not a token shard");
+        return fail(ErrorCode::kCorrupt, attempt + ": " + kNoShard);
     std::memcpy(&header, file.data(), sizeof header);
+    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+        return fail(ErrorCode::kCorrupt, attempt + ": " + whyNotOfItsKind(file, kNoShard));
     RM_RETURN_IF_ERROR(checkHeader(header, file.size(), attempt));
     return TokenFileView{static_cast<int64_t>(header.vocabSize), header.bytesPerToken,
                          file.subspan(sizeof header)};

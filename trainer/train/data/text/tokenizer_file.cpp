@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/tokenizer_file.h"
 
+#include "shared/io/data_files.h"
 #include "shared/io/file.h"
 #include "trainer/train/data/text/tokenizer.h"
 
@@ -14,9 +15,12 @@ Result<std::string> readTokenizerFile(const RunSpec::Data& data) {
     std::error_code ignored;
     if (const char* name = tokenizerModelFile(data); name && fs::is_directory(path, ignored))
         path /= name;
+    constexpr const char* kAttempt = "read the tokenizer of data.tokenizer_file";
     auto text = readFile(path.string());
     if (!text)
-        return failAs("read the tokenizer of data.tokenizer_file", text.error());
+        return failAs(kAttempt, text.error());
+    if (const std::string why = whyNotFetched(*text); !why.empty())
+        return failAs(kAttempt, {ErrorCode::kCorrupt, path.string() + ": " + why});
     return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/resnet/image.h"
 
+#include "shared/io/data_files.h"
 #include "trainer/train/workloads/resnet/image_codecs.h"
 
 #include <algorithm>
@@ -35,7 +36,9 @@ Result<std::unique_ptr<ImageReader>> ImageReader::open(std::span<const std::byte
         return openWebp(bytes);
     if (startsWith(bytes, kBmpStart))
         return openBmp(bytes);
-    return fail(ErrorCode::kCorrupt, bytes.empty() ? "it is empty" : "no JPEG, PNG, WebP or BMP");
+    return fail(ErrorCode::kCorrupt, bytes.empty()
+                                         ? "it is empty"
+                                         : whyNotOfItsKind(bytes, "no JPEG, PNG, WebP or BMP"));
 }
 
 Result<void> ImageReader::setSize(int64_t width, int64_t height) {

@@ -52,7 +52,8 @@ Result<Batch> TrainingImages::read(int64_t first, int64_t count) {
                 return fail(ErrorCode::kCorrupt,
                             "read pictures: " + std::to_string(standIn) +
                                 " one after the other cannot be read, the first being " +
-                                m_folder.path(place.sample));
+                                m_folder.path(place.sample) + ": " +
+                                batch.bad[batch.bad.size() - static_cast<size_t>(standIn)].cause);
             const int64_t picture = (place.sample + standIn) % m_folder.count();
             std::mt19937_64 engine(mixSeed(m_seed, static_cast<uint64_t>(place.epoch),
                                            static_cast<uint64_t>(picture)));

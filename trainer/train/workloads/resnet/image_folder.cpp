@@ -4,6 +4,7 @@
 #include "shared/io/data_files.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/model_family.h"
 #include "trainer/train/data/data_identity.h"
 
 #include <algorithm>
@@ -31,11 +32,11 @@ std::string extensionOf(const fs::path& path) {
     return extension;
 }
 
-constexpr std::string_view kPictures[] = {".jpg", ".jpeg", ".png", ".webp", ".bmp"};
 constexpr const char* kPictureNames = ".jpg, .jpeg, .png, .webp or .bmp";
 
 bool isPicture(const std::string& extension) {
-    return std::ranges::find(kPictures, extension) != std::end(kPictures);
+    const auto endings = endingsOf(DataKind::kPictures);
+    return std::ranges::find(endings, extension) != endings.end();
 }
 
 /// Pictures all the same, which are not read: without them a class would be another. (Debian's
@@ -88,7 +89,7 @@ Result<ByClass> picturesIn(const std::string& root, Others others) {
                         classes.begin()->first +
                         " and the others by data.train and data.validation");
     std::string other, loose;
-    RM_RETURN_IF_ERROR(visitDataFiles(root, [&](const std::string& name) {
+    const auto visit = [&](const std::string& name) {
         const size_t slash = name.find('/');
         const std::string extension = extensionOf(name);
         if (slash == std::string::npos)
@@ -98,7 +99,8 @@ Result<ByClass> picturesIn(const std::string& root, Others others) {
         else if (other.empty() && isOtherPicture(extension))
             other = name;
         return true;
-    }));
+    };
+    RM_RETURN_IF_ERROR(visitDataFiles(root, visit, Repeated::kAlways));
     if (refuses && !loose.empty() && !classes.empty())
         return fail(ErrorCode::kInvalid, attempt(root) + ": " + loose +
                                              " lies beside the folders of the classes, so that it "

@@ -12,10 +12,10 @@
 
 namespace rm {
 
-/// Pictures in classes by folder, ROOT/CLASS/**/*.{jpg,jpeg,png} in any case, as
+/// Pictures in classes by folder, ROOT/CLASS/**/*.{jpg,jpeg,png,webp,bmp} in any case, as
 /// torchvision.datasets.ImageFolder reads them. Folders of the same name in several roots are one
-/// class. Ignores hidden files and folders, and symbolic links to pictures below the same root,
-/// which would count twice. Copies of this object share the names.
+/// class. Ignores hidden files and folders. A symbolic link is a picture of its own, so that one
+/// may be of several classes or count several times. Copies of this object share the names.
 class ImageFolder {
 public:
     /// kNotFound / kDenied / kInvalid (no pictures in folders there) name the path.

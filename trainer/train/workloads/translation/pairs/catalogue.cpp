@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/translation/pairs/catalogue.h"
 
 #include "shared/io/bytes.h"
+#include "shared/io/data_files.h"
 
 #include <optional>
 
@@ -57,7 +58,7 @@ Result<std::vector<CatalogueMessage>> parseCatalogue(std::span<const std::byte> 
         return damaged(source, "not a gettext catalogue (.mo)");
     const auto magic = loadInt<uint32_t>(file);
     if (magic != kMagic && magic != __builtin_bswap32(kMagic))
-        return damaged(source, "not a gettext catalogue (.mo)");
+        return damaged(source, whyNotOfItsKind(file, "not a gettext catalogue (.mo)"));
     const Numbers numbers(file, magic != kMagic);
     if (numbers.at(4) >> 16 > 1)
         return fail(ErrorCode::kTooNew, "read catalogue " + source + ": of a newer format");

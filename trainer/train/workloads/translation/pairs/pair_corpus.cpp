@@ -3,6 +3,7 @@
 
 #include "shared/io/control_group.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/model_family.h"
 #include "trainer/train/data/in_order.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/file_pieces.h"
@@ -29,7 +30,8 @@ bool isShard(const std::string& file) {
 }
 
 bool holdsPairs(const std::string& file) {
-    return file.ends_with(".tsv") || isShard(file) || isCatalogue(file);
+    return std::ranges::any_of(endingsOf(DataKind::kPairs),
+                               [&](std::string_view each) { return file.ends_with(each); });
 }
 
 /// Data of a kind that is not read, or named otherwise: without it a person would train on less

@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/translation/pairs/pair_file.h"
 
 #include "shared/io/bytes.h"
+#include "shared/io/data_files.h"
 #include "shared/io/descriptor.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/workloads/translation/pairs/pair_header.h"
@@ -33,11 +34,11 @@ tl::unexpected<Error> corrupt(const std::string& source, const std::string& caus
 
 Result<PairHeader> readHeader(std::span<const std::byte> file, const std::string& source) {
     PairHeader header{};
-    if (file.size() < sizeof header)
-        return corrupt(source, "not a shard of pairs (.rmpairs)");
+    const bool isOne = file.size() >= sizeof header &&
+                       std::memcmp(file.data(), kPairMagic, sizeof kPairMagic) == 0;
+    if (!isOne)
+        return corrupt(source, whyNotOfItsKind(file, "not a shard of pairs (.rmpairs)"));
     std::memcpy(&header, file.data(), sizeof header);
-    if (std::memcmp(header.magic, kPairMagic, sizeof kPairMagic) != 0)
-        return corrupt(source, "not a shard of pairs (.rmpairs)");
     if (header.version > kPairVersion)
         return fail(ErrorCode::kTooNew,
                     "open shard of pairs " + source + ": written by a newer release");

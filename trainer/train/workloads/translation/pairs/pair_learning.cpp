@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/fit_vocabulary.h"
 #include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr int64_t kMaxLines = 1'000'000;
 
 /// The source sides of a shard (0), the target sides (1) or both (2), as input for SentencePiece;
-/// at most kMaxLines, evenly spread.
+/// at most kMaxLines of them, evenly spread, and long ones in parts.
 class Sides final : public sentencepiece::SentenceIterator {
 public:
     Sides(const PairFile& texts, int which)
@@ -29,19 +30,28 @@ public:
     const std::string& value() const override { return m_line; }
     sentencepiece::util::Status status() const override { return {}; }
     void Next() override {
-        m_side += m_step;
+        m_at += m_size;
+        if (m_at == m_texts.text(m_side).size()) {
+            m_side += m_step;
+            m_at = 0;
+        }
         fetch();
     }
 
 private:
     void fetch() {
-        if (!done())
-            m_line = m_texts.text(m_side);
+        if (done())
+            return;
+        const std::string_view rest = m_texts.text(m_side).substr(m_at);
+        m_size = lengthOfPart(rest, kLongestLine);
+        m_line = lineToLearn(rest.substr(0, m_size));
     }
 
     const PairFile& m_texts;
     int64_t m_side;
     int64_t m_step;
+    size_t m_at = 0;   ///< where the line begins in its side
+    size_t m_size = 0; ///< its bytes there
     std::string m_line;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
 
+#include "shared/io/data_files.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 
@@ -15,7 +16,7 @@ struct PairTokenizer::Vocabulary {
     Result<void> load(const std::string& text) {
         const std::string attempt = "load SentencePiece model of a translation: ";
         if (const auto status = processor.LoadFromSerializedProto(text); !status.ok())
-            return fail(ErrorCode::kCorrupt, attempt + status.ToString());
+            return fail(ErrorCode::kCorrupt, attempt + whyNotOfItsKind(text, status.ToString()));
         if (processor.eos_id() != kEndId || processor.unk_id() != kUnknownId ||
             processor.pad_id() != kPadId)
             return fail(ErrorCode::kInvalid,
