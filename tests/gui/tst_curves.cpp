@@ -110,6 +110,8 @@ private Q_SLOTS:
     void bytesAndRatiosReadAsSuch();
 
     void tokensASecondAreThoseOfAllStepsByTheirTime();
+    void aRankIsSlowOnlyOnceItHasTrainedForSeconds();
+    void theFirstStepsOfAnAttemptMakeNoRankSlow();
 
     void aPauseTakesNoRoomInTheHeatMap();
     void whatWasAbandonedIsNotIdle();
@@ -128,6 +130,7 @@ private:
     void sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value);
     HeatData readHeatMap();
     void trainWithASlowStep(int ranks, int64_t steps, int64_t slowStep);
+    void trainTwoRanks(int64_t first, int64_t last, float stepMs, float loadMs);
     std::vector<Curve> readPanel(const QString& panel, double smoothing = 0, int maxPoints = 1000,
                                  XAxis axis = XAxis::kStep,
                                  std::optional<std::pair<double, double>> range = {});
@@ -718,6 +721,56 @@ void TestCurves::tokensASecondAreThoseOfAllStepsByTheirTime() {
     const RunFigures figures = readFigures(store, *store.run(m_shape.id));
     QCOMPARE(std::lround(figures.throughput), 182L);
     QCOMPARE(std::lround(figures.stepMs), 550L);
+}
+
+/// Rank 1 loads data for `loadMs` longer than the other one.
+void TestCurves::trainTwoRanks(int64_t first, int64_t last, float stepMs, float loadMs) {
+    std::vector<Record> records;
+    for (int64_t step = first; step <= last; ++step)
+        for (const int rank : {0, 1})
+            records.push_back(
+                Samples{rank,
+                        step,
+                        kStart + step * kSecond,
+                        {metric::kTrainStepMs, metric::kPhaseDataMs, metric::kPhaseForwardMs},
+                        {stepMs, rank == 1 ? loadMs : 0.0F, stepMs / 4}});
+    ingest(std::move(records));
+}
+
+void TestCurves::aRankIsSlowOnlyOnceItHasTrainedForSeconds() {
+    QVERIFY(m_writer->createRun({m_shape.id, m_shape.name, {}, m_shape.nodes, {}, 0}));
+    ingest({AttemptStarted{1, 0, 2, 0, kStart, ""}});
+    const auto slow = [this] {
+        StoreReader& store = reader();
+        return readFigures(store, *store.run(m_shape.id)).straggler;
+    };
+    trainTwoRanks(1, 60, 20, 10);
+    QVERIFY(!slow()); // after a second
+    trainTwoRanks(61, 300, 20, 10);
+    const auto straggler = slow();
+    QVERIFY(straggler);
+    QCOMPARE(straggler->rank, 1);
+}
+
+/// They warm caches, and each rank at its own pace.
+void TestCurves::theFirstStepsOfAnAttemptMakeNoRankSlow() {
+    QVERIFY(m_writer->createRun({m_shape.id, m_shape.name, {}, m_shape.nodes, {}, 0}));
+    ingest({AttemptStarted{1, 0, 2, 0, kStart, ""}});
+    const auto isSlow = [this] {
+        StoreReader& store = reader();
+        return readFigures(store, *store.run(m_shape.id)).straggler.has_value();
+    };
+    trainTwoRanks(1, 5, 1000, 3000);
+    trainTwoRanks(6, 30, 400, 0);
+    QVERIFY(!isSlow());
+    ingest({AttemptStarted{2, 0, 2, 30, kStart + 40 * kSecond, "x"}});
+    trainTwoRanks(31, 35, 1000, 3000);
+    trainTwoRanks(36, 50, 400, 0);
+    QVERIFY(!isSlow());
+    trainTwoRanks(51, 60, 400, 0);
+    QVERIFY(!isSlow());
+    trainTwoRanks(61, 100, 400, 200);
+    QVERIFY(isSlow());
 }
 
 void TestCurves::aPauseTakesNoRoomInTheHeatMap() {

@@ -4,6 +4,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/launch_bar.h"
 #include "app/ui/new_run/new_run_page.h"
+#include "app/ui/new_run/recipe_strip.h"
 #include "app/ui/new_run/spec_form.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/silent_port.h"
@@ -13,6 +14,7 @@
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialog>
 #include <QFile>
@@ -140,6 +142,8 @@ private Q_SLOTS:
     void aBranchThatIsLeftComesBackWithItsChanges();
     void aCloseSaysOnceThatRunsGoOn();
     void theFileIsADrawerOverTheRight();
+    void theFileLeavesTheRecipesInSight();
+    void aNodeThatIsUntickedStaysUnderTheHand();
     void dataThatIsNotThereIsRedBeforeTheLaunch();
     void stepsThatTheRanksCannotCutAreRedBeforeTheLaunch();
     void theForecastSaysWhereAndWhatIsSent();
@@ -482,6 +486,56 @@ void TestNewRun::theFileIsADrawerOverTheRight() {
     QTest::keyClick(text(), Qt::Key_Escape);
     QVERIFY(!text()->isVisible() && !find<QPushButton>("asFile")->isChecked());
     QVERIFY(find<QPushButton>("asFile")->hasFocus());
+}
+
+void TestNewRun::theFileLeavesTheRecipesInSight() {
+    page().prepare("gpt-tiny", {});
+    m_window->window().resize(1000, 700);
+    auto* scroll = find<QScrollArea>("newRunScroll");
+    const auto* strip = page().findChild<RecipeStrip*>();
+    QTRY_VERIFY(scroll->verticalScrollBar()->maximum() > 0);
+    scroll->verticalScrollBar()->setValue(0);
+    find<QPushButton>("asFile")->click();
+    const auto* drawer = find<QWidget>("tomlDrawer");
+    const auto endOfRecipes = [&] { return strip->mapTo(&page(), QPoint(0, strip->height())).y(); };
+    QTRY_VERIFY2(drawer->isVisible() && drawer->y() >= endOfRecipes(),
+                 qPrintable(QString("%1 < %2").arg(drawer->y()).arg(endOfRecipes())));
+    const int oneRow = strip->height();
+    find<QPushButton>("moreRecipes")->click();
+    QTRY_VERIFY(strip->height() > oneRow && drawer->y() >= endOfRecipes());
+    find<QPushButton>("moreRecipes")->click();
+    // Once they are scrolled away it takes their room.
+    scroll->verticalScrollBar()->setValue(scroll->verticalScrollBar()->maximum());
+    QTRY_COMPARE(drawer->y(), scroll->y());
+    scroll->verticalScrollBar()->setValue(0);
+    QTRY_VERIFY(drawer->y() >= endOfRecipes());
+    find<QPushButton>("asFile")->click();
+}
+
+/// What is checked changes below it, and its room with that.
+void TestNewRun::aNodeThatIsUntickedStaysUnderTheHand() {
+    m_window->window().resize(1000, 700);
+    QTRY_VERIFY_WITH_TIMEOUT(checkLines().contains("This computer: the data is there"), 20'000);
+    auto* scroll = find<QScrollArea>("newRunScroll");
+    auto* bar = scroll->verticalScrollBar();
+    auto* box = find<QCheckBox>(QString("place.") + kLocalNodeName);
+    auto* part = find<QWidget>("part.launch");
+    QTRY_VERIFY(box->mapTo(&page(), QPoint()).y() > part->mapTo(&page(), QPoint()).y() &&
+                bar->maximum() > 0);
+    bar->setValue(bar->maximum());
+    QTRY_VERIFY(!box->visibleRegion().isEmpty());
+    const auto at = [&] { return box->mapTo(&page(), QPoint()).y(); };
+    const int before = at();
+    QTest::mouseClick(box, Qt::LeftButton, {}, {8, box->height() / 2});
+    QTRY_VERIFY(checkLines().contains("Choose at least one node"));
+    for (int turn = 0; turn < 5; ++turn) // layouts follow each other
+        QCoreApplication::processEvents();
+    QCOMPARE(at(), before);
+    QTest::mouseClick(box, Qt::LeftButton, {}, {8, box->height() / 2});
+    QTRY_VERIFY_WITH_TIMEOUT(checkLines().contains("This computer: the data is there"), 20'000);
+    for (int turn = 0; turn < 5; ++turn)
+        QCoreApplication::processEvents();
+    QCOMPARE(at(), before);
 }
 
 void TestNewRun::dataThatIsNotThereIsRedBeforeTheLaunch() {

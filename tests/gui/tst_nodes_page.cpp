@@ -376,6 +376,17 @@ void TestNodesPage::namesOfSshConfigAreImported() {
     QVERIFY(model->index(1, 2).data().toString().contains("gate"));
     QVERIFY(!find<QPushButton>("importNodesConfirm")->isEnabled());
     QVERIFY(model->setData(model->index(1, 0), Qt::Checked, Qt::CheckStateRole));
+    // Return adds nothing while a person still chooses, whatever is selected.
+    auto* table = find<QAbstractItemView>("importNodesTable");
+    for (const bool isSelected : {true, false}) {
+        table->setCurrentIndex(model->index(1, 0));
+        if (!isSelected)
+            table->clearSelection();
+        table->setFocus();
+        QTRY_VERIFY(table->hasFocus());
+        QTest::keyClick(table, Qt::Key_Return);
+        QVERIFY(table->isVisible() && !m_demo->fleet().find("two"));
+    }
     click("importNodesConfirm");
     QCOMPARE(m_demo->fleet().find("two").value_or(Node()).sshHost, std::string("two"));
 }

@@ -69,6 +69,7 @@ private Q_SLOTS:
     void thePaletteOffersWhatTheRunOnTheScreenAllows();
     void thePaletteSaysThatNothingIsFound();
     void linesOfTheLogHaveSecondsAndWrapWhenAsked();
+    void theLogShowsWhereItsLinesBegin();
     void theLogIsExportedWhole();
     void anotherRunShowsNoCurveOfTheOneBefore();
     void eachCheckpointIsVerified();
@@ -589,6 +590,26 @@ void TestRunPage::linesOfTheLogHaveSecondsAndWrapWhenAsked() {
     QCOMPARE(text->lineWrapMode(), QPlainTextEdit::NoWrap);
     QTest::mouseClick(find<QCheckBox>("logWrap"), Qt::LeftButton, {}, {8, 8});
     QCOMPARE(text->lineWrapMode(), QPlainTextEdit::WidgetWidth);
+}
+
+/// Also where the lines came before the tab was shown.
+void TestRunPage::theLogShowsWhereItsLinesBegin() {
+    m_demo->window().resize(1000, 700);
+    {
+        const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+        QVERIFY(writer);
+        IngestBatch batch;
+        batch.run = kFinishedRun;
+        batch.logLines = {{0, "a line that is long " + std::string(400, 'x')}};
+        QVERIFY((*writer)->ingest(batch));
+    }
+    open(kFinishedRun, RunPage::kCharts);
+    auto* text = find<QPlainTextEdit>("logText");
+    QTRY_VERIFY(!text->document()->isEmpty());
+    m_demo->window().runPage().showTab(RunPage::kLogs);
+    QTRY_VERIFY(text->isVisible() && text->horizontalScrollBar()->maximum() > 0);
+    QTRY_COMPARE(text->verticalScrollBar()->value(), text->verticalScrollBar()->maximum());
+    QCOMPARE(text->horizontalScrollBar()->value(), 0);
 }
 
 void TestRunPage::theLogIsExportedWhole() {

@@ -17,12 +17,32 @@ constexpr double kLateMs = 15'000; ///< of steps that are missing, nothing is he
 constexpr int64_t kUsualLag = 2;   ///< steps, however long they are
 constexpr double kNoticeable = 0.10;
 constexpr double kOfStep = 0.05;        ///< how much longer a step is that has a straggler
-constexpr int64_t kStepsToCompare = 20; ///< at least; the first warm caches and await all ranks
+constexpr int64_t kFirstSteps = 5;      ///< of an attempt: they warm caches and await all ranks
+constexpr int64_t kStepsToCompare = 20; ///< at least, behind these
+constexpr double kMsToCompare = 5'000;  ///< of training, which steps of some ms soon have
+
+/// The steps of an attempt that has gone on from `begin`, behind the first ones.
+int64_t usualSteps(int64_t begin, int64_t last) {
+    return last - begin - kFirstSteps;
+}
+
+/// The steps that figures are of, up to this one: without an attempt's first, once it has others.
+int64_t firstOfLast(int64_t begin, int64_t last) {
+    const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
+    return usualSteps(begin, last) < kStepsToCompare ? first
+                                                     : std::max(first, begin + kFirstSteps + 1);
+}
+
+/// The step after which the run's newest attempt began.
+int64_t beginOf(StoreReader& reader, const RunSummary& run) {
+    const auto attempts = reader.attempts(run.id);
+    const int64_t start = attempts.empty() ? 0 : attempts.back().startStep;
+    return std::max(run.parentStep, start);
+}
 
 std::vector<double> lastValues(StoreReader& reader, const QString& run, const std::string& metric,
-                               int rank, int64_t last) {
+                               int rank, int64_t first, int64_t last) {
     std::vector<double> values;
-    const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
     for (const Point& point : reader.points(run, {metric, rank}, first, last))
         if (std::isfinite(point.value))
             values.push_back(point.value);
@@ -54,10 +74,10 @@ std::optional<Point> newestOf(StoreReader& reader, const QString& run, int rank)
 }
 
 RankMeans readRank(StoreReader& reader, const RunSummary& run, const MetricDef& throughput,
-                   int rank, int64_t last) {
+                   int rank, int64_t begin, int64_t last) {
     RankMeans means{.rank = rank};
     const auto valuesOf = [&](const std::string& metric) {
-        return lastValues(reader, run.id, metric, rank, last);
+        return lastValues(reader, run.id, metric, rank, firstOfLast(begin, last), last);
     };
     means.stepMs = meanOf(valuesOf(metricName(metric::kTrainStepMs)));
     means.throughput = meanRate(valuesOf(throughput.name));
@@ -140,12 +160,13 @@ RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
     RunFigures figures;
     const MetricDef throughput = throughputMetric(reader, run.id);
     figures.throughputMetric = throughput;
+    const int64_t begin = beginOf(reader, run);
     std::vector<int64_t> newest; // by rank; by steps, as the clocks of nodes differ
     for (int rank = 0; rank < run.ranks; ++rank) {
         const auto its = newestOf(reader, run.id, rank);
         newest.push_back(its ? its->step : -1);
         figures.ranks.push_back(
-            readRank(reader, run, throughput, rank, its ? its->step : run.step));
+            readRank(reader, run, throughput, rank, begin, its ? its->step : run.step));
     }
     const int64_t last = newest.empty() ? 0 : std::ranges::max(newest);
     for (RankMeans& rank : figures.ranks) {
@@ -164,7 +185,9 @@ RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
         allreduceMs += rank.allreduceMs() / count;
     }
     figures.allreduceShare = figures.stepMs > 0 ? allreduceMs / figures.stepMs : 0;
-    if (run.trainedSteps() >= kStepsToCompare)
+    const int64_t compared = usualSteps(begin, last);
+    if (compared >= kStepsToCompare &&
+        static_cast<double>(compared) * figures.stepMs >= kMsToCompare)
         figures.straggler = findStraggler(current);
     figures.bestStep = bestValidationStep(reader, run);
     return figures;

@@ -33,8 +33,10 @@
 #include "app/ui/widgets/toast.h"
 #include "shared/spec/toml_edit.h"
 
+#include <QApplication>
 #include <QBoxLayout>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QShortcut>
 
 #include <algorithm>
@@ -160,6 +162,9 @@ void NewRunPage::wire() {
     connect(m_checks, &CheckCard::againRequested, m_preflight, &LaunchPreflight::askAgain);
     connect(m_preflight, &LaunchPreflight::changed, this, &NewRunPage::refreshChecks);
     connect(&m_ageTimer, &QTimer::timeout, this, &NewRunPage::refreshChecks);
+    const QScrollBar* bar = m_scroll->verticalScrollBar();
+    connect(bar, &QScrollBar::valueChanged, this, &NewRunPage::followScroll);
+    connect(bar, &QScrollBar::rangeChanged, this, &NewRunPage::restoreView);
 }
 
 void NewRunPage::wireLaunch() {
@@ -199,6 +204,7 @@ void NewRunPage::resizeEvent(QResizeEvent* event) {
     m_columns->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
     // As wide as the form: a layout asks for the height of wrapped texts without minding the most.
     m_side->setMaximumWidth(isNarrow ? kFormMost : kSideMost);
+    m_side->setMinimumHeight(0); // of another width, see keepView()
     placeDrawer();
 }
 
@@ -222,15 +228,49 @@ void NewRunPage::openDrawer(bool open) {
 }
 
 /// Places the drawer over the right column, but at least kDrawerLeast wide; over the whole width if
-/// there is no such column.
+/// there is no such column. As much of the recipes as is in sight stays above it.
 void NewRunPage::placeDrawer() {
     layout()->activate();
+    m_scroll->widget()->layout()->activate();
     const QRect room =
         m_scroll->geometry().adjusted(size::kPageX, 0, -size::kPageX, -size::kCardGap);
     const bool hasSide = width() >= kTwoColumns;
     const int side = hasSide ? room.width() * 2 / 5 : room.width();
     const int wanted = std::min(room.width(), std::max(side, kDrawerLeast));
-    m_drawer->setGeometry(room.right() + 1 - wanted, room.top(), wanted, room.height());
+    const int recipes = m_strip->mapTo(this, QPoint(0, m_strip->height())).y() + size::kCardGap;
+    const int top = m_recipes.empty() ? room.top() : std::max(room.top(), recipes);
+    m_drawer->setGeometry(room.right() + 1 - wanted, top, wanted, room.bottom() + 1 - top);
+}
+
+/// Also after restoreView(), which scrolls to where it was.
+void NewRunPage::followScroll() {
+    keepView();
+    placeDrawer();
+}
+
+/// Before checks are shown, which come and go above and below what a person looks at. Where they
+/// are the last of the page, it does not end above what is in sight, as it would scroll then.
+void NewRunPage::keepView() {
+    const QWidget* form = m_scroll->widget();
+    QWidget* focused = QApplication::focusWidget();
+    m_seen = focused && form->isAncestorOf(focused) && !focused->visibleRegion().isEmpty()
+                 ? focused
+                 : nullptr;
+    if (m_seen)
+        m_seenAt = m_seen->mapTo(m_scroll->viewport(), QPoint()).y();
+    if (width() >= kTwoColumns)
+        return;
+    const int end = m_scroll->verticalScrollBar()->value() + m_scroll->viewport()->height();
+    m_side->setMinimumHeight(std::clamp(end - size::kPageY - m_side->y(), 0, m_side->height()));
+}
+
+/// Once the form has its new height: what had the focus stays where it was on the screen.
+void NewRunPage::restoreView() {
+    if (m_seen && m_seen == QApplication::focusWidget()) {
+        const int moved = m_seen->mapTo(m_scroll->viewport(), QPoint()).y() - m_seenAt;
+        m_scroll->verticalScrollBar()->setValue(m_scroll->verticalScrollBar()->value() + moved);
+    }
+    placeDrawer();
 }
 
 /// With what a person changed of it before, as long as this page lives.
@@ -514,6 +554,7 @@ std::vector<CheckLine> NewRunPage::togetherLines(bool hasRanks) const {
 }
 
 void NewRunPage::refreshChecks() {
+    keepView();
     m_drawer->setProblem(m_parseError ? QString::fromStdString(m_parseError->message) : QString());
     RunSpec spec = m_form->spec();
     if (m_branch) { // it goes on, and may begin where its parent saved

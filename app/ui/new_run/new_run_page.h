@@ -7,6 +7,7 @@
 #include "app/ui/nodes/check_card.h"
 #include "app/ui/run/branch_point.h"
 
+#include <QPointer>
 #include <QTimer>
 #include <QWidget>
 
@@ -76,6 +77,9 @@ private:
     void onTomlEdited();
     void enableForm();
     void placeDrawer();
+    void followScroll();
+    void keepView();
+    void restoreView();
     void openDrawer(bool open);
     void refreshChecks();
     std::vector<CheckLine> specLines() const;
@@ -127,6 +131,8 @@ private:
     LaunchPreflight* m_preflight;
     QTimer m_parseTimer;
     QTimer m_ageTimer;
+    QPointer<QWidget> m_seen; ///< what a person looks at in the form: in sight, with the focus
+    int m_seenAt = 0;         ///< pixels of what is in sight that are above it
     std::optional<Error> m_parseError;
     QString m_firstText;              ///< as the recipe or the run had it
     std::optional<int> m_recipe;      ///< that the text is from

@@ -57,8 +57,11 @@ void CheckCard::show(const std::vector<CheckLine>& lines, const QString& age) {
         item->widget()->deleteLater();
         delete item;
     }
-    for (const CheckLine& line : lines)
-        m_lines->addWidget(makeLine(line));
+    for (const CheckLine& line : lines) {
+        QWidget* widget = makeLine(line);
+        m_lines->addWidget(widget);
+        widget->show(); // the layout would do so later, and the card lose its height meanwhile
+    }
 }
 
 } // namespace rm

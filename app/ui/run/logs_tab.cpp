@@ -147,6 +147,7 @@ void LogsTab::showEvent(QShowEvent* event) {
 void LogsTab::restart() {
     m_lastId = 0;
     m_text->clear();
+    m_text->horizontalScrollBar()->setValue(0);
     m_puller.restart();
 }
 
@@ -170,10 +171,15 @@ void LogsTab::append(const std::vector<LogLine>& lines) {
         m_lastId = std::max(m_lastId, line.id);
     }
     const int scrolled = m_text->verticalScrollBar()->value();
+    const int across = m_text->horizontalScrollBar()->value();
+    const bool isFirst = m_text->document()->isEmpty();
     if (!texts.isEmpty())
         m_text->appendPlainText(texts.join('\n'));
+    if (isFirst) // or Qt scrolls to the end of the last line once the text is shown
+        m_text->moveCursor(QTextCursor::StartOfBlock);
     m_text->verticalScrollBar()->setValue(
         m_follow->isChecked() ? m_text->verticalScrollBar()->maximum() : scrolled);
+    m_text->horizontalScrollBar()->setValue(across);
     const bool none = m_text->document()->isEmpty();
     m_empty->setVisible(none);
     m_empty->setText(m_filter->text().isEmpty() ? tr("No line yet.")

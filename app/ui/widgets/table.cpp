@@ -319,13 +319,14 @@ void Table::selectRows(const std::vector<int>& rows) {
 }
 
 void Table::keyPressEvent(QKeyEvent* event) {
-    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     const bool edits = event->key() == Qt::Key_F2 && !(currentIndex().flags() & Qt::ItemIsEditable);
-    if (enter && state() != EditingState && currentRow() >= 0)
+    const bool opens = isReturn && state() != EditingState;
+    if (opens && currentRow() >= 0)
         Q_EMIT opened(currentRow());
     else if (edits && currentRow() >= 0)
         Q_EMIT editRequested(currentRow());
-    else
+    else if (!opens) // or a dialog would press its default button
         QTableView::keyPressEvent(event);
 }
 
