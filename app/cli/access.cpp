@@ -147,7 +147,7 @@ tl::expected<std::vector<NodeCheck>, int> checkAllAsking(CommandContext& context
         });
         if (interruption.isRequested()) {
             status.update("");
-            printError(context, {ErrorCode::kUnavailable, "check of the nodes: cancelled"});
+            printError(context, failCancelled("check of the nodes").value());
             return tl::unexpected(interruption.exitCode());
         }
     }

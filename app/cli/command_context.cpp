@@ -290,7 +290,7 @@ std::string liveWordsOf(const CommandContext& context, const std::string& node) 
     const bool isOne = live.size() == 1;
     std::string words = live.join(", ").toStdString() + (isOne ? " is" : " are") +
                         " live there; pause, stop or kill " + (isOne ? "it" : "them") +
-                        " first, or give the machine up: ";
+                        " first, or declare the machine lost: ";
     for (const QString& run : live)
         words += std::string(run == live.front() ? "" : "; ") + "ringmaster declare-lost " +
                  run.toStdString() + ' ' + node;

@@ -14,6 +14,7 @@
 #include "app/core/checkpoints/find_checkpoint.h"
 #include "app/core/engine/earlier_run.h"
 #include "app/core/engine/procedures.h"
+#include "app/core/findings/text.h"
 #include "app/core/launch/launch_rows.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/recipes.h"
@@ -222,8 +223,9 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
         const Result<QString> id = launchAsking(context, wanted, start, interruption);
         isRequested = interruption.isRequested();
         if (!id && isRequested) {
-            printError(context, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
-                                                              ": cancelled; nothing of it runs"});
+            Error cancelled = failCancelled("launch " + run.toStdString()).value();
+            cancelled.message += "; nothing of it runs";
+            printError(context, cancelled);
             return interruption.exitCode();
         }
         if (!id)

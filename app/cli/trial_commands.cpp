@@ -7,6 +7,7 @@
 #include "app/cli/launch_lines.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/findings/text.h"
 #include "app/core/launch/forecast.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/launch/recipes.h"
@@ -42,8 +43,7 @@ Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial,
     if (isDenied && !interruption.isRequested() && openAsking(context, names))
         answer = awaitTrial(context, trial, interruption);
     if (!answer && interruption.isRequested())
-        return fail(ErrorCode::kUnavailable,
-                    (part.empty() ? trialName(trial.kind) : part) + ": cancelled");
+        return failCancelled(part.empty() ? trialName(trial.kind) : part);
     return answer.map(&QString::toStdString);
 }
 

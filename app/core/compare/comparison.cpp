@@ -100,7 +100,7 @@ std::vector<MetricDef> metricsOf(StoreReader& reader, const std::vector<RunSumma
     return metrics;
 }
 
-/// Of the newest attempt.
+/// The trainer and data of the newest attempt.
 AttemptIdentity identityOf(StoreReader& reader, const RunSummary& run) {
     const auto attempts = reader.attempts(run.id);
     return attempts.empty() ? AttemptIdentity() : attempts.back().identity;
@@ -137,7 +137,7 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
             row("parent", "run.fact-parent", &parentOf)};
 }
 
-/// Of a spec that cannot be read nothing is known.
+/// The settings that one of the runs uses. Nothing is known of a spec that cannot be read.
 std::vector<ComparedValue> settingsOf(const std::vector<std::optional<RunSpec>>& specs) {
     std::vector<ComparedValue> settings;
     for (const SchemaRow& field : schemaRows()) {

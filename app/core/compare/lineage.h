@@ -13,14 +13,14 @@ namespace rm {
 struct SettingChange {
     std::string key;
     std::string from, to;  ///< empty: it does not use that setting
-    int64_t afterStep = 0; ///< of an attempt: it was changed after that step
+    int64_t afterStep = 0; ///< the step after which an attempt changed it
     bool operator==(const SettingChange&) const = default;
 };
 
 /// What one attempt made, and what was set while it trained.
 struct LineageAttempt {
     int attempt = 1;
-    std::vector<StoredLine> lines = {}; ///< by step; of the living line, or set aside
+    std::vector<StoredLine> lines = {}; ///< ordered by step; living or set aside
     std::vector<SettingChange> changes = {};
     bool operator==(const LineageAttempt&) const = default;
 };
@@ -30,7 +30,7 @@ struct LineageRun {
     RunSummary run;
     std::optional<size_t> parent = {};       ///< its place among them
     int depth = 0;                           ///< 0: it is no branch, or its parent is not stored
-    std::vector<SettingChange> changes = {}; ///< of a branch, from its parent's spec
+    std::vector<SettingChange> changes = {}; ///< what a branch has otherwise than its parent's spec
     std::vector<LineageAttempt> attempts = {};
     bool operator==(const LineageRun&) const = default;
 };

@@ -31,9 +31,9 @@ std::vector<std::string> tellingKeys(StoreReader& reader, RunValues& values,
 /// What runs have for one key, as places on an axis: numbers, or, where one of them is none,
 /// categories.
 struct ValueScale {
-    std::vector<double> values = {};          ///< by run; of categories their place; NaN: none
+    std::vector<double> values = {};          ///< by run; a category's place; NaN: none
     std::vector<std::string> categories = {}; ///< in order; empty: the values are numbers
-    double least = 0, most = 1;               ///< of the values
+    double least = 0, most = 1;               ///< the ends of the values
 
     bool isNumeric() const { return categories.empty(); }
     bool isWhole() const; ///< all are whole numbers

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostAncestors = 8;
 constexpr int kWorkBuckets = 64;
 
-/// Of a model that this release does not know: tokens.
+/// The unit of a run's work; tokens for a model that this release does not know.
 WorkUnit unitOf(const RunSpec& spec) {
     const ModelFamily* family = findFamily(spec.model.type);
     const DataKind data = family ? family->data : DataKind::kText;

@@ -83,7 +83,11 @@ public:
         {"engine.pause-or-stop-first", QT_TR_NOOP("it is {state}; pause or stop it first")},
         {"engine.end-not-known",
          QT_TR_NOOP("its end on {node} is not known, as that cannot be reached; wait for it, or "
-                    "give it up: {command}")},
+                    "declare it lost: {command}")},
+        {"engine.end-is-nowhere",
+         QT_TR_NOOP("its end on {node} is not known: that answers, and has nothing of the run; "
+                    "follow the run for {seconds} s more ({attach}), after which that counts as "
+                    "its end there, or declare it lost: {command}")},
         {"engine.edited-while-live",
          QT_TR_NOOP("{node} has ranks of {runs}, which are looked for by the new settings from now "
                     "on; if those lead to another machine, they train on there unseen until the "
@@ -126,7 +130,7 @@ public:
                                             "({command}), or pause or stop it first")},
         {"engine.earlier-being-started", QT_TR_NOOP("{run} is being started; stop it first")},
         {"engine.end-unknown", QT_TR_NOOP("it does not say that the run has ended")},
-        {"engine.unread", QT_TR_NOOP("{why}; try again once it can be reached, or give it up: "
+        {"engine.unread", QT_TR_NOOP("{why}; try again once it can be reached, or declare it lost: "
                                      "{command}")},
         {"engine.not-followed", QT_TR_NOOP("they could not be followed; {command} tells why")},
         {"engine.unknown-run", QT_TR_NOOP("the run \"{name}\", which is not known here")},
@@ -162,6 +166,12 @@ public:
         {"engine.killed-on", QT_TR_NOOP("{node}, which was declared lost: killed")},
         {"engine.nothing-lived-on",
          QT_TR_NOOP("{node}, which was declared lost: nothing of it lived there")},
+        {"engine.not-killed-on",
+         QT_TR_NOOP("{node}, which was declared lost: {why}; what lives there is killed as soon as "
+                    "that is possible")},
+        {"engine.not-heard-on",
+         QT_TR_NOOP("{node}, which was declared lost, has not answered yet; what lives there is "
+                    "killed as soon as it does")},
         {"engine.on-no-node", QT_TR_NOOP("it is on no node")},
         {"engine.node-was-removed", QT_TR_NOOP("it was removed from the list of nodes")},
 

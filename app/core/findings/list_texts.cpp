@@ -7,7 +7,7 @@ namespace rm {
 
 namespace {
 
-/// Lists and buttons, which all subjects have.
+/// Lists, buttons and an error, which all subjects have.
 struct ListTexts {
     Q_DECLARE_TR_FUNCTIONS(Findings)
 public:
@@ -15,6 +15,7 @@ public:
         {"list.and", QT_TR_NOOP("{first} and {last}")},
         {"list.or", QT_TR_NOOP("{first} or {last}")},
         {"list.more", QT_TR_NOOP("{first} and {more} more")},
+        {"error.cancelled", QT_TR_NOOP("{attempt}: cancelled")},
         {"action.copy-command", QT_TR_NOOP("Copy the command")},
         {"action.end-leftovers", QT_TR_NOOP("End leftovers")},
         {"action.trust", QT_TR_NOOP("Trust…")},

@@ -182,6 +182,12 @@ public:
          QT_TR_NOOP("{idle} of {nodes} idle, {processors} on each, time limit {limit}")},
         {"partition.gpus", kGood, "",
          QT_TR_NOOP("{idle} of {nodes} idle, {processors} and {gpus} on each, time limit {limit}")},
+
+        {"changes", kGood, QT_TR_NOOP("Since the last check"), QT_TR_NOOP("{change}")},
+        {"changes.less", kWarning, "", QT_TR_NOOP("{change}"),
+         QT_TR_NOOP("something is gone or smaller, which may be a fault that nobody has seen"),
+         QT_TR_NOOP("look at it on the machine; if it is meant so, nothing is to be done: the next "
+                    "check compares with this one")},
     };
     static constexpr Phrase kPhrases[] = {
         {"node.needs-glibcxx", QT_TR_NOOP("; the trainer needs GLIBCXX {version}")},
@@ -220,6 +226,32 @@ public:
         {"node.same-release", QT_TR_NOOP("another build of release {release}")},
         {"node.unknown-release", QT_TR_NOOP("of an unknown release")},
         {"node.gpu-model", QT_TR_NOOP("{gpus} ({model})")},
+        {"check.problem", QT_TR_NOOP("{title}: {evidence}")},
+
+        // What is not as it was at the check before.
+        {"change.became", QT_TR_NOOP("{before} became {now}")},
+        {"change.gone", QT_TR_NOOP("{thing} is gone")},
+        {"change.new", QT_TR_NOOP("new {thing}")},
+        {"change.added", QT_TR_NOOP("new: {thing}")},
+        {"change.driver", QT_TR_NOOP("driver {value}")},
+        {"change.system", QT_TR_NOOP("system {value}")},
+        {"change.kernel", QT_TR_NOOP("kernel {value}")},
+        {"change.glibc", QT_TR_NOOP("glibc {value}")},
+        {"change.processor", QT_TR_NOOP("processor {value}")},
+        {"change.cores", QT_TR_NOOP("{count} cores")},
+        {"change.memory", QT_TR_NOOP("memory {size}")},
+        {"change.home", QT_TR_NOOP("folder of Ringmaster {value}")},
+        {"change.gpu", QT_TR_NOOP("GPU {name} {id}")},
+        {"change.gpu-number", QT_TR_NOOP("number {number}")},
+        {"change.gpu-memory", QT_TR_NOOP("memory of {gpu} {size}")},
+        {"change.disk", QT_TR_NOOP("disk {path}")},
+        {"change.disk-size", QT_TR_NOOP("{disk} {size}")},
+        {"change.interface", QT_TR_NOOP("interface {name} {address}")},
+        {"change.interface-up", QT_TR_NOOP("{interface} is up again")},
+        {"change.interface-down", QT_TR_NOOP("{interface} is down")},
+        {"change.interface-speed", QT_TR_NOOP("{interface}: {before} became {now}")},
+        {"change.speed", QT_TR_NOOP("{mbit} Mbit/s")},
+        {"change.unknown-speed", QT_TR_NOOP("unknown speed")},
     };
 };
 

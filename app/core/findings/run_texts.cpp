@@ -25,7 +25,7 @@ public:
         {"run.receive-file-of", QT_TR_NOOP("receive a file of run {run}")},
 
         {"run.node-not-listed", QT_TR_NOOP("it is not in the list; add it first")},
-        {"run.told-of", QT_TR_NOOP("{place}: {what}")},
+        {"run.reported-at", QT_TR_NOOP("{place}: {what}")},
 
         // Which rank or node the run waits for.
         {"run.node-unreachable", QT_TR_NOOP("{node} cannot be reached")},
@@ -34,6 +34,9 @@ public:
          QT_TR_NOOP("{node} has nothing of the run at the moment: {why}; it is looked for again")},
         {"run.node-unreachable-as", QT_TR_NOOP("{node} cannot be reached: {why}")},
         {"run.node-refuses-login", QT_TR_NOOP("{node} refuses the login: {why}")},
+        {"run.node-has-other-key",
+         QT_TR_NOOP("{node} is not logged in to while its host key is not accepted, and is tried "
+                    "again: {why}")},
         {"run.node-reachable-again", QT_TR_NOOP("{node} can be reached again")},
         {"run.node-being-connected", QT_TR_NOOP("{node} is being connected to")},
         {"run.node-silent", QT_TR_NOOP("{node} has not been heard of for {seconds} s; its ranks "
@@ -45,6 +48,7 @@ public:
         {"run.rank-behind", QT_TR_NOOP("rank {rank} on {node} is behind: {where}")},
         {"run.ranks-behind",
          QT_TR_NOOP("rank {rank} on {node} and {more} more are behind: {where}")},
+        // Several: of a single rank it is said that it is behind.
         {"run.all-ranks-at", QT_TR_NOOP("all {ranks} ranks that run are {where}")},
         {"run.network-cut",
          QT_TR_NOOP("all {ranks} ranks wait for each other's sums, while all their nodes answer "
@@ -75,7 +79,8 @@ public:
         {"run.not-while-unwritten",
          QT_TR_NOOP("rank {rank} on {node} cannot write its journal, as its disk fails, and would "
                     "lose what it keeps in memory; mend that disk, or kill the run")},
-        {"run.rank-dropped", QT_TR_NOOP("rank {rank} on {node}: {records} records were dropped")},
+        {"run.rank-dropped", QT_TR_NOOP("rank {rank} on {node}: {dropped}")},
+        {"run.record-dropped", QT_TR_NOOP("1 record was dropped")},
         {"run.records-dropped", QT_TR_NOOP("{records} records were dropped")},
 
         // Why a command has no effect yet, and what a person may do.
@@ -189,6 +194,11 @@ public:
         {"run.log-cut-off", QT_TR_NOOP("it was cut off at byte {byte}")},
         {"run.bytes-lost", QT_TR_NOOP("{bytes} bytes from byte {from} on are lost: {why}")},
 
+        // What it has in a folder that its spec names.
+        {"run.folder-part", QT_TR_NOOP("{size} of that in {path}")},
+        {"run.folder-stays", QT_TR_NOOP("{size} stays in {path}, as {why}")},
+        {"run.folder-stays-on", QT_TR_NOOP("{node}: {stays}")},
+
         // Before a run is launched, branched or resumed.
         {"run.name-taken", QT_TR_NOOP("a run is called {name} already, {newest}: choose another "
                                       "name, or tell them apart by their ids")},
@@ -262,9 +272,9 @@ public:
          QT_TR_NOOP("Ranks: {after} in place of {before}; a step keeps its number of samples.")},
         {"run.copies-first",
          QT_TR_NOOP("The checkpoint, {megabytes} MB, is copied from {node} to {first} first.")},
-        {"run.same-nodes",
-         QT_TR_NOOP("Nodes and ranks stay as they were; what was trained after step {step} is "
-                    "trained again.")},
+        {"run.same-nodes", QT_TR_NOOP("Nodes and ranks stay as they were.")},
+        {"run.step-trained-again", QT_TR_NOOP("Step {last} is trained again.")},
+        {"run.steps-trained-again", QT_TR_NOOP("Steps {first} to {last} are trained again.")},
         {"run.warning", QT_TR_NOOP("Warning: {warning}.")},
 
         // What was attempted with a checkpoint.

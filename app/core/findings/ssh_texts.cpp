@@ -164,7 +164,7 @@ public:
                                        "nothing was sent to it")},
         {"ssh.look-for-revoked", QT_TR_NOOP("look for the host's key in RevokedHostKeys {file}")},
         {"ssh.ask-for-keys", QT_TR_NOOP("ask KnownHostsCommand for the keys of a host")},
-        {"ssh.keys-not-told",
+        {"ssh.keys-not-reported",
          QT_TR_NOOP("{command} failed ({said}); mend it, or leave it out of ssh_config")},
         {"ssh.unknown-token", QT_TR_NOOP("{token} is not known here; leave it out")},
         {"ssh.said-nothing", QT_TR_NOOP("it said nothing")},

@@ -158,6 +158,10 @@ std::string sentenceOf(const CheckRow& row) {
                {{"evidence", row.evidence}, {"cause", row.cause}, {"fix", row.fix}});
 }
 
+tl::unexpected<Error> failCancelled(const std::string& attempt) {
+    return fail(ErrorCode::kUnavailable, say("error.cancelled", {{"attempt", attempt}}));
+}
+
 CheckAction copyCommand(std::string command) {
     return {CheckAction::Kind::kCopyCommand, say("action.copy-command"), std::move(command)};
 }

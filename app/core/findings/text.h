@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/findings/check_row.h"
+#include "shared/result.h"
 
 #include <initializer_list>
 #include <string>
@@ -56,6 +57,9 @@ void addFinding(CheckRow& row, std::string_view id, Values values = {},
 /// A row that is not good as one sentence, for who sees it without its title: "evidence: cause;
 /// fix".
 std::string sentenceOf(const CheckRow& row);
+
+/// The error of what was cancelled before it was done: "launch gpt-1: cancelled".
+tl::unexpected<Error> failCancelled(const std::string& attempt);
 
 /// The button that copies a command line for a shell.
 CheckAction copyCommand(std::string command);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_history.h"
 
+#include "app/core/findings/text.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
 #include "shared/amounts.h"
@@ -26,22 +27,34 @@ bool isAnotherSize(int64_t before, int64_t now) {
     return std::abs(now - before) > std::max(before, now) / kPart;
 }
 
-void compareTexts(Changes& changes, const std::string& what, const std::string& before,
+std::string becameWords(const std::string& before, const std::string& now) {
+    return say("change.became", {{"before", before}, {"now", now}});
+}
+
+std::string goneWords(const std::string& thing) {
+    return say("change.gone", {{"thing", thing}});
+}
+
+/// `phrase` says what has the value.
+void compareTexts(Changes& changes, std::string_view phrase, const std::string& before,
                   const std::string& now) {
     if (before == now)
         return;
+    const auto named = [&](const std::string& value) { return say(phrase, {{"value", value}}); };
     if (now.empty())
-        changes.push_back({what + ' ' + before + " is gone", true});
+        changes.push_back({goneWords(named(before)), true});
+    else if (before.empty())
+        changes.push_back({say("change.new", {{"thing", named(now)}}), false});
     else
-        changes.push_back(
-            {before.empty() ? "new " + what + ' ' + now : what + ' ' + before + " became " + now,
-             false});
+        changes.push_back({becameWords(named(before), now), false});
 }
 
-void compareSizes(Changes& changes, const std::string& what, int64_t before, int64_t now,
-                  std::string (*words)(int64_t) = memoryWords) {
+/// `named` says what has the size, which `words` made.
+template <class Named>
+void compareSizes(Changes& changes, int64_t before, int64_t now, std::string (*words)(int64_t),
+                  Named named) {
     if (isAnotherSize(before, now))
-        changes.push_back({what + ' ' + words(before) + " became " + words(now), now < before});
+        changes.push_back({becameWords(named(words(before)), words(now)), now < before});
 }
 
 /// Calls `both(before, now)` for what stands in both lists under the same key.
@@ -50,11 +63,11 @@ void compareLists(Changes& changes, const std::map<std::string, const Thing*>& b
                   const std::map<std::string, const Thing*>& now, Both both) {
     for (const auto& [key, thing] : before)
         if (!now.contains(key))
-            changes.push_back({key + " is gone", true});
+            changes.push_back({goneWords(key), true});
     for (const auto& [key, thing] : now) {
         const auto old = before.find(key);
         if (old == before.end())
-            changes.push_back({"new: " + key, false});
+            changes.push_back({say("change.added", {{"thing", key}}), false});
         else
             both(key, *old->second, *thing);
     }
@@ -62,9 +75,13 @@ void compareLists(Changes& changes, const std::map<std::string, const Thing*>& b
 
 std::map<std::string, const GpuReport*> byKey(const std::vector<GpuReport>& gpus) {
     std::map<std::string, const GpuReport*> keyed;
-    for (size_t at = 0; at < gpus.size(); ++at)
-        keyed["GPU " + gpus[at].name + ' ' +
-              (gpus[at].uuid.empty() ? "number " + std::to_string(at) : gpus[at].uuid)] = &gpus[at];
+    for (size_t at = 0; at < gpus.size(); ++at) {
+        const GpuReport& gpu = gpus[at];
+        const std::string id = gpu.uuid.empty()
+                                   ? say("change.gpu-number", {{"number", std::to_string(at)}})
+                                   : gpu.uuid;
+        keyed[say("change.gpu", {{"name", gpu.name}, {"id", id}})] = &gpu;
+    }
     return keyed;
 }
 
@@ -72,29 +89,35 @@ std::map<std::string, const InterfaceReport*> byKey(const std::vector<InterfaceR
     std::map<std::string, const InterfaceReport*> keyed;
     for (const InterfaceReport& interface : all)
         if (interface.name != "lo" && !interface.address.starts_with("fe80:"))
-            keyed["interface " + interface.name + ' ' + interface.address + '/' +
-                  std::to_string(interface.prefix)] = &interface;
+            keyed[say("change.interface",
+                      {{"name", interface.name},
+                       {"address", interface.address + '/' + std::to_string(interface.prefix)}})] =
+                &interface;
     return keyed;
 }
 
 std::map<std::string, const DiskReport*> byKey(const std::vector<DiskReport>& disks) {
     std::map<std::string, const DiskReport*> keyed;
     for (const DiskReport& disk : disks)
-        keyed["disk " + disk.path] = &disk;
+        keyed[say("change.disk", {{"path", disk.path}})] = &disk;
     return keyed;
 }
 
 void compareInterfaces(Changes& changes, const std::string& key, const InterfaceReport& before,
                        const InterfaceReport& now) {
+    const Value name{"interface", key};
     const auto speed = [](const InterfaceReport& interface) {
-        return interface.speedMbit < 0 ? std::string("unknown speed")
-                                       : std::to_string(interface.speedMbit) + " Mbit/s";
+        return interface.speedMbit < 0
+                   ? say("change.unknown-speed")
+                   : say("change.speed", {{"mbit", std::to_string(interface.speedMbit)}});
     };
     if (before.up != now.up)
-        changes.push_back({key + (now.up ? " is up again" : " is down"), !now.up});
+        changes.push_back(
+            {say(now.up ? "change.interface-up" : "change.interface-down", {name}), !now.up});
     if (before.speedMbit != now.speedMbit)
-        changes.push_back({key + ": " + speed(before) + " became " + speed(now),
-                           now.speedMbit < before.speedMbit});
+        changes.push_back(
+            {say("change.interface-speed", {name, {"before", speed(before)}, {"now", speed(now)}}),
+             now.speedMbit < before.speedMbit});
 }
 
 /// Why a check was not a good one; empty: it was.
@@ -103,7 +126,7 @@ std::string problemOf(const NodeCheck& check) {
     const bool isGood = worst == check.rows.end() || worst->state == CheckRow::State::kGood;
     if (isGood)
         return check.failure ? check.failure->error.message : std::string();
-    return worst->title + ": " + worst->evidence;
+    return say("check.problem", {{"title", worst->title}, {"evidence", worst->evidence}});
 }
 
 /// The list of checks in the text, as far as it is one.
@@ -156,20 +179,28 @@ std::optional<NodeReport> lastReport(const OrderedJson& checks, const std::strin
 
 std::vector<NodeChange> changesBetween(const NodeReport& before, const NodeReport& now) {
     Changes changes;
-    compareTexts(changes, "driver", before.driver, now.driver);
+    compareTexts(changes, "change.driver", before.driver, now.driver);
     compareLists(changes, byKey(before.gpus), byKey(now.gpus),
                  [&](const std::string& key, const GpuReport& old, const GpuReport& gpu) {
-                     compareSizes(changes, "memory of " + key, old.memoryBytes, gpu.memoryBytes);
+                     compareSizes(
+                         changes, old.memoryBytes, gpu.memoryBytes, memoryWords,
+                         [&](const std::string& size) {
+                             return say("change.gpu-memory", {{"gpu", key}, {"size", size}});
+                         });
                  });
-    compareTexts(changes, "system", before.os, now.os);
-    compareTexts(changes, "kernel", before.kernel, now.kernel);
-    compareTexts(changes, "glibc", before.glibc, now.glibc);
-    compareTexts(changes, "processor", before.cpuModel, now.cpuModel);
+    compareTexts(changes, "change.system", before.os, now.os);
+    compareTexts(changes, "change.kernel", before.kernel, now.kernel);
+    compareTexts(changes, "change.glibc", before.glibc, now.glibc);
+    compareTexts(changes, "change.processor", before.cpuModel, now.cpuModel);
     if (before.cores != now.cores)
         changes.push_back(
-            {std::to_string(before.cores) + " cores became " + std::to_string(now.cores),
+            {becameWords(say("change.cores", {{"count", std::to_string(before.cores)}}),
+                         std::to_string(now.cores)),
              now.cores < before.cores});
-    compareSizes(changes, "memory", before.memoryBytes, now.memoryBytes);
+    compareSizes(changes, before.memoryBytes, now.memoryBytes, memoryWords,
+                 [](const std::string& size) {
+                     return say("change.memory", {{"size", size}});
+                 });
     compareLists(
         changes, byKey(before.interfaces), byKey(now.interfaces),
         [&](const std::string& key, const InterfaceReport& old, const InterfaceReport& interface) {
@@ -177,9 +208,13 @@ std::vector<NodeChange> changesBetween(const NodeReport& before, const NodeRepor
         });
     compareLists(changes, byKey(before.disks), byKey(now.disks),
                  [&](const std::string& key, const DiskReport& old, const DiskReport& disk) {
-                     compareSizes(changes, key, old.totalBytes, disk.totalBytes, bytesWords);
+                     compareSizes(
+                         changes, old.totalBytes, disk.totalBytes, bytesWords,
+                         [&](const std::string& size) {
+                             return say("change.disk-size", {{"disk", key}, {"size", size}});
+                         });
                  });
-    compareTexts(changes, "folder of Ringmaster", before.home, now.home);
+    compareTexts(changes, "change.home", before.home, now.home);
     return changes;
 }
 
@@ -231,19 +266,9 @@ void addChanges(NodeCheck& check, const Node& node, const std::string& json) {
     if (!before)
         return;
     CheckRow row;
-    row.id = "changes";
-    row.title = "Since the last check";
-    for (const NodeChange& change : changesBetween(*before, *check.report)) {
-        row.evidence += (row.evidence.empty() ? "" : "; ") + change.text;
-        if (change.isLess)
-            row.state = CheckRow::State::kWarning;
-    }
-    if (row.state == CheckRow::State::kWarning) {
-        row.cause = "something is gone or smaller, which may be a fault that nobody has seen";
-        row.fix = "look at it on the machine; if it is meant so, nothing is to be done: the next "
-                  "check compares with this one";
-    }
-    if (!row.evidence.empty())
+    for (const NodeChange& change : changesBetween(*before, *check.report))
+        addFinding(row, change.isLess ? "changes.less" : "changes", {{"change", change.text}});
+    if (!row.id.empty())
         check.rows.push_back(std::move(row));
 }
 

@@ -390,10 +390,12 @@ NodeCheck checkWithGrants(const Node& node, CheckOrder order, CredentialStore& g
     return check;
 }
 
-NodeCheck failedCheck(const std::string& node, const Error& why) {
-    const std::string attempt = say("gpu.node-check", {{"node", node}});
-    return unansweredCheck(node,
-                           {failAs(attempt, why).value(), ConnectFailure::Need::kNothing, {}});
+std::string attemptToCheck(const std::string& node) {
+    return say("gpu.node-check", {{"node", node}});
+}
+
+NodeCheck failedCheck(const std::string& node, const tl::unexpected<Error>& error) {
+    return unansweredCheck(node, {error.value(), ConnectFailure::Need::kNothing, {}});
 }
 
 } // namespace
@@ -484,7 +486,8 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     const auto node = find(name);
     if (!node)
         return QtFuture::makeReadyFuture(
-            failedCheck(name.toStdString(), {ErrorCode::kNotFound, say("gpu.node-none")}));
+            failedCheck(name.toStdString(), failAs(attemptToCheck(name.toStdString()),
+                                                   {ErrorCode::kNotFound, say("gpu.node-none")})));
     const auto check = std::make_shared<Impl::UnderWay>();
     check->node = *node;
     check->answer.start();
@@ -533,8 +536,8 @@ void Fleet::cancelCheck(const QString& name) {
     });
     for (const auto& check : cancelled) {
         check->stop.request_stop();
-        check->answer.addResult(failedCheck(
-            check->node.name, {ErrorCode::kUnavailable, say("gpu.node-check-cancelled")}));
+        check->answer.addResult(
+            failedCheck(check->node.name, failCancelled(attemptToCheck(check->node.name))));
         check->answer.finish();
     }
     if (!cancelled.empty())

@@ -3,6 +3,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/amounts.h"
+#include "shared/counted.h"
 
 #include <algorithm>
 #include <array>
@@ -130,17 +131,20 @@ void addXid(CheckRow& row, const UsedGpus& used, const XidReport& xid) {
 
 void addErrors(CheckRow& row, size_t place, const GpuReport& gpu) {
     const Value index = indexOf(place);
-    const auto count = [](int64_t errors) { return Value{"count", std::to_string(errors)}; };
+    const auto errors = [](int64_t count) {
+        return Value{"errors", counted(count, "memory error")};
+    };
     if (gpu.eccUncorrected > 0)
-        addFinding(row, "gpu-errors.uncorrected", {index, count(gpu.eccUncorrected)});
+        addFinding(row, "gpu-errors.uncorrected", {index, errors(gpu.eccUncorrected)});
     else if (gpu.eccCorrected > 0)
-        addFinding(row, "gpu-errors.corrected", {index, count(gpu.eccCorrected)});
+        addFinding(row, "gpu-errors.corrected", {index, errors(gpu.eccCorrected)});
     if (gpu.hasRepairFailed)
         addFinding(row, "gpu-errors.repair-failed", {index});
     else if (gpu.isRepairPending)
         addFinding(row, "gpu-errors.repair-pending", {index});
     else if (gpu.retired > 0)
-        addFinding(row, "gpu-errors.retired", {index, count(gpu.retired)});
+        addFinding(row, "gpu-errors.retired",
+                   {index, {"places", counted(gpu.retired, "faulty place")}});
 }
 
 CheckRow errorsRow(const UsedGpus& used) {

@@ -12,7 +12,7 @@
 
 namespace rm {
 
-/// By node, what trains or is started there, in words. A node that is not here is free.
+/// What trains or is started on each node, in words. A node that is not here is free.
 using BusyNodes = std::map<std::string, std::string>;
 
 /// How many of the nodes a run takes.

@@ -24,7 +24,7 @@ namespace {
 using Choice = std::vector<std::string>; ///< a value for each axis
 
 constexpr double kLogarithmicFrom = 10; ///< the ratio of a range's ends
-constexpr int kMostDraws = 50;          ///< of a random choice that is there already
+constexpr int kMostDraws = 50;          ///< draws of a random choice that is there already
 
 tl::unexpected<Error> refuse(std::string_view text, const std::string& why) {
     return fail(ErrorCode::kInvalid,
@@ -140,7 +140,8 @@ Result<std::vector<Choice>> grid(const SweepPlan& plan) {
     return choices;
 }
 
-/// In [0, 1), the same on every machine, which std::uniform_real_distribution does not promise.
+/// A number in [0, 1), the same on every machine, which std::uniform_real_distribution does not
+/// promise.
 double drawn(std::mt19937_64& random) {
     return static_cast<double>(random() >> 11) * 0x1p-53;
 }

@@ -33,9 +33,9 @@ Result<SweepAxis> parseSweepAxis(std::string_view text);
 struct SweepPlan {
     std::vector<SweepAxis> axes;
     int samples = 0;       ///< as many random choices; 0: a grid of all combinations
-    int64_t seed = 1;      ///< of the random choices
+    int64_t seed = 1;      ///< the seed of the random choices
     int64_t firstRung = 0; ///< successive halving begins after this step; 0: no halving
-    int eta = 2;           ///< of those that come to a rung 1/eta go on
+    int eta = 2;           ///< one in `eta` of those that come to a rung goes on
     bool operator==(const SweepPlan&) const = default;
 };
 

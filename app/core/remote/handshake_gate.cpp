@@ -39,7 +39,7 @@ Result<std::shared_ptr<void>> HandshakeGate::enter(const std::string& server,
     const bool isFree = gate().left.wait_until(lock, patience.stop, patience.deadline,
                                                [&] { return gate().inside[server] < kAtOnce; });
     if (!isFree && patience.stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+        return failCancelled(attempt);
     if (!isFree)
         return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.other-logins")});
     ++gate().inside[server];

@@ -200,7 +200,7 @@ Result<void> KnownHosts::ask(const char* reason, const KnownKey& key, const std:
         {{'H', m_name}, {'I', reason}, {'t', key.type}, {'f', key.fingerprint}, {'K', key.base64}});
     const auto failed = [this](const std::string& said) {
         return failAs(say("ssh.ask-for-keys"),
-                      {ErrorCode::kDenied, say("ssh.keys-not-told",
+                      {ErrorCode::kDenied, say("ssh.keys-not-reported",
                                                {{"command", m_settings.command}, {"said", said}})});
     };
     if (const std::string token = unknownToken(m_settings.command, tokens); !token.empty())
@@ -211,7 +211,7 @@ Result<void> KnownHosts::ask(const char* reason, const KnownKey& key, const std:
     const std::string program = underHome(words.takeFirst().toStdString());
     const HelperAnswer answer = runHelper(QString::fromStdString(program), words, stop);
     if (answer.end == End::kCancelled)
-        return fail(ErrorCode::kUnavailable, say("ssh.ask-for-keys") + ": cancelled");
+        return failCancelled(say("ssh.ask-for-keys"));
     if (answer.end == End::kTooLate)
         return failed(say("ssh.no-answer-in-10-s"));
     if (!answer.succeeded)

@@ -190,7 +190,7 @@ Result<void> LocalProcess::write(std::span<const std::byte> bytes) {
         if (m_pending.size() < (64u << 20))
             takeOutput();
         if (m_stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, attempt("ssh.write-to-it") + ": cancelled");
+            return failCancelled(attempt("ssh.write-to-it"));
         wait(kLook, nullptr, true);
     }
     return {};
@@ -213,7 +213,7 @@ Result<int> LocalProcess::exitCode(milliseconds timeout) {
             return failAs(attempt("ssh.wait-for-it"),
                           {ErrorCode::kUnavailable, say("ssh.not-ended-here")});
         if (m_stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, attempt("ssh.wait-for-it") + ": cancelled");
+            return failCancelled(attempt("ssh.wait-for-it"));
         std::array<pollfd, 2> fds{{{pidFd.get(), POLLIN, 0}, {m_err.get(), POLLIN, 0}}};
         ::poll(fds.data(), fds.size(),
                static_cast<int>(std::min(timeLeft(deadline), kLook).count()));

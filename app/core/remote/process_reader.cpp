@@ -18,7 +18,7 @@ ProcessReader::ProcessReader(HostProcess& process, std::string attempt, std::sto
 Result<std::vector<std::byte>> ProcessReader::bytes(milliseconds timeout) {
     auto read = m_process.read(timeout, &m_waker);
     if (m_stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, m_attempt + ": cancelled");
+        return failCancelled(m_attempt);
     if (!read)
         return failAs(m_attempt, read.error());
     if (read->ended) {

@@ -77,7 +77,7 @@ Result<std::vector<std::string>> awaitResolved(const std::string& host, int fami
     if (isAnswered)
         return verdict(attempt, *question->answer);
     if (patience.stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+        return failCancelled(attempt);
     return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.address-not-in-time")});
 }
 

@@ -25,7 +25,7 @@ Result<std::string> readToEnd(HostProcess& process, const std::string& attempt,
         if (bytes.ended)
             return output;
         if (stop.stop_requested())
-            return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+            return failCancelled(attempt);
         if (Clock::now() >= deadline)
             return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.not-ended")});
         output.append(reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size());

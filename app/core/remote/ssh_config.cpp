@@ -59,7 +59,7 @@ Result<std::string> ask(const QStringList& arguments, const std::string& attempt
         return failAs(attempt,
                       {ErrorCode::kUnavailable, say("ssh.not-installed", {{"why", answer.said}})});
     if (answer.end == End::kCancelled)
-        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+        return failCancelled(attempt);
     if (answer.end == End::kTooLate)
         return failAs(attempt, {ErrorCode::kUnavailable, say("ssh.config-not-in-time")});
     if (answer.succeeded)

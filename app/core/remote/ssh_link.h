@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/findings/text.h"
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "app/core/remote/sign_of_life.h"
@@ -55,7 +56,7 @@ public:
     Result<int> drive(Step step, int again, const std::string& attempt, const Patience& patience) {
         for (;;) {
             if (patience.stop.stop_requested())
-                return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+                return failCancelled(attempt);
             const int answer = step();
             if (answer != again)
                 return answer;

@@ -143,7 +143,7 @@ std::string SshProcess::errorText() const {
 Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* attempted) {
     constexpr milliseconds kLook{50};
     if (m_stop.stop_requested())
-        return fail(ErrorCode::kUnavailable, attempt(attempted) + ": cancelled");
+        return failCancelled(attempt(attempted));
     m_link->wait(std::min(timeLeft(deadline), kLook));
     return {};
 }

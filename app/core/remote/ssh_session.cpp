@@ -181,7 +181,7 @@ tl::expected<Descriptor, ConnectFailure> connectSocket(const SshLink& link, cons
     }
     auto connected = connectToAny(*found, link.port(), from, patience);
     if (patience.stop.stop_requested())
-        return failed({ErrorCode::kUnavailable, attempt + ": cancelled"});
+        return failed(failCancelled(attempt).value());
     if (!connected)
         return tl::unexpected(socketFailure(attempt, connected.error().message));
     return std::move(*connected);

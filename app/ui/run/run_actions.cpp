@@ -452,10 +452,10 @@ void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
         whenAnswered(m_context.engine.ask(RemoveCheckpointRequest{run, name}), this,
                      [this, name, run](const Result<void>& removed) {
                          if (removed)
-                             m_context.toast.offer(tr("%1 is removed").arg(name), tr("Undo"),
-                                                   [context = m_context, name, run] {
-                                                       bringBack(context, run, name);
-                                                   });
+                             m_context.toast.offerUndo(tr("%1 is removed").arg(name),
+                                                       [context = m_context, name, run] {
+                                                           bringBack(context, run, name);
+                                                       });
                          else
                              m_context.toast.say(QString::fromStdString(removed.error().message));
                          m_context.runs.refresh();
@@ -525,7 +525,7 @@ void RunActions::askDeclareLost() {
     if (lost.isEmpty())
         return;
     auto* sheet = new Sheet(
-        tr("Give up %1?").arg(lost.join(", ")),
+        tr("Declare %1 lost?").arg(lost.join(", ")),
         tr("The ranks on the other nodes cannot go on without it and are killed, and the run ends "
            "as failed. %1")
             .arg(m_newest ? tr("It can then be resumed from its newest checkpoint, on these nodes "
@@ -533,9 +533,9 @@ void RunActions::askDeclareLost() {
                           : lossWords()),
         "lostDialog", m_page->window());
     sheet->addCancel();
-    QPushButton* give = sheet->addButton(tr("Give up"), "danger", "lostConfirm");
-    connect(give, &QPushButton::clicked, sheet, &QDialog::accept);
-    connect(give, &QPushButton::clicked, this, [this, lost, run = m_run.id] {
+    QPushButton* declare = sheet->addButton(tr("Declare lost"), "danger", "lostConfirm");
+    connect(declare, &QPushButton::clicked, sheet, &QDialog::accept);
+    connect(declare, &QPushButton::clicked, this, [this, lost, run = m_run.id] {
         for (const QString& node : lost)
             whenAnswered(m_context.engine.ask(DeclareLostRequest{run, node}), this,
                          [this](const Result<void>& declared) {

@@ -49,7 +49,7 @@ public:
     void withdraw(const std::vector<RequestedCommand>& commands);
     void askKill();
     void showCommands();
-    /// Offers to give up the nodes that nothing is heard of.
+    /// Offers to declare the nodes lost that nothing is heard of.
     void askDeclareLost();
 
     /// The buttons that can be pressed now.
@@ -114,7 +114,7 @@ private:
     std::optional<ResumePoint> m_from;
     std::optional<int64_t> m_newest; ///< step of the checkpoint that it could go on from
     std::vector<Placement> m_nodes;  ///< where it goes on
-    QString m_cancelled;             ///< run whose launch a person gave up
+    QString m_cancelled;             ///< run whose launch a person cancelled
     /// Whether `run` is to end; `words` tell what that costs by now.
     struct EndQuestion {
         QPointer<Sheet> sheet;

@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// By what the runs are put in groups: a menu, and for any other setting or metric a field.
+/// Chooses by what the runs are put in groups: a menu, and for any other setting or metric a field.
 class GroupButton : public QPushButton {
     Q_OBJECT
 public:
@@ -18,7 +18,7 @@ public:
     using QPushButton::show;
 
 Q_SIGNALS:
-    void chosen(const std::string& key); ///< of checkGroupKey(), or empty
+    void chosen(const std::string& key); ///< a key of checkGroupKey(), or empty
     void foldAllRequested(bool isFolded);
 
 private:
@@ -29,7 +29,7 @@ private:
     std::vector<std::string> m_columns;
 };
 
-/// "State", "Tags", "Nodes", "Branch of", "Model", or the key itself.
+/// "State", "Tags", "Nodes", "Branch of", "Sweep", "Model", or the key itself.
 QString groupWords(const std::string& key);
 
 } // namespace rm

@@ -185,7 +185,7 @@ void RunsActions::report(const BulkAnswer& answer, const std::vector<Request>& u
     const QString text = bulkText(answer, words);
     if (undo.empty() || answer.done.isEmpty())
         return m_context.toast.say(text);
-    m_context.toast.offer(text, tr("Undo"), [this, undo] {
+    m_context.toast.offerUndo(text, [this, undo] {
         for (const Request& request : undo)
             whenAnswered(m_context.engine.ask(request), this, [this](const auto& undone) {
                 if (const Result<void> verdict = verdictOf(undone); !verdict)
@@ -199,7 +199,7 @@ void RunsActions::askEach(const std::vector<Request>& requests, const std::vecto
                           const BulkWords& words) {
     struct Pending {
         BulkAnswer answer;
-        std::vector<Request> undo; ///< of those that were done
+        std::vector<Request> undo; ///< requests that undo those that were done
     };
     const auto pending = std::make_shared<Pending>();
     const auto count = static_cast<qsizetype>(requests.size());

@@ -19,7 +19,7 @@ struct RunsLayout {
     std::vector<std::string> keys = {}; ///< settings and metrics that are columns
     QStringList order = {};             ///< from left to right; empty: as it is at first
     QStringList placed = {};            ///< columns that a person has moved
-    std::map<QString, int> widths = {}; ///< of columns that a person has resized
+    std::map<QString, int> widths = {}; ///< widths of columns that a person has resized
     QString sortedBy = "created";
     bool isDescending = true;
     std::string group = {};    ///< a key of checkGroupKey(); empty: none

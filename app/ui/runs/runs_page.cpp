@@ -46,7 +46,7 @@ namespace {
 
 // Widths of columns before anything is in them, and the most that content makes of them.
 constexpr int kLeastOfNotes = 72;
-constexpr int kKeyWidth = 60, kMostOfKey = 160; ///< of a column that a person has added
+constexpr int kKeyWidth = 60, kMostOfKey = 160; ///< widths of a column that a person has added
 const std::vector<int> kWidths{140, 110, 118, 66, 66, 62, 90, 90, 104, 80, 0, 36};
 const std::map<int, int> kMost{
     {RunsModel::kName, 300},   {RunsModel::kState, 240},   {RunsModel::kStep, 150},

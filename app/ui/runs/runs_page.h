@@ -75,10 +75,10 @@ private:
     void arrangeColumns();
     void resetColumns();
     void narrowColumns();
-    bool isPlaced(int column) const; ///< by a person
+    bool isPlaced(int column) const; ///< a person has moved it
     std::vector<int> emptyColumns() const;
     void notePlaced(int column);
-    void noteArrangement();        ///< of columns, by a person
+    void noteArrangement();        ///< keeps how a person has arranged the columns
     QStringList columnIds() const; ///< as they are ordered at first
     int columnOf(const QString& id) const;
     void showLeftOut();
@@ -118,7 +118,7 @@ private:
     QStackedWidget* m_stack;
     Table* m_table;
     QLabel* m_leftOut;
-    QLabel* m_problem; ///< of the filter
+    QLabel* m_problem; ///< what is wrong with the filter
     EmptyState* m_empty;
     EmptyState* m_nothingFound;
     EmptyState* m_unread;
@@ -130,7 +130,7 @@ private:
     bool m_isArranging = false; ///< the columns, by this page
     bool m_hasBegun = false;
     static constexpr int kPullMs = 300;
-    Puller m_puller; ///< of what the filter asks for besides what the list has
+    Puller m_puller; ///< reads what the filter asks for besides what the list has
     std::shared_ptr<RunValues> m_values = std::make_shared<RunValues>(); ///< the store thread's
 };
 

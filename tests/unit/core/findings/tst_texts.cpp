@@ -166,6 +166,12 @@ private Q_SLOTS:
         QCOMPARE(list, std::string("<a and b>"));
     }
 
+    void whatIsCancelledSaysSoBehindItsAttempt() {
+        const Error error = failCancelled("launch gpt-1").value();
+        QVERIFY(error.code == ErrorCode::kUnavailable);
+        QCOMPARE(error.message, std::string("launch gpt-1: cancelled"));
+    }
+
     void listsReadAsSentencesHaveThem() {
         QCOMPARE(listed({}), std::string());
         QCOMPARE(listed({"a"}), std::string("a"));

@@ -393,6 +393,14 @@ void CheckRowsTest::errorsOfGpusAreToldWithWhatToDo() {
                      "GPU 0: 7 memory errors that ECC corrected; GPU 0: 2 faulty places of memory "
                      "out of use; GPU 0: Xid 31, a program used memory that was not its own"));
     report = gpuReport();
+    report.gpus[0].eccCorrected = 1;
+    report.gpus[0].retired = 1;
+    QCOMPARE(
+        rowOf(report, "gpu-errors"),
+        goodRow("gpu-errors", "GPU errors",
+                "GPU 0: 1 memory error that ECC corrected; GPU 0: 1 faulty place of memory out "
+                "of use"));
+    report = gpuReport();
     report.isKernelLogRead = false; // kernel.dmesg_restrict
     QCOMPARE(rowOf(report, "gpu-errors"),
              goodRow("gpu-errors", "GPU errors",
@@ -403,7 +411,7 @@ void CheckRowsTest::errorsOfGpusAreToldWithWhatToDo() {
     report.gpus[1].isRepairPending = true;
     QCOMPARE(rowOf(report, "gpu-errors"),
              warning("gpu-errors", "GPU errors",
-                     "GPU 1: 1 memory errors that ECC could not correct; GPU 1: faulty memory is "
+                     "GPU 1: 1 memory error that ECC could not correct; GPU 1: faulty memory is "
                      "taken out of use at the next reset",
                      "what it computes may be wrong, or a run on it may fail",
                      "end what runs on that GPU and reset it (sudo nvidia-smi --gpu-reset), or "

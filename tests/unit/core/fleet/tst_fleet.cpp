@@ -41,6 +41,7 @@ private Q_SLOTS:
     void thisComputerCanBeToldHowToBeUsed();
     void whatANodeIsUsedForDoesNotForgetItsCheck();
     void changesSinceTheLastCheckAreTold();
+    void everyKindOfChangeHasItsWords();
     void whatIsFreeIsNoChange();
     void theLastTwentyChecksAreKept();
     void aHistoryIsSmall();
@@ -452,6 +453,37 @@ void FleetTest::changesSinceTheLastCheckAreTold() {
     QCOMPARE(changesBetween(before, now).front().text, std::string("driver 535.183.01 is gone"));
 }
 
+void FleetTest::everyKindOfChangeHasItsWords() {
+    NodeReport before = soundReport();
+    before.gpus = {{"Tesla V100", 32LL << 30, "", 5}};
+    before.interfaces[1].up = false;
+    NodeReport now = soundReport();
+    now.driver = "550.127.05";
+    now.gpus = {{"Tesla V100", 16LL << 30, "", 5}};
+    now.os = "Debian GNU/Linux 13 (trixie)";
+    now.glibc = "2.41";
+    now.cpuModel = "Other CPU";
+    now.cores = 4;
+    now.interfaces[1].speedMbit = -1;
+    now.disks.clear();
+    now.home = "/scratch/me";
+    const std::vector<NodeChange> expected = {
+        {"new driver 550.127.05", false},
+        {"memory of GPU Tesla V100 number 0 32.0 GiB became 16.0 GiB", true},
+        {"system Debian GNU/Linux 12 (bookworm) became Debian GNU/Linux 13 (trixie)", false},
+        {"glibc 2.36 became 2.41", false},
+        {"processor Some CPU became Other CPU", false},
+        {"8 cores became 4", true},
+        {"interface ens5 10.0.0.2/24 is up again", false},
+        {"interface ens5 10.0.0.2/24: 10000 Mbit/s became unknown speed", true},
+        {"disk / is gone", true},
+        {"folder of Ringmaster /home/me/.local/share/ringmaster became /scratch/me", false}};
+    QVERIFY(changesBetween(before, now) == expected);
+    const auto back = changesBetween(now, before);
+    QVERIFY(std::ranges::count(back, NodeChange{"interface ens5 10.0.0.2/24 is down", true}) == 1);
+    QVERIFY(std::ranges::count(back, NodeChange{"new: disk /", false}) == 1);
+}
+
 void FleetTest::whatIsFreeIsNoChange() {
     const NodeReport before = soundReport();
     NodeReport now = before;
@@ -538,7 +570,12 @@ void FleetTest::aCheckSaysWhatChanged() {
     QVERIFY(row);
     QCOMPARE(row->evidence, std::string("driver 535 became 550; GPU NVIDIA H200 GPU-1 is gone"));
     QCOMPARE(row->state, CheckRow::State::kWarning);
-    QVERIFY(!row->cause.empty() && !row->fix.empty());
+    QCOMPARE(row->id, std::string("changes"));
+    QCOMPARE(
+        row->cause,
+        std::string("something is gone or smaller, which may be a fault that nobody has seen"));
+    QCOMPARE(row->fix, std::string("look at it on the machine; if it is meant so, nothing is to be "
+                                   "done: the next check compares with this one"));
     NodeCheck same = before;
     addChanges(same, node, text);
     QVERIFY(!rowOf(same.rows, "Since the last check"));

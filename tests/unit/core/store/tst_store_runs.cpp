@@ -554,7 +554,7 @@ private Q_SLOTS:
         QVERIFY(there[0].copies.empty() && !there[0].removed);
     }
 
-    void aNodeIsGivenUpUntilItIsEndedOrTakesPartAgain() {
+    void aNodeIsDeclaredLostUntilItIsEndedOrTakesPartAgain() {
         StoreFixture store;
         store.createRun("a", "run", 2);
         store.createRun("b", "other", 2);
