@@ -11,6 +11,8 @@
 #include "shared/io/json.h"
 #include "shared/spec/live_settings.h"
 
+#include <QScopeGuard>
+
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -319,9 +321,10 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
 Json answerOf(const std::function<void()>& act) {
     std::ostringstream answer;
     std::streambuf* before = std::cout.rdbuf(answer.rdbuf());
+    const auto restore = qScopeGuard([before] { std::cout.rdbuf(before); });
     act();
-    std::cout.rdbuf(before);
-    return Json::parse(answer.str(), nullptr, false);
+    Json json = Json::parse(answer.str(), nullptr, false);
+    return json.is_discarded() ? Json() : json; // nothing is answered once a read has failed
 }
 
 /// One run after another, also behind one that refuses. The answer in JSON is that of the run, of

@@ -641,6 +641,9 @@ CLI::Option* addLaunch(CLI::App& command, RunOptions& o) {
         ->allow_extra_args(false);
     command.add_option("--set", o.overrides, "section.key=value, overrides the spec")
         ->allow_extra_args(false);
+    command.add_option_function<std::string>(
+        "--name", [&o](const std::string& name) { o.overrides.push_back("name=" + name); },
+        "What the run is called; the same as --set name=NAME");
     command.add_flag("--wait", o.wait, kWaitHelp);
     command.add_flag("--anyway", o.anyway, kAnywayHelp);
     return command

@@ -9,6 +9,7 @@
 #include <QLocale>
 #include <QtConcurrent>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <iterator>
@@ -74,17 +75,26 @@ SqlSink csvSink() {
             }};
 }
 
+/// With a number behind a name that is there already, or an object would have one value for both.
+std::vector<std::string> unique(std::vector<std::string> names) {
+    for (size_t at = 1; at < names.size(); ++at) {
+        const std::string name = names[at];
+        for (int number = 2; std::find(names.begin(), names.begin() + static_cast<long>(at),
+                                       names[at]) != names.begin() + static_cast<long>(at);
+             ++number)
+            names[at] = name + '_' + std::to_string(number);
+    }
+    return names;
+}
+
 /// A list of objects, one a line, as rows come.
 SqlSink jsonSink(std::vector<std::string>& columns, int64_t& count) {
-    return {[&columns](const std::vector<std::string>& names) {
-                columns = names;
-                std::cout << '[';
-            },
+    return {[&columns](const std::vector<std::string>& names) { columns = unique(names); },
             [&columns, &count](const SqlRow& row) {
                 nlohmann::ordered_json json = nlohmann::ordered_json::object();
                 for (size_t at = 0; at < row.size(); ++at)
                     json[columns[at]] = jsonOf(row[at]);
-                std::cout << (count++ > 0 ? ",\n " : "\n ")
+                std::cout << (count++ > 0 ? ",\n " : "[\n ")
                           << json.dump(-1, ' ', false,
                                        nlohmann::ordered_json::error_handler_t::replace);
                 return std::cout.good();
@@ -112,7 +122,10 @@ int listTables(const CommandContext& context) {
     if (context.json())
         printJson(json);
     else
-        std::cout << formatTable(rows);
+        std::cout << formatTable(rows)
+                  << "\nvalue(run, key) is what `runs --columns` shows: lr, train/loss, "
+                     "best:validation/loss. A run is named by its id, a time is in seconds since "
+                     "1970. More: ringmaster help watch\n";
     return 0;
 }
 
@@ -135,10 +148,10 @@ int runStatement(CommandContext& context, const SqlOptions& options) {
     // Not in this thread, which may be serving other terminals.
     const auto answered = await(
         QtConcurrent::run([&] { return runSql(context.paths().database(), statement, sink); }));
-    if (!answered)
-        return printError(context, answered.error());
-    if (context.json())
-        std::cout << (count > 0 ? "\n]\n" : "]\n");
+    if (context.json() && (answered || count > 0))
+        std::cout << (count > 0 ? "\n]\n" : "[]\n");
+    if (!answered) // behind rows that are out, it stands on standard error alone
+        return printError(context.json() && count == 0, answered.error());
     else if (!rows.empty())
         std::cout << formatTable(rows);
     return 0;

@@ -52,6 +52,7 @@ private Q_SLOTS:
     void helpIsNoError();
     void whatTakesAGroupOfNodesSaysSo();
     void dataThatANodeLacksIsToldBeforeTheLaunch();
+    void aRunIsNamedAsItIsLaunched();
     void aFarTypoIsMetWithTheKey();
     void numbersHaveAPointWhereverAPersonLives();
     void theCheckOfALaunchTellsTooManyRanks();
@@ -356,6 +357,14 @@ void TestCliAnswers::dataThatANodeLacksIsToldBeforeTheLaunch() {
              QString("launch on this-computer: data.train names /no/such/folder, which is "
                      "not there"));
     QVERIFY(m_own.run({"runs", "--json"}).json().array().isEmpty());
+}
+
+void TestCliAnswers::aRunIsNamedAsItIsLaunched() {
+    const Answer answer =
+        m_own.run({"run", "gpt-tiny", "--name", "my \"first\" one", "--check", "--json"});
+    QVERIFY2(answer.json().isObject(), answer.whole());
+    const Answer odd = m_own.run({"run", "gpt-tiny", "--name", "", "--json"});
+    QVERIFY2(odd.exitCode == static_cast<int>(ExitCode::kUsage), odd.whole());
 }
 
 void TestCliAnswers::aFarTypoIsMetWithTheKey() {

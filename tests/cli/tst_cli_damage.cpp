@@ -194,6 +194,7 @@ void TestCliDamage::whatIsStoredOnAReadOnlyDiskIsShown() {
                                       {{"show", "first"}, "step        20"},
                                       {{"export", "first"}, "train/loss"},
                                       {{"commands", "first"}, ""},
+                                      {{"sql", "SELECT 'so ' || step FROM runs"}, "so 20"},
                                       {{"logs", "first"}, ""}}) {
         const Answer answer = answerOf(words);
         QVERIFY2(answer.exitCode == 0 && answer.out.contains(said) &&

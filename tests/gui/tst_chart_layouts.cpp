@@ -58,6 +58,8 @@ private Q_SLOTS:
     void anAxisHasItsOwnRangeAndScale();
     void outliersLeaveTheAxis();
     void aChartFillsTheScreenUntilEscape();
+    void aChartThatGoesLeavesTheScreen();
+    void anotherShapeIsAnotherChart();
     void aLayoutIsOfTheKindOfModel();
     void aLayoutIsKeptUnderAName();
     void aDamagedFileIsSaidAndLeftAlone();
@@ -181,7 +183,7 @@ void TestChartLayouts::aChartIsSizedByItsCorner() {
     drag(*rate, corner,
          rate->mapTo(&m_demo->window(), QPoint(before.width() * 3 / 4, 2 * (168 + 12))));
     QTRY_COMPARE(stored("gpt").styleOf("lr").rows, std::optional(2));
-    QCOMPARE(stored("gpt").styleOf("lr").columns, std::optional(1));
+    QCOMPARE(stored("gpt").styleOf("lr").columns, std::optional<int>()); // as before
     QTRY_VERIFY(rate->minimumHeight() > 2 * 160);
 }
 
@@ -316,6 +318,13 @@ void TestChartLayouts::anAxisHasItsOwnRangeAndScale() {
     find<QLineEdit>("rangeLow")->setText("0.25");
     find<QPushButton>("rangeConfirm")->click();
     QTRY_COMPARE(chart("chartLr")->shownY(), std::pair(0.25, 1.0));
+    choose(*chart("chartLr"), "axisRange");
+    QTRY_VERIFY(find<QDialog>("rangeDialog"));
+    find<QLineEdit>("rangeLow")->setText("-2"); // and the other end by itself
+    find<QLineEdit>("rangeHigh")->clear();
+    find<QPushButton>("rangeConfirm")->click();
+    QTRY_COMPARE(chart("chartLr")->shownY().first, -2.0);
+    QVERIFY(chart("chartLr")->shownY().second < 0.1);
     choose(*chart("chartLr"), "scaleLog");
     QTRY_VERIFY(chart("chartLr")->view().logY);
     QVERIFY(!chart("chartLoss")->view().logY);
@@ -362,6 +371,42 @@ void TestChartLayouts::aChartFillsTheScreenUntilEscape() {
         QTRY_VERIFY(!find<QDialog>("aloneChart"));
         QTRY_COMPARE(placeOf(*loss), before);
     }
+}
+
+void TestChartLayouts::aChartThatGoesLeavesTheScreen() {
+    for (const bool byHiding : {true, false}) {
+        choose(*chart("chartLr"), "showAlone");
+        QTRY_VERIFY(find<QDialog>("aloneChart"));
+        if (byHiding)
+            choose(*chart("chartLr"), "hideChart");
+        else
+            open(kPicturesRun); // whose charts are others
+        QTRY_VERIFY(!find<QDialog>("aloneChart"));
+        if (byHiding)
+            chooseLayout("undoLayout");
+        QTRY_VERIFY(chart("chartLr") && chart("chartLr")->isVisible());
+    }
+}
+
+void TestChartLayouts::anotherShapeIsAnotherChart() {
+    ChartLayouts layouts;
+    layouts.inUse["gpt"].own = {{.key = "own:1", .metrics = {"train/step_ms", "no/such"}}};
+    layouts.inUse["gpt"].setStyle("own:1", {.isFirst = true});
+    QVERIFY(writeChartLayouts(m_demo->paths(), layouts));
+    open(kPicturesRun);
+    open(kRunningRun);
+    QTRY_VERIFY(find<LineChart>("chartOwn1"));
+    choose(*chart("chartOwn1"), "editChart");
+    QTRY_VERIFY(find<QDialog>("ownChartDialog"));
+    find<QComboBox>("ownChartShape")->setCurrentIndex(static_cast<int>(ChartShape::kHeat));
+    find<QPushButton>("ownChartConfirm")->click();
+    QTRY_VERIFY(find<HeatMap>("chartOwn1") && find<HeatMap>("chartOwn1")->isFilled());
+    QVERIFY(!find<LineChart>("chartOwn1"));
+    // What this run does not report stays chosen.
+    QCOMPARE(stored("gpt").own.front().metrics,
+             std::vector<std::string>({"train/step_ms", "no/such"}));
+    chooseLayout("undoLayout");
+    QTRY_VERIFY(find<LineChart>("chartOwn1") && !find<HeatMap>("chartOwn1"));
 }
 
 void TestChartLayouts::aLayoutIsOfTheKindOfModel() {

@@ -8,10 +8,16 @@
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractItemView>
+#include <QAction>
+#include <QCheckBox>
 #include <QComboBox>
+#include <QContextMenuEvent>
+#include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
+#include <QTextBlock>
 
 using namespace rm;
 using namespace rm::test;
@@ -50,6 +56,9 @@ private Q_SLOTS:
     void returnChoosesAnEventToo();
     void theHeatMapShowsTheTimeOfTheCharts();
     void theHeatMapOfAWholeRunLeavesOutItsPause();
+    void aClickOnAMarkChoosesItsEvent();
+    void aStepLeadsToItsLogAndALineToTheCharts();
+    void aChartBranchesFromTheCheckpointBeforeThePointer();
     void theControlsStayWhereTheyAre();
     void valuesUnderThePointerStayWhileChartsAreReadAnew();
     void valuesUnderThePointerAreOfOneStepInAllCharts();
@@ -70,6 +79,8 @@ private:
     void drag(double from, double to) const;
     QModelIndex eventLike(const QString& text) const;
     void clickEvent(const QString& text) const;
+    void pointAt(double step) const; ///< in the chart of the loss
+    QAction* menuAction(const char* name) const;
 
     std::unique_ptr<WindowFixture> m_demo;
     ChartView m_whole;
@@ -245,6 +256,75 @@ void TestCharts::theHeatMapOfAWholeRunLeavesOutItsPause() {
     QVERIFY(find<HeatMap>("heatMap")->gapTexts().front().contains("6 min"));
     for (const std::vector<double>& row : heat().cells)
         QVERIFY(std::ranges::none_of(row, [](double cell) { return std::isnan(cell); }));
+}
+
+void TestCharts::pointAt(double step) const {
+    auto* loss = find<LineChart>("chartLoss");
+    auto* plot = loss->findChild<QWidget*>("plot");
+    const QPoint at(loss->pixelOf(step, 1).x(), plot->height() / 2);
+    QMouseEvent move(QEvent::MouseMove, at, plot->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QCoreApplication::sendEvent(plot, &move);
+}
+
+/// Of the chart's menu, which is opened for it.
+QAction* TestCharts::menuAction(const char* name) const {
+    auto* loss = find<LineChart>("chartLoss");
+    QContextMenuEvent event(QContextMenuEvent::Mouse, QPoint(50, 50),
+                            loss->mapToGlobal(QPoint(50, 50)));
+    QCoreApplication::sendEvent(loss, &event);
+    return loss->findChild<QAction*>(name);
+}
+
+void TestCharts::aClickOnAMarkChoosesItsEvent() {
+    auto* loss = find<LineChart>("chartLoss");
+    QTRY_VERIFY(!loss->lineMarks().empty());
+    const Mark mark = loss->lineMarks().front();
+    Q_EMIT loss->markClicked(mark.step);
+    auto* events = find<QAbstractItemView>("events");
+    QTRY_VERIFY(events->currentIndex().isValid());
+    const QString event = events->currentIndex().data().toString();
+    QVERIFY2(event == mark.text || event.contains(formatCount(mark.step)), qPrintable(event));
+}
+
+void TestCharts::aStepLeadsToItsLogAndALineToTheCharts() {
+    const double step = std::floor(view().high / 2);
+    pointAt(step);
+    QAction* action = menuAction("logAtStep");
+    QVERIFY(action);
+    action->trigger();
+    auto* text = find<QPlainTextEdit>("logText");
+    QTRY_VERIFY(text->isVisible() && !text->extraSelections().isEmpty());
+    QVERIFY(!find<QCheckBox>("logFollow")->isChecked());
+    // The line came when the step was done, or after it, and the one before it earlier.
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    const auto done = (*reader)->points(kRunningRun, {"train/loss", 0}, 0, qRound64(step));
+    const QTextBlock line = text->textCursor().block();
+    QVERIFY2(line.text() >= formatTime(done.back().wallNs), qPrintable(line.text()));
+    QVERIFY(line.previous().text() <= formatTime(done.back().wallNs));
+    Q_EMIT text->customContextMenuRequested(text->cursorRect().center());
+    auto* back = text->findChild<QAction*>("showInCharts");
+    QVERIFY(back && back->isEnabled());
+    const auto lines = (*reader)->log(kRunningRun, -1, -1, 1'000'000);
+    const auto came = std::ranges::find_if(
+        lines, [&](const LogLine& each) { return each.wallNs >= done.back().wallNs; });
+    const auto there = stepAt(**reader, kRunningRun, came->wallNs);
+    back->trigger();
+    QTRY_VERIFY(find<LineChart>("chartLoss")->isVisible());
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    QVERIFY(there && view().low <= static_cast<double>(*there) &&
+            static_cast<double>(*there) <= view().high);
+}
+
+void TestCharts::aChartBranchesFromTheCheckpointBeforeThePointer() {
+    pointAt(view().high * 0.9);
+    QAction* action = menuAction("branchAtStep");
+    QVERIFY(action);
+    QVERIFY2(action->text().contains("Branch"), qPrintable(action->text()));
+    QVERIFY(!menuAction("restoreAtStep")->isEnabled()); // it runs
+    QSignalSpy asked(&m_demo->window().runPage(), &RunPage::branchRequested);
+    action->trigger();
+    QTRY_COMPARE(asked.size(), 1);
 }
 
 void TestCharts::theControlsStayWhereTheyAre() {

@@ -163,8 +163,8 @@ void TestManual::everyDialogHasATopic() {
     QVERIFY(names.size() > 30);
     for (const QString& name : names) {
         const Sheet sheet({}, {}, name.toLatin1().constData(), nullptr);
-        QVERIFY2(manual->topic(sheet.manualTopic()) && sheet.manualTopic() != kManualIndex,
-                 qPrintable(name));
+        const QString topic = sheet.manualTopic().section('#', 0, 0);
+        QVERIFY2(manual->topic(topic) && topic != kManualIndex, qPrintable(name));
     }
 }
 

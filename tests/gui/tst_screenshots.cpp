@@ -741,7 +741,7 @@ void TestScreenshots::dialogs() {
     OwnChartDialog chart({metrics.begin(), metrics.end()}, 8,
                          {.metrics = {"train/step_ms", "phase/data_ms"}, .ranks = {0, 7}},
                          &demo().window());
-    RangeDialog range("Loss", std::nullopt, {0.51, 3.25}, &demo().window());
+    RangeDialog range("Loss", {.low = 0.5}, {0.51, 3.25}, &demo().window());
     const std::initializer_list<std::pair<QDialog*, QString>> all = {
         {&chart, "dialog-own-chart"},   {&range, "dialog-range"}, {&trust, "dialog-host-key"},
         {&password, "dialog-password"}, {&add, "dialog-add"},     {&script, "dialog-job-script"},

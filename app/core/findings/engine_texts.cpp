@@ -85,9 +85,10 @@ public:
          QT_TR_NOOP("its end on {node} is not known, as that cannot be reached; wait for it, or "
                     "declare it lost: {command}")},
         {"engine.end-is-nowhere",
-         QT_TR_NOOP("its end on {node} is not known: that answers, and has nothing of the run; "
-                    "follow the run for {seconds} s more ({attach}), after which that counts as "
-                    "its end there, or declare it lost: {command}")},
+         QT_TR_NOOP(
+             "its end on {node} is not known: that node answers, and has nothing of the run; "
+             "follow the run ({attach}), which takes it for ended there after {seconds} s, "
+             "or declare the node lost: {command}")},
         {"engine.edited-while-live",
          QT_TR_NOOP("{node} has ranks of {runs}, which are looked for by the new settings from now "
                     "on; if those lead to another machine, they train on there unseen until the "

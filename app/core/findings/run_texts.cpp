@@ -35,8 +35,9 @@ public:
         {"run.node-unreachable-as", QT_TR_NOOP("{node} cannot be reached: {why}")},
         {"run.node-refuses-login", QT_TR_NOOP("{node} refuses the login: {why}")},
         {"run.node-has-other-key",
-         QT_TR_NOOP("{node} is not logged in to while its host key is not accepted, and is tried "
-                    "again: {why}")},
+         QT_TR_NOOP(
+             "{node} has a host key that is not accepted, so nobody logs in there; it is tried "
+             "again by itself: {why}")},
         {"run.node-reachable-again", QT_TR_NOOP("{node} can be reached again")},
         {"run.node-being-connected", QT_TR_NOOP("{node} is being connected to")},
         {"run.node-silent", QT_TR_NOOP("{node} has not been heard of for {seconds} s; its ranks "

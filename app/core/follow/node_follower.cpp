@@ -365,7 +365,7 @@ void NodeFollower::noteLost() {
     const bool isRefused = m_refused == ConnectFailure::Need::kNothing;
     const bool lasts = isRefused || (!m_refused && monotonicNowNs() - m_downSinceNs > kBriefLossNs);
     const std::string words = lossWords();
-    const bool isSettled = m_stored.why.empty() || isRefused || words == m_lastLoss;
+    const bool isSettled = m_stored.why.empty() || words == m_lastLoss;
     m_lastLoss = words;
     if (m_stored.why == words || !isSettled || !lasts)
         return;

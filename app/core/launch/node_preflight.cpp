@@ -89,9 +89,10 @@ std::optional<LaunchProblem> emptyClass(const RunSpec& spec) {
 /// Why the data that is sent from here cannot be sent.
 std::vector<LaunchProblem> stagingProblems(const RunSpec& spec) {
     for (const std::string& path : spec.data.train)
-        if (const auto bare =
-                bareFolder(spec, path, dataFiles(underHome(path)), "launch.fix-install-here"))
-            return {*bare};
+        if (!whatBrings(path).empty()) // no other folder is walked for it
+            if (const auto bare =
+                    bareFolder(spec, path, dataFiles(underHome(path)), "launch.fix-install-here"))
+                return {*bare};
     const auto tree = stagedTree(spec);
     if (tree) {
         const auto empty = emptyClass(spec);

@@ -19,11 +19,13 @@ namespace rm {
 namespace {
 
 constexpr int kLinesAtOnce = 10'000;
+constexpr int64_t kStepsAtOnce = 100'000;
 
-/// What is read at once for a table: a run, or one series of it.
+/// What is read one after another for a table: a run, or one series of it.
 struct Part {
     RunSummary run;
     SeriesKey series = {};
+    int64_t next = -1; ///< where the rest of it begins: a step, or behind the id of a line
 };
 
 /// What a statement asks for; parts that it rules out are not read.
@@ -37,7 +39,8 @@ struct Source {
     SqlTable table;
     int run, metric, rank; ///< columns by which parts are ruled out; -1: it has none
     std::vector<Part> (*parts)(StoreReader&, const Wanted&);
-    std::vector<SqlRow> (*rows)(StoreReader&, const Part&);
+    /// Adds some rows, and moves `next` on; false: that was all of the part.
+    bool (*read)(StoreReader&, Part&, std::vector<SqlRow>& rows);
 };
 
 SqlValue timeOf(int64_t ns) {
@@ -79,54 +82,56 @@ std::vector<Part> partsBySeries(StoreReader& reader, const Wanted& wanted) {
     return parts;
 }
 
-std::vector<SqlRow> runRows(StoreReader&, const Part& part) {
+bool runRows(StoreReader&, Part& part, std::vector<SqlRow>& rows) {
     const RunSummary& run = part.run;
-    return {{textOf(run.id),
-             textOf(run.name),
-             std::string(runStateName(run)),
-             run.step,
-             run.totalSteps,
-             numberOf(run.loss),
-             numberOf(run.validationLoss),
-             timeOf(run.createdNs),
-             timeOf(run.updatedNs),
-             int64_t{run.attempt},
-             int64_t{run.ranks},
-             nodesText(run),
-             run.tags.join(", ").toStdString(),
-             textOf(run.notes),
-             textOf(run.message),
-             textOf(run.parentRun),
-             run.parentStep,
-             textOf(run.sweep),
-             flag(run.isStarred),
-             flag(run.isArchived)}};
+    rows.push_back({textOf(run.id),
+                    textOf(run.name),
+                    std::string(runStateName(run)),
+                    run.step,
+                    run.totalSteps,
+                    numberOf(run.loss),
+                    numberOf(run.validationLoss),
+                    timeOf(run.createdNs),
+                    timeOf(run.updatedNs),
+                    int64_t{run.attempt},
+                    int64_t{run.ranks},
+                    nodesText(run),
+                    run.tags.join(", ").toStdString(),
+                    textOf(run.notes),
+                    textOf(run.message),
+                    textOf(run.parentRun),
+                    run.parentStep,
+                    textOf(run.sweep),
+                    flag(run.isStarred),
+                    flag(run.isArchived)});
+    return false;
 }
 
-std::vector<SqlRow> specRows(StoreReader& reader, const Part& part) {
+bool specRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     const auto spec = parseRunSpec(reader.specToml(part.run.id), part.run.id.toStdString());
-    std::vector<SqlRow> rows;
-    if (!spec)
-        return rows;
+    if (!spec) // of a later release
+        return false;
     for (const SchemaRow& row : schemaRows())
         if (usesField(*spec, row))
             rows.push_back({textOf(part.run.id), std::string(row.key), valueText(row, *spec)});
-    return rows;
+    return false;
 }
 
-std::vector<SqlRow> metricRows(StoreReader& reader, const Part& part) {
-    std::vector<SqlRow> rows;
+bool metricRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     for (const MetricDef& metric : reader.metrics(part.run.id))
         rows.push_back({textOf(part.run.id), metric.name, metric.unit, metric.description});
-    return rows;
+    return false;
 }
 
-std::vector<SqlRow> sampleRows(StoreReader& reader, const Part& part) {
-    std::vector<SqlRow> rows;
-    for (const Point& point : reader.points(part.run.id, part.series, INT64_MIN, INT64_MAX))
+/// By steps, as a series can be long.
+bool sampleRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
+    const int64_t first = part.next < 0 ? INT64_MIN : part.next;
+    part.next = std::max<int64_t>(0, part.next) + kStepsAtOnce;
+    for (const Point& point : reader.points(part.run.id, part.series, first, part.next - 1))
         rows.push_back({textOf(part.run.id), part.series.metric, int64_t{part.series.rank},
                         point.step, timeOf(point.wallNs), numberOf(point.value)});
-    return rows;
+    const auto last = reader.lastPoint(part.run.id, part.series);
+    return last && last->step >= part.next;
 }
 
 const char* severityName(Severity severity) {
@@ -141,39 +146,47 @@ const char* severityName(Severity severity) {
     return "";
 }
 
-std::vector<SqlRow> eventRows(StoreReader& reader, const Part& part) {
-    std::vector<SqlRow> rows;
+bool eventRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     for (const StoredEvent& stored : reader.events(part.run.id, INT_MAX)) {
         const Event& event = stored.event;
         rows.push_back({textOf(part.run.id), int64_t{stored.attempt}, int64_t{stored.nodeIndex},
                         int64_t{event.rank}, event.step, timeOf(event.wallNs),
                         std::string(severityName(event.severity)), event.code, event.message});
     }
-    return rows;
+    return false;
 }
 
-std::vector<SqlRow> checkpointRows(StoreReader& reader, const Part& part) {
-    std::vector<SqlRow> rows;
+bool attemptRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
+    for (const StoredAttempt& attempt : reader.attempts(part.run.id))
+        if (attempt.hasStarted)
+            rows.push_back({textOf(part.run.id), int64_t{attempt.attempt}, attempt.startStep,
+                            timeOf(attempt.startedNs), attempt.runtime});
+    return false;
+}
+
+bool commandRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
+    for (const auto& [applied, attempt] : reader.commands(part.run.id))
+        rows.push_back({textOf(part.run.id), int64_t{attempt}, applied.kind, applied.step,
+                        timeOf(applied.wallNs), flag(applied.ok)});
+    return false;
+}
+
+bool checkpointRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     for (const StoredCheckpoint& stored : reader.checkpoints(part.run.id))
         if (stored.retiredBy == 0 && !stored.removed)
             rows.push_back({textOf(part.run.id), stored.saved.step, stored.node, stored.saved.path,
                             timeOf(stored.saved.wallNs), flag(stored.isBest),
                             flag(stored.isPinned)});
-    return rows;
+    return false;
 }
 
-std::vector<SqlRow> logRows(StoreReader& reader, const Part& part) {
-    std::vector<SqlRow> rows;
-    int64_t last = -1;
-    for (;;) {
-        const auto lines = reader.log(part.run.id, -1, last, kLinesAtOnce);
-        for (const LogLine& line : lines)
-            rows.push_back(
-                {textOf(part.run.id), int64_t{line.rank}, timeOf(line.wallNs), line.text});
-        if (lines.empty())
-            return rows;
-        last = lines.back().id;
-    }
+bool logRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
+    const auto lines = reader.log(part.run.id, -1, part.next, kLinesAtOnce);
+    for (const LogLine& line : lines)
+        rows.push_back({textOf(part.run.id), int64_t{line.rank}, timeOf(line.wallNs), line.text});
+    if (!lines.empty())
+        part.next = lines.back().id;
+    return !lines.empty();
 }
 
 const std::vector<Source>& sources() {
@@ -208,6 +221,19 @@ const std::vector<Source>& sources() {
          -1,
          &partsByRun,
          &eventRows},
+        {{"attempts", "run TEXT, attempt INTEGER, start_step INTEGER, started REAL, runtime TEXT"},
+         0,
+         -1,
+         -1,
+         &partsByRun,
+         &attemptRows},
+        {{"commands",
+          "run TEXT, attempt INTEGER, kind TEXT, step INTEGER, time REAL, done INTEGER"},
+         0,
+         -1,
+         -1,
+         &partsByRun,
+         &commandRows},
         {{"checkpoints", "run TEXT, step INTEGER, node TEXT, folder TEXT, time REAL, best INTEGER, "
                          "pinned INTEGER"},
          0,
@@ -239,7 +265,7 @@ struct Table : sqlite3_vtab {
 struct Cursor : sqlite3_vtab_cursor {
     const Shared* shared = nullptr;
     std::vector<Part> parts;
-    size_t part = 0; ///< the next one
+    size_t part = 0; ///< which is read
     std::vector<SqlRow> rows;
     size_t at = 0;
     int64_t id = 0;
@@ -248,8 +274,10 @@ struct Cursor : sqlite3_vtab_cursor {
         ++at;
         ++id;
         while (at >= rows.size() && part < parts.size()) {
-            rows = shared->source->rows(*shared->reader, parts[part++]);
+            rows.clear();
             at = 0;
+            if (!shared->source->read(*shared->reader, parts[part], rows))
+                ++part;
         }
     }
     bool isAtEnd() const { return at >= rows.size(); }
@@ -275,27 +303,26 @@ int disconnectTable(sqlite3_vtab* table) {
     return SQLITE_OK;
 }
 
-/// Equalities of the columns that rule parts out are taken; SQLite checks the rows all the same.
+/// Equalities of the columns that rule parts out are taken, in the order of their bits; SQLite
+/// checks the rows all the same. Texts are compared byte by byte here.
 int bestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
     const Source& source = *static_cast<Table*>(table)->shared->source;
     info->estimatedCost = 1e9;
     int argument = 0;
-    for (int at = 0; at < info->nConstraint; ++at) {
-        const auto& constraint = info->aConstraint[at];
-        if (!constraint.usable || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ)
-            continue;
-        const int column = constraint.iColumn;
-        const int bit = column < 0                ? 0
-                        : column == source.run    ? kRun
-                        : column == source.metric ? kMetric
-                        : column == source.rank   ? kRank
-                                                  : 0;
-        if (bit == 0 || (info->idxNum & bit) != 0 || bit < info->idxNum)
-            continue; // arguments come in the order of their bits
-        info->idxNum |= bit;
-        info->aConstraintUsage[at].argvIndex = ++argument;
-        info->estimatedCost /= 100;
-    }
+    for (const auto& [column, bit] :
+         {std::pair(source.run, kRun), std::pair(source.metric, kMetric),
+          std::pair(source.rank, kRank)})
+        for (int at = 0; at < info->nConstraint; ++at) {
+            const auto& constraint = info->aConstraint[at];
+            const bool isTaken = constraint.usable && constraint.iColumn == column && column >= 0 &&
+                                 constraint.op == SQLITE_INDEX_CONSTRAINT_EQ &&
+                                 std::string_view(sqlite3_vtab_collation(info, at)) == "BINARY";
+            if (!isTaken || (info->idxNum & bit) != 0)
+                continue;
+            info->idxNum |= bit;
+            info->aConstraintUsage[at].argvIndex = ++argument;
+            info->estimatedCost /= 100;
+        }
     return SQLITE_OK;
 }
 
@@ -401,11 +428,15 @@ void giveValue(sqlite3_context* context, int, sqlite3_value** arguments) {
         run = values.runs.emplace(id, values.reader.run(id)).first;
     const auto text = run->second ? values.known.valueOf(values.reader, *run->second, *key)
                                   : std::optional<std::string>();
-    bool isNumber = false;
-    const double number = text ? QString::fromStdString(*text).toDouble(&isNumber) : 0;
+    const QString words = QString::fromStdString(text.value_or(""));
+    bool isWhole = false, isNumber = false;
+    const qlonglong whole = words.toLongLong(&isWhole);
+    const double number = words.toDouble(&isNumber);
     if (!text)
         sqlite3_result_null(context);
-    else if (isNumber)
+    else if (isWhole)
+        sqlite3_result_int64(context, whole);
+    else if (isNumber && std::isfinite(number))
         sqlite3_result_double(context, number);
     else
         giveText(context, *text);
@@ -484,7 +515,10 @@ std::optional<std::string> mistakeIn(SQLite::Database& connection, const std::st
         return connection.getErrorMsg();
     if (!prepared)
         return "there is no statement in it";
-    if (QString(rest).trimmed().size() > 0)
+    sqlite3_stmt* second = nullptr; // of what is behind the first: blanks and comments are none
+    const int after = sqlite3_prepare_v2(connection.getHandle(), rest, -1, &second, nullptr);
+    sqlite3_finalize(second);
+    if (after != SQLITE_OK || second)
         return "it has several statements, and one is run at a time";
     return std::nullopt;
 }
@@ -511,7 +545,8 @@ Result<void> runSql(const QString& database, const std::string& statement, const
         shared.push_back({reader->get(), &source});
     return guarded("run SQL", database.toStdString(), [&]() -> Result<void> {
         // The tables read through `reader`; this connection has the stored ones.
-        SQLite::Database connection(database.toStdString(), SQLite::OPEN_READONLY);
+        ReadConnection stored(database.toStdString());
+        SQLite::Database& connection = stored.connection();
         for (Shared& each : shared)
             sqlite3_create_module(connection.getHandle(), each.source->table.name, &module(),
                                   &each);

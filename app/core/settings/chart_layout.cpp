@@ -145,12 +145,17 @@ private:
         style.isLog = switchAt(json, "log");
         style.isHidden = switchAt(json, "hidden").value_or(false);
         style.cutsOutliers = switchAt(json, "cut_outliers").value_or(false);
-        const Json* range = at(json, "y", "a lower and an upper number", [](const Json& pair) {
-            return pair.is_array() && pair.size() == 2 && pair[0].is_number() &&
-                   pair[1].is_number() && pair[0].get<double>() < pair[1].get<double>();
+        const auto isEnd = [](const Json& end) { return end.is_null() || end.is_number(); };
+        const Json* range = at(json, "y", "a lower and an upper number", [&](const Json& pair) {
+            return pair.is_array() && pair.size() == 2 && isEnd(pair[0]) && isEnd(pair[1]) &&
+                   (pair[0].is_null() || pair[1].is_null() ||
+                    pair[0].get<double>() < pair[1].get<double>());
         });
-        if (range)
-            style.yRange = {(*range)[0].get<double>(), (*range)[1].get<double>()};
+        const auto endAt = [range](size_t end) {
+            return range && !(*range)[end].is_null() ? std::optional((*range)[end].get<double>())
+                                                     : std::nullopt;
+        };
+        style.yRange = {endAt(0), endAt(1)};
         return style;
     }
 
@@ -200,8 +205,9 @@ Json jsonOf(const ChartStyle& style) {
     put("rows", style.rows);
     put("first", style.isFirst);
     put("log", style.isLog);
-    if (style.yRange)
-        json["y"] = {style.yRange->first, style.yRange->second};
+    const auto endOf = [](const std::optional<double>& end) { return end ? Json(*end) : Json(); };
+    if (style.yRange != AxisRange())
+        json["y"] = {endOf(style.yRange.low), endOf(style.yRange.high)};
     if (style.isHidden)
         json["hidden"] = true;
     if (style.cutsOutliers)
@@ -266,6 +272,21 @@ void ChartLayout::removeOwn(const std::string& key) {
     styles.erase(key);
 }
 
+namespace {
+
+/// Adds those of `keys` that are not in `all`, each behind the one that it comes after in `keys`.
+void addMissing(std::vector<std::string>& all, const std::vector<std::string>& keys) {
+    auto behind = all.begin();
+    for (const std::string& key : keys) {
+        auto at = std::ranges::find(all, key);
+        if (at == all.end())
+            at = all.insert(behind, key);
+        behind = std::next(at);
+    }
+}
+
+} // namespace
+
 std::vector<std::string> arranged(const ChartLayout& layout, const std::vector<std::string>& keys) {
     const auto isThere = [&keys](const std::string& key) {
         return std::ranges::find(keys, key) != keys.end();
@@ -274,13 +295,7 @@ std::vector<std::string> arranged(const ChartLayout& layout, const std::vector<s
     for (const std::string& key : layout.order)
         if (isThere(key) && std::ranges::find(all, key) == all.end())
             all.push_back(key);
-    auto before = all.begin();
-    for (const std::string& key : keys) {
-        auto at = std::ranges::find(all, key);
-        if (at == all.end())
-            at = all.insert(before, key);
-        before = std::next(at);
-    }
+    addMissing(all, keys);
     return all;
 }
 
@@ -288,9 +303,13 @@ void moveChart(ChartLayout& layout, const std::vector<std::string>& keys, const 
                const std::string& before) {
     if (key == before)
         return;
-    layout.order = keys;
-    std::erase(layout.order, key);
-    layout.order.insert(std::ranges::find(layout.order, before), key);
+    std::vector<std::string> order = keys;
+    std::erase(order, key);
+    order.insert(std::ranges::find(order, before), key);
+    std::vector<std::string> others = layout.order; // also of what this run does not have
+    std::erase(others, key);
+    addMissing(order, others);
+    layout.order = std::move(order);
 }
 
 Result<ChartLayouts> chartLayoutsFrom(std::string_view json, const std::string& source) {

@@ -13,13 +13,19 @@ namespace rm {
 
 struct Paths;
 
+/// The ends of a vertical axis that a person has set; each finite, low < high.
+struct AxisRange {
+    std::optional<double> low = {}, high = {};
+    bool operator==(const AxisRange&) const = default;
+};
+
 /// How a person wants one chart of a run. Without a value, it follows from the metrics' registry.
 struct ChartStyle {
     std::optional<int> columns = {};  ///< of the page that it takes, 1 to kMostColumns
     std::optional<int> rows = {};     ///< its height: 1 to kMostRows
     std::optional<bool> isFirst = {}; ///< on the first screen, above "everything else"
     std::optional<bool> isLog = {};   ///< whatever the switch for all charts says
-    std::optional<std::pair<double, double>> yRange = {}; ///< low < high, finite
+    AxisRange yRange = {};
     bool isHidden = false;
     bool cutsOutliers = false; ///< the axis spans what most points have
     bool operator==(const ChartStyle&) const = default;
@@ -65,7 +71,7 @@ struct ChartLayout {
 std::vector<std::string> arranged(const ChartLayout& layout, const std::vector<std::string>& keys);
 
 /// Moves `key` before `before`, or behind all where that is empty. `keys` are all that are there,
-/// as arranged() has them.
+/// as arranged() has them; what the layout says of others stays.
 void moveChart(ChartLayout& layout, const std::vector<std::string>& keys, const std::string& key,
                const std::string& before);
 

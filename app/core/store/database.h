@@ -84,6 +84,13 @@ private:
     std::unordered_map<const char*, std::unique_ptr<SQLite::Statement>> m_statements;
 };
 
+/// A connection that only reads, also from a disk that is read-only or full, while others write.
+/// Throws SQLite::Exception.
+class ReadConnection : public Database {
+public:
+    explicit ReadConnection(const std::string& path);
+};
+
 /// A read transaction: all queries in its scope see the same state of the database. Scopes can
 /// nest.
 class ReadScope {

@@ -44,7 +44,7 @@ struct StoreReader::Impl {
     std::unordered_map<int64_t, int> queuePlaces();
     std::vector<RunSummary> summaries(const char* query); ///< a literal whose rows are runs' ids
 
-    Database database;
+    ReadConnection database;
     StreamReader streams;
     std::atomic<bool> isInterrupted = false;
     std::optional<Error> failure; ///< the first

@@ -196,6 +196,15 @@ std::vector<LogLine> StoreReader::log(const QString& run, int rank, int64_t afte
     });
 }
 
+int64_t StoreReader::logIdBefore(const QString& run, int64_t wallNs) {
+    return m_impl->read("read the log of a run", [&] {
+        auto rows =
+            m_impl->database.query("SELECT max(id) FROM log_line WHERE run = ?1 AND wall_ns < ?2");
+        rows.with(m_impl->runId(run), wallNs);
+        return rows.firstInteger().value_or(-1);
+    });
+}
+
 std::vector<std::pair<std::string, uint64_t>> StoreReader::cursors(const QString& run,
                                                                    int nodeIndex) {
     return m_impl->read("read the cursors of a run", [&] {

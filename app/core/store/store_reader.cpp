@@ -76,13 +76,18 @@ std::string nameToRead(const std::string& path) {
 
 } // namespace
 
-StoreReader::Impl::Impl(const std::string& path)
-    : database(nameToRead(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI)
-    , streams(database) {
+ReadConnection::ReadConnection(const std::string& path)
+    : Database(nameToRead(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI) {
     // Only the writer's connection may checkpoint, because of the WAL-reset bug of this SQLite
     // release.
-    sqlite3_db_config(database.connection().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
-                      nullptr);
+    sqlite3_db_config(connection().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    connection().exec("PRAGMA query_only = ON");
+    connection().exec("PRAGMA wal_autocheckpoint = 0");
+}
+
+StoreReader::Impl::Impl(const std::string& path)
+    : database(path)
+    , streams(database) {
     // SQLite's own interrupt ends only the statements that run at this moment.
     constexpr int kInstructions = 10'000; // well below a millisecond
     const auto isEnding = [](void* flag) {
@@ -90,8 +95,6 @@ StoreReader::Impl::Impl(const std::string& path)
     };
     sqlite3_progress_handler(database.connection().getHandle(), kInstructions, isEnding,
                              &isInterrupted);
-    database.connection().exec("PRAGMA query_only = ON");
-    database.connection().exec("PRAGMA wal_autocheckpoint = 0");
 }
 
 std::optional<Error> StoreReader::failure() const {

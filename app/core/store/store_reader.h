@@ -108,6 +108,8 @@ public:
     /// last kMostStoredLog bytes are kept, and a first line says what was left out.
     std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,
                              const QString& contains = {});
+    /// The id behind which the lines begin that came at that time or later, for log(); -1: all did.
+    int64_t logIdBefore(const QString& run, int64_t wallNs);
     /// File -> offset, per node.
     std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
     /// The ranks whose files that node may have: its ranks in attempts that were asked for with

@@ -115,7 +115,8 @@ QString validationWords(const RunSpec& spec) {
 QString checkpointWords(const RunSpec& spec) {
     const auto& checkpoint = spec.checkpoint;
     const QStringList due = whenWords(checkpoint.every, checkpoint.everyEpochs);
-    const QString when = due.empty() ? SpecWords::tr("at the end and by hand") : due.join(", ");
+    const QString when =
+        due.empty() ? SpecWords::tr("at the end, and when asked for") : due.join(", ");
     QString which = SpecWords::tr("last %1").arg(checkpoint.keepLast);
     if (checkpoint.keepEvery > 0)
         which += ", " + SpecWords::tr("every %1").arg(steps(checkpoint.keepEvery));

@@ -25,27 +25,48 @@ namespace {
 /// The topics of the manual by the names of dialogs.
 const QMap<QString, QString>& topics() {
     static const QMap<QString, QString> all = {
-        {"addNodeDialog", "nodes"},       {"checkHistoryDialog", "nodes"},
-        {"cleanDialog", "runs"},          {"cleanNodesDialog", "nodes"},
-        {"closeDialog", "failures"},      {"columnsDialog", "runs"},
-        {"commandsDialog", "change"},     {"compareDialog", "checkpoints"},
-        {"copyDialog", "checkpoints"},    {"editNodeDialog", "nodes"},
-        {"emptyTrashDialog", "runs"},     {"endLeftoversDialog", "failures"},
-        {"enqueueDialog", "queue"},       {"filterNameDialog", "runs"},
-        {"forecastDialog", "launch"},     {"groupDialog", "runs"},
-        {"hostKeyDialog", "nodes"},       {"importNodesDialog", "nodes"},
-        {"jobScriptDialog", "slurm"},     {"killDialog", "change"},
-        {"layoutNameDialog", "watch"},    {"linkTestDialog", "network"},
-        {"logExportDialog", "watch"},     {"lostDialog", "failures"},
-        {"metricsExportDialog", "watch"}, {"ownChartDialog", "watch"},
-        {"passwordDialog", "nodes"},      {"planDialog", "launch"},
-        {"queueDialog", "queue"},         {"rangeDialog", "watch"},
-        {"removeDialog", "checkpoints"},  {"removeNodeDialog", "nodes"},
-        {"renameDialog", "runs"},         {"restoreDialog", "checkpoints"},
-        {"resumeDialog", "checkpoints"},  {"setDialog", "change"},
-        {"stepDialog", "change"},         {"stopDialog", "change"},
-        {"stopRunsDialog", "runs"},       {"tagsDialog", "runs"},
-        {"tooLargeDialog", "launch"},     {"trashDialog", "runs"},
+        {"addNodeDialog", "nodes"},
+        {"checkHistoryDialog", "nodes"},
+        {"cleanDialog", "runs"},
+        {"cleanNodesDialog", "nodes"},
+        {"closeDialog", "failures"},
+        {"columnsDialog", "runs"},
+        {"commandsDialog", "change"},
+        {"compareDialog", "checkpoints"},
+        {"copyDialog", "checkpoints"},
+        {"editNodeDialog", "nodes"},
+        {"emptyTrashDialog", "runs"},
+        {"endLeftoversDialog", "failures"},
+        {"enqueueDialog", "queue"},
+        {"filterNameDialog", "runs"},
+        {"forecastDialog", "launch"},
+        {"groupDialog", "runs"},
+        {"hostKeyDialog", "nodes"},
+        {"importNodesDialog", "nodes"},
+        {"jobScriptDialog", "slurm"},
+        {"killDialog", "change"},
+        {"layoutNameDialog", "watch#arrange-the-charts"},
+        {"linkTestDialog", "network"},
+        {"logExportDialog", "watch"},
+        {"lostDialog", "failures"},
+        {"metricsExportDialog", "watch"},
+        {"ownChartDialog", "watch#arrange-the-charts"},
+        {"passwordDialog", "nodes"},
+        {"planDialog", "launch"},
+        {"queueDialog", "queue"},
+        {"rangeDialog", "watch#arrange-the-charts"},
+        {"removeDialog", "checkpoints"},
+        {"removeNodeDialog", "nodes"},
+        {"renameDialog", "runs"},
+        {"restoreDialog", "checkpoints"},
+        {"resumeDialog", "checkpoints"},
+        {"setDialog", "change"},
+        {"stepDialog", "change"},
+        {"stopDialog", "change"},
+        {"stopRunsDialog", "runs"},
+        {"tagsDialog", "runs"},
+        {"tooLargeDialog", "launch"},
+        {"trashDialog", "runs"},
     };
     return all;
 }
@@ -115,7 +136,8 @@ void Sheet::showHelp() {
         }
         manual = new ManualWindow(std::move(*read), this);
     }
-    manual->showTopic(manualTopic());
+    const QString place = manualTopic();
+    manual->showTopic(place.section('#', 0, 0), place.section('#', 1));
     manual->show();
     manual->raise();
     manual->activateWindow();

@@ -31,7 +31,7 @@ public:
     /// Cancel, which Esc does too.
     QPushButton* addCancel();
 
-    /// The topic of the manual that F1 opens.
+    /// The topic of the manual that F1 opens, with "#HEADING" behind it where one says it all.
     QString manualTopic() const;
 
     QSize sizeHint() const override;

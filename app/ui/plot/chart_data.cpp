@@ -379,6 +379,8 @@ private:
             const auto [series, whose] = seriesOf(metric, rank);
             if (rank >= m_query.ranks || !read.insert(series).second)
                 continue;
+            if (curves.size() >= kMaxCurves)
+                break;
             const QString brief = nameOf(metric, whose, isOneOfSeveral);
             if (!metric.smooth) {
                 curves.push_back(plainCurve(metric, brief, series));
@@ -538,6 +540,11 @@ private:
 };
 
 } // namespace
+
+std::optional<int64_t> timeOf(StoreReader& reader, const QString& run, int64_t step) {
+    const auto done = reader.buckets(run, indexSeries(), 0, step, 1);
+    return done.empty() ? std::nullopt : std::optional(done.back().wallNs);
+}
 
 std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs) {
     std::optional<int64_t> step;

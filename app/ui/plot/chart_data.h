@@ -99,6 +99,9 @@ Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& me
 /// by bins, not by samples. Worker thread.
 HeatData readHeat(StoreReader& reader, const HeatQuery& query);
 
+/// When rank 0 had done the step, or the one before it; nullopt: none is known. Worker thread.
+std::optional<int64_t> timeOf(StoreReader& reader, const QString& run, int64_t step);
+
 /// The step of rank 0 at a moment; nullopt: none is known. Worker thread.
 std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs);
 

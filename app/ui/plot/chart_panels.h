@@ -14,7 +14,7 @@ namespace rm {
 struct ChartPanel {
     QString key;                         ///< names it among the charts of the run
     QString title;                       ///< with the unit, where there is one
-    std::vector<MetricDef> metrics = {}; ///< by place; of one unit
+    std::vector<MetricDef> metrics = {}; ///< by place; of one unit, but in a chart of one's own
     uint8_t colour = 0;
     bool fromZero = false;
     bool canBeLog = true;

@@ -241,6 +241,21 @@ std::vector<MetricDef> candidates(StoreReader& reader, const HeatQuery& query) {
     return {};
 }
 
+/// When the run trained: by how busy its ranks were, which is sampled each second, else by the
+/// metric itself.
+struct Training {
+    TimeSpans trained, abandoned;
+};
+
+Training trainingOf(StoreReader& reader, const RunSummary& run, const std::string& metric) {
+    for (const std::string& sampled :
+         {metricName(metric::kGpuUtilization), metricName(metric::kRankCpu), metric})
+        if (const int64_t newest = lastSample(reader, run, sampled); newest > 0)
+            return {trainedTimes(reader, run, sampled, newest),
+                    abandonedTimes(reader, run, sampled)};
+    return {};
+}
+
 } // namespace
 
 HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
@@ -252,13 +267,13 @@ HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
         if (newest == 0)
             continue;
         const TimeSpan span = visibleSpan(reader, query, {std::min(query.startNs, newest), newest});
-        const TimeSpans all = trainedTimes(reader, run, metric, newest);
+        const auto [all, abandoned] = trainingOf(reader, run, metric);
         heat.metric = QString::fromStdString(metric);
         if (!query.metric.empty())
             heat.label = QString::fromStdString(labelOf(def));
         heat.format = def.format;
         heat.trained = within(all, span);
-        heat.abandoned = abandonedTimes(reader, run, metric);
+        heat.abandoned = abandoned;
         heat.beforeNs = passedAt(all, span.firstNs);
         heat.endNs = span.lastNs;
         for (int rank = 0; rank < run.ranks; ++rank) {

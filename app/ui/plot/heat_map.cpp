@@ -150,13 +150,27 @@ void HeatMap::show(const HeatData& heat) {
     m_title->setText(titleText());
     m_median = medianLatest(heat);
     m_scale->setFullText(known ? figureNote() : QString());
-    setMinimumHeight(std::max(size::kChartMin, 56 + 16 * static_cast<int>(heat.cells.size())));
+    m_empty->setText(m_ownTitle.isEmpty()
+                         ? tr("No samples of GPU or CPU use yet; the agent sends one each second.")
+                         : tr("No samples of it yet."));
+    fitHeight();
     rebuild();
     describe();
 }
 
+void HeatMap::setLeastHeight(int height) {
+    m_leastHeight = height;
+    fitHeight();
+}
+
+void HeatMap::fitHeight() {
+    const int ranks = 56 + 16 * static_cast<int>(m_data.cells.size());
+    setMinimumHeight(std::max({size::kChartMin, m_leastHeight, ranks}));
+}
+
 void HeatMap::setTitle(const QString& title) {
     m_ownTitle = title;
+    m_plot->setAccessibleName(title.isEmpty() ? tr("Utilization, rank by time") : title);
     m_title->setText(titleText());
     setAccessibleName(m_title->text());
 }
@@ -170,7 +184,7 @@ void HeatMap::contextMenuEvent(QContextMenuEvent* event) {
 
 QString HeatMap::titleText() const {
     if (!m_ownTitle.isEmpty())
-        return m_ownTitle;
+        return shortTitle(m_ownTitle);
     if (!m_data.label.isEmpty())
         return tr("%1 by rank").arg(m_data.label);
     const bool isOfCpus = !m_data.metric.isEmpty() && m_data.format != MetricFormat::kPercent;

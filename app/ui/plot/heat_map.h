@@ -29,6 +29,7 @@ public:
     QString cellText(size_t rank, double x) const; ///< x in seconds of training
     QStringList gapTexts() const;                  ///< "no training for 17 min, 11:02 to 11:19"
     void setTitle(const QString& title); ///< in place of the metric's; empty: the metric's
+    void setLeastHeight(int height);     ///< it is higher where its ranks need it
 
 Q_SIGNALS:
     void menuRequested(QMenu* menu); ///< a context menu opens, to which the owner adds
@@ -48,6 +49,7 @@ private:
     QString titleText() const;
     void buildUi();
     void applyTheme();
+    void fitHeight();
     void rebuild();
     void fillCells();
     void labelRows();
@@ -57,6 +59,7 @@ private:
     void describe();
 
     QString m_ownTitle;
+    int m_leastHeight = 0;
     QLabel* m_title;
     QLabel* m_empty;
     ElidedLabel* m_scale;

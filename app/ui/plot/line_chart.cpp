@@ -31,7 +31,6 @@ constexpr double kOutliers = 0.02; ///< share of the points at either end
 constexpr size_t kLeastForOutliers = 20;
 constexpr double kSamePlacePixels = 4;
 constexpr double kThinPen = 1;
-constexpr int kMostTitle = 40;   ///< characters
 constexpr size_t kFew = 3;       ///< lines whose values are written in full
 constexpr size_t kMostNamed = 5; ///< of more lines only the lowest and the highest are named
 
@@ -130,6 +129,14 @@ QString shortWord(double value, MetricFormat format) {
                : QString::number(value, 'f', size >= 10 ? 0 : 1);
 }
 
+/// Of the vertical axis: plain numbers where curves are of several units.
+MetricFormat formatOf(const std::vector<Curve>& curves) {
+    const MetricFormat first = curves.front().format;
+    const bool isOne =
+        std::ranges::all_of(curves, [first](const Curve& each) { return each.format == first; });
+    return isOne ? first : MetricFormat::kNumber;
+}
+
 bool sameShape(const std::vector<Curve>& a, const std::vector<Curve>& b) {
     return std::ranges::equal(a, b, [](const Curve& one, const Curve& two) {
         return one.name == two.name && one.brief == two.brief && one.colour == two.colour &&
@@ -165,8 +172,7 @@ LineChart::LineChart(const QString& title, const char* objectName, QWidget* pare
 
 void LineChart::setTitle(const QString& title, const QString& explanation) {
     // A run may give its metrics long names; the accessible name has them in full.
-    m_title->setText(title.size() > kMostTitle ? title.left(kMostTitle - 1) + QChar(0x2026)
-                                               : title);
+    m_title->setText(shortTitle(title));
     m_title->setToolTip(explanation);
     m_plot->setAccessibleName(title);
     setAccessibleName(title);
@@ -205,7 +211,9 @@ void LineChart::wire() {
     connect(m_plot, &QCustomPlot::mouseMove, this,
             [this](QMouseEvent* event) { onMouseMove(event->position()); });
     connect(m_plot, &QCustomPlot::mouseDoubleClick, this, &LineChart::resetRequested);
-    connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& rect) {
+    connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& drawn) {
+        m_plot->replot(QCustomPlot::rpQueuedReplot); // without the band
+        const QRect rect = drawn.normalized() & m_plot->axisRect()->rect();
         if (rect.width() > 2 * size::kGrid)
             Q_EMIT zoomRequested(m_plot->xAxis->pixelToCoord(rect.left()),
                                  m_plot->xAxis->pixelToCoord(rect.right()));
@@ -287,7 +295,7 @@ void LineChart::showEmptiness() {
     m_plot->yAxis->grid()->setVisible(!empty);
 }
 
-void LineChart::setYRange(const std::optional<std::pair<double, double>>& range) {
+void LineChart::setYRange(const AxisRange& range) {
     if (std::exchange(m_yRange, range) != range)
         fillGraphs();
 }
@@ -329,11 +337,20 @@ LineChart::Extent LineChart::commonExtent() const {
     return {at(kOutliers), at(1 - kOutliers)};
 }
 
+/// An end that a person has set counts, unless the other one, or a logarithm, rules it out.
 void LineChart::scaleY() {
-    if (m_yRange && (!m_view.logY || m_yRange->first > 0)) {
-        m_plot->yAxis->setRange(m_yRange->first, m_yRange->second);
-        return;
-    }
+    scaleYByCurves();
+    QCPRange range = m_plot->yAxis->range();
+    const auto canBe = [this](double end) { return !m_view.logY || end > 0; };
+    if (m_yRange.low && canBe(*m_yRange.low))
+        range.lower = *m_yRange.low;
+    if (m_yRange.high && canBe(*m_yRange.high))
+        range.upper = *m_yRange.high;
+    if (range.lower < range.upper)
+        m_plot->yAxis->setRange(range);
+}
+
+void LineChart::scaleYByCurves() {
     Extent extent = m_cutsOutliers ? commonExtent() : wholeExtent();
     if (extent.low > extent.high)
         extent = {m_view.logY ? 0.1 : 0.0, 1.0};
@@ -352,7 +369,7 @@ void LineChart::scaleY() {
 
 void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
     const bool same = sameShape(curves, m_curves);
-    const MetricFormat format = curves.empty() ? m_format : curves.front().format;
+    const MetricFormat format = curves.empty() ? m_format : formatOf(curves);
     const bool axisChanged = view.map.axis != m_view.map.axis || view.logY != m_view.logY ||
                              std::exchange(m_format, format) != format;
     if (view.map.axis != m_view.map.axis)

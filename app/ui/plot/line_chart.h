@@ -39,8 +39,8 @@ public:
     /// `explanation` is HTML; see asHtml().
     void setTitle(const QString& title, const QString& explanation = {});
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
-    /// What the vertical axis spans; nullopt: what the curves have.
-    void setYRange(const std::optional<std::pair<double, double>>& range);
+    /// What the vertical axis spans; an end that is not set is what the curves have.
+    void setYRange(const AxisRange& range);
     /// The vertical axis spans what all but the most extreme points have.
     void setCutsOutliers(bool cuts);
     std::pair<double, double> shownY() const; ///< what the vertical axis spans
@@ -97,6 +97,7 @@ private:
     Extent commonExtent() const;
     size_t ownCurves() const;
     void scaleY();
+    void scaleYByCurves();
     void placeMarks();
     std::optional<QPointF> placeOf(const Mark& mark) const;
     void showPointer();
@@ -136,7 +137,7 @@ private:
     MetricFormat m_format = MetricFormat::kNumber;
     bool m_fromZero = false;
     bool m_cutsOutliers = false;
-    std::optional<std::pair<double, double>> m_yRange;
+    AxisRange m_yRange;
     bool m_overMark = false;
 };
 

@@ -134,6 +134,11 @@ void Crosshair::drawWords(QCPPainter* painter, double x) const {
 ColumnSelection::ColumnSelection(QCustomPlot* plot)
     : QCPSelectionRect(plot) {}
 
+void ColumnSelection::startSelection(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton)
+        QCPSelectionRect::startSelection(event);
+}
+
 void ColumnSelection::draw(QCPPainter* painter) {
     if (!isActive())
         return;

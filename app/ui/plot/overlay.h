@@ -68,6 +68,7 @@ class ColumnSelection : public QCPSelectionRect {
     Q_OBJECT
 public:
     explicit ColumnSelection(QCustomPlot* plot);
+    void startSelection(QMouseEvent* event) override; ///< by the left button alone
 
 protected:
     void draw(QCPPainter* painter) override;

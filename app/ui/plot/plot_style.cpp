@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QBoxLayout>
+#include <QContextMenuEvent>
 #include <QFrame>
 #include <qcustomplot.h>
 
@@ -201,8 +202,21 @@ QCustomPlot* addPlot(QFrame& card) {
                      [&card, plot](const QWidget*, const QWidget* now) {
                          setStyleProperty(&card, "focused", now == plot);
                      });
+    // QCustomPlot keeps what it does not take from its parents, and so the menu from the card.
+    plot->setContextMenuPolicy(Qt::CustomContextMenu);
+    QObject::connect(plot, &QWidget::customContextMenuRequested, &card,
+                     [&card, plot](const QPoint& at) {
+                         QContextMenuEvent event(QContextMenuEvent::Mouse, plot->mapTo(&card, at),
+                                                 plot->mapToGlobal(at));
+                         QCoreApplication::sendEvent(&card, &event);
+                     });
     static_cast<QBoxLayout*>(card.layout())->addWidget(plot, 1);
     return plot;
+}
+
+QString shortTitle(const QString& title) {
+    constexpr int kMost = 40; // characters
+    return title.size() > kMost ? title.left(kMost - 1) + QChar(0x2026) : title;
 }
 
 QCPItemText* addEmptyText(QCustomPlot& plot) {

@@ -26,6 +26,9 @@ void stylePlot(QCustomPlot& plot);
 /// its events.
 QCustomPlot* addPlot(QFrame& card);
 
+/// A chart's title with room for its legend: a long one ends in "…".
+QString shortTitle(const QString& title);
+
 /// A text in the middle of the plot, for where there is nothing to draw.
 QCPItemText* addEmptyText(QCustomPlot& plot);
 void styleEmptyText(QCPItemText& text); ///< as the theme has it

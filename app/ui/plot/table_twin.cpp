@@ -3,6 +3,7 @@
 
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 
 #include <QAbstractTableModel>
@@ -14,6 +15,8 @@
 namespace rm {
 
 namespace {
+
+constexpr int kLeastCell = 72, kMostCell = 320; ///< width of the columns
 
 /// A row for every x of any curve: its step and one value per curve.
 class CurvesModel : public QAbstractTableModel {
@@ -79,7 +82,11 @@ void showTableTwin(const QString& title, const std::vector<Curve>& curves, QWidg
     auto* table = new Table("tableTwin", title, dialog);
     table->setModel(new CurvesModel(curves, table));
     auto* column = new QVBoxLayout(dialog);
+    column->addWidget(makeText(
+        QObject::tr("%1. In brackets: least and most of what a value stands for.").arg(title),
+        "bodySecondary"));
     column->addWidget(table);
+    table->showWhole(kLeastCell, kMostCell);
     dialog->show();
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/core/settings/paths.h"
 #include "app/core/store/store_reader.h"
+#include "app/ui/data/run_words.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
@@ -30,6 +31,7 @@
 #include <QScrollBar>
 #include <QSettings>
 #include <QShortcut>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -45,8 +47,8 @@ constexpr double kJumpShare = 0.1; ///< of the whole run, around an event
 constexpr int kColumns = 3;
 constexpr int kTallRow = 6, kMiddleRow = 5, kRow = 4; ///< shares of the height
 constexpr size_t kMostMore = 120;                     ///< charts besides the main ones
-constexpr const char* kHeat = "heat";                 ///< key of the heat map of how busy ranks are
-constexpr const char* kEvents = "events";
+constexpr const char* kHeat = ":heat";                ///< key of the heat map of how busy ranks are
+constexpr const char* kEvents = ":events";
 
 /// "grad_norm" -> "chartGradNorm"
 QByteArray objectNameOf(const QString& panel) {
@@ -76,7 +78,7 @@ std::vector<std::string> mainKeys() {
     return keys;
 }
 
-/// "own:1", as a metric's panel may not be called.
+/// "own:1".
 bool isOwn(const std::string& key) {
     return key.starts_with(kOwnChart);
 }
@@ -153,8 +155,15 @@ LineChart* ChartsTab::makeChart(const std::string& key) {
     chart->setEmptyText(m_missing);
     chart->setMarks(marks());
     connect(chart, &LineChart::pointed, this, &ChartsTab::point);
-    connect(chart, &LineChart::menuRequested, this,
-            [this, key](QMenu* menu) { fillMenu(*menu, key); });
+    connect(chart, &LineChart::menuRequested, this, [this, key](QMenu* menu) {
+        fillStepMenu(*menu);
+        fillMenu(*menu, key);
+    });
+    connect(chart, &LineChart::markClicked, this, [this](qint64 step) {
+        m_events->select(step);
+        for (const auto& each : m_charts)
+            each.widget->selectMark(step);
+    });
     m_mover->watch(*chart);
     m_charts.push_back({key, chart});
     chart->show({}, view());
@@ -286,9 +295,13 @@ void ChartsTab::wireLayout() {
     connect(m_layout, &LayoutKeeper::failed, this,
             [this](const QString& why) { m_context.toast.say(why); });
     connect(m_layout, &LayoutKeeper::changed, this, [this] {
+        const std::string focused = keyOf(cardAbove(QApplication::focusWidget()));
+        const int scrolled = m_scroll->verticalScrollBar()->value();
         arrange();
         m_puller.request(); // what is own, or has come into sight, has not been read
         m_heatPuller.restart();
+        focusCard(focused);
+        m_scroll->verticalScrollBar()->setValue(scrolled); // wherever the focus went meanwhile
     });
 }
 
@@ -488,6 +501,7 @@ void ChartsTab::pullHeat() {
 void ChartsTab::point(std::optional<double> x, std::optional<double> step) {
     for (const auto& each : m_charts)
         each.widget->setPointer(x, step);
+    m_menuStep = step ? step : m_menuStep;
     if (std::exchange(m_pointedStep, step) != step && step)
         m_exactPuller.request();
 }
@@ -553,8 +567,11 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
                 m_parentBegin =
                     std::max(0.0, std::min(m_parentBegin.value_or(qInf()), curve.x.front() - 1));
         }
-    if (!panels.empty() && !panels.front().curves.empty())
-        m_bar->setWindow(panels.front().curves.front().window);
+    for (const PanelCurves& panel : panels) // the first that is smoothed stands for all
+        if (!panel.curves.empty() && panel.curves.front().window > 0) {
+            m_bar->setWindow(panel.curves.front().window);
+            break;
+        }
     std::vector<ChartPanel> all;
     for (const PanelCurves& each : panels)
         all.push_back(each.panel);
@@ -593,6 +610,8 @@ void ChartsTab::setPanels(std::vector<ChartPanel> panels) {
     arrange();
     m_puller.request(); // charts that are now visible have not been read
     m_heatPuller.request();
+    if (cardOf(m_added))
+        bringIntoSight(std::exchange(m_added, {}));
 }
 
 /// Those of the registry's main part, the heat map, the events, then all others.
@@ -651,18 +670,33 @@ void ChartsTab::arrange() {
 }
 
 void ChartsTab::forgetOthers(const std::vector<std::string>& keys) {
-    const auto forget = [&keys](auto& shown) {
-        std::erase_if(shown, [&keys](const auto& each) {
-            const bool isGone = std::ranges::find(keys, each.key) == keys.end();
-            if (isGone) {
+    const auto isGone = [&](const std::string& key, bool asHeat) {
+        return std::ranges::find(keys, key) == keys.end() || isHeat(key) != asHeat;
+    };
+    const auto isAloneGone = [&](const auto& shown, bool areHeat) {
+        return std::ranges::any_of(shown, [&](const auto& each) {
+            return each.widget == m_aloneCard && isGone(each.key, areHeat);
+        });
+    };
+    if (isAloneGone(m_charts, false) || isAloneGone(m_heats, true))
+        return m_alone->reject(); // which brings the card back, and arranges all
+    const auto forget = [&](auto& shown, bool areHeat) {
+        std::erase_if(shown, [&](const auto& each) {
+            const bool isForgotten = isGone(each.key, areHeat);
+            if (isForgotten) {
                 each.widget->hide();
                 each.widget->deleteLater();
             }
-            return isGone;
+            return isForgotten;
         });
     };
-    forget(m_charts);
-    forget(m_heats);
+    forget(m_charts, false);
+    forget(m_heats, true);
+}
+
+bool ChartsTab::isHeat(const std::string& key) const {
+    const ChartPanel* panel = panelOf(key);
+    return key == kHeat || (panel && panel->shape == ChartShape::kHeat);
 }
 
 void ChartsTab::place(const std::vector<std::string>& keys) {
@@ -670,9 +704,8 @@ void ChartsTab::place(const std::vector<std::string>& keys) {
     std::vector<ReflowGrid::Item> first, others;
     for (const std::string& key : keys) {
         const ChartPanel* panel = panelOf(key);
-        const bool isHeat = key == kHeat || (panel && panel->shape == ChartShape::kHeat);
         QWidget* card = cardOf(key);
-        if (!card && isHeat)
+        if (!card && isHeat(key))
             card = makeHeat(key);
         else if (!card)
             card = makeChart(key);
@@ -685,7 +718,11 @@ void ChartsTab::place(const std::vector<std::string>& keys) {
             std::find(main.begin(), main.begin() + kColumns, key) != main.begin() + kColumns;
         const int usual = isTall ? kTallRow : key == kHeat || key == kEvents ? kMiddleRow : kRow;
         const int rows = style.rows.value_or(1);
-        card->setMinimumHeight(rows * size::kChartMin + (rows - 1) * size::kCardGap);
+        const int height = rows * size::kChartMin + (rows - 1) * size::kCardGap;
+        if (HeatMap* heat = heatOf(key))
+            heat->setLeastHeight(height);
+        else
+            card->setMinimumHeight(height);
         (isFirst(key) ? first : others)
             .push_back({card, columnsOf(key), style.rows ? kRow * rows : usual,
                         key == kEvents && !style.columns}); // its lines are long
@@ -742,37 +779,34 @@ void ChartsTab::resetZoom() {
 }
 
 void ChartsTab::moveCard(QWidget* card, ReflowGrid* grid, QWidget* before) {
-    const std::string key = keyOf(card);
+    const std::string key = keyOf(card), beforeKey = keyOf(before);
     if (key.empty())
         return;
-    ChartLayout layout = m_layout->layout();
-    const std::vector<std::string> keys = arranged(layout, keysAsTheyCome());
-    moveChart(layout, keys, key, keyOf(before));
-    if (!before && grid == m_main) { // behind the last one there, but before all below
-        const auto below =
-            std::ranges::find_if(keys, [&](const auto& each) { return !isFirst(each); });
-        moveChart(layout, keys, key, below != keys.end() && *below != key ? *below : std::string());
-    }
-    ChartStyle style = layout.styleOf(key);
-    if (isFirst(key) != (grid == m_main))
-        style.isFirst = grid == m_main;
-    layout.setStyle(key, style);
-    m_layout->change(std::move(layout));
+    const bool toFirst = grid == m_main, wasFirst = isFirst(key);
+    m_layout->change([&](ChartLayout& layout) {
+        const std::vector<std::string> keys = arranged(layout, keysAsTheyCome());
+        std::string target = beforeKey;
+        if (target.empty() && toFirst) { // behind the last one there, but before all below
+            const auto below = std::ranges::find_if(
+                keys, [&](const auto& each) { return each != key && !isFirst(each); });
+            target = below != keys.end() ? *below : std::string();
+        }
+        moveChart(layout, keys, key, target);
+        ChartStyle style = layout.styleOf(key);
+        if (wasFirst != toFirst)
+            style.isFirst = toFirst;
+        layout.setStyle(key, style);
+    });
 }
 
 void ChartsTab::sizeCard(QWidget* card, int columns, int rows) {
     if (const std::string key = keyOf(card); !key.empty())
-        changeStyle(key, [=](ChartStyle& style) {
-            style.columns = columns;
-            style.rows = rows;
+        m_layout->changeStyle(key, [=](ChartStyle& style) {
+            if (columns > 0)
+                style.columns = columns;
+            if (rows > 0)
+                style.rows = rows;
         });
-}
-
-void ChartsTab::changeStyle(const std::string& key,
-                            const std::function<void(ChartStyle&)>& change) {
-    ChartStyle style = m_layout->layout().styleOf(key);
-    change(style);
-    m_layout->changeStyle(key, style);
 }
 
 /// Past the neighbour that is shown in the same part of the page.
@@ -782,17 +816,77 @@ void ChartsTab::shift(const std::string& key, int by) {
     const auto at =
         std::ranges::find(items, cardOf(key), &ReflowGrid::Item::widget) - items.begin();
     const auto to = at + (by < 0 ? -1 : 2);
+    if (at == static_cast<std::ptrdiff_t>(items.size())) // it fills the screen
+        return;
     if (to >= 0 && to <= static_cast<std::ptrdiff_t>(items.size()))
         moveCard(cardOf(key), grid,
                  to < static_cast<std::ptrdiff_t>(items.size())
                      ? items[static_cast<size_t>(to)].widget
                      : nullptr);
+    bringIntoSight(key);
+}
+
+/// The newest checkpoint at the step under the pointer, or before it.
+std::optional<StoredCheckpoint> ChartsTab::checkpointAtPointer() const {
+    std::optional<StoredCheckpoint> found;
+    for (const StoredCheckpoint& each : m_detail.history.checkpoints) {
+        const bool isThere = !each.removed && each.retiredBy == 0;
+        const bool isBefore = m_menuStep && static_cast<double>(each.saved.step) <= *m_menuStep;
+        if (isThere && isBefore && (!found || each.saved.step > found->saved.step))
+            found = each;
+    }
+    return found;
+}
+
+/// What a person does with the step under the pointer.
+void ChartsTab::fillStepMenu(QMenu& menu) {
+    if (!m_menuStep || !m_detail.run)
+        return;
+    menu.addSeparator();
+    const QString step = formatCount(static_cast<int64_t>(*m_menuStep));
+    menu.addAction(tr("Log at step %1").arg(step), this, &ChartsTab::askLog)
+        ->setObjectName("logAtStep");
+    const auto checkpoint = checkpointAtPointer();
+    if (!checkpoint)
+        return;
+    const QString saved = formatCount(checkpoint->saved.step);
+    menu.addAction(tr("Branch from step %1…").arg(saved), this,
+                   [this, checkpoint] { Q_EMIT branchRequested(*checkpoint); })
+        ->setObjectName("branchAtStep");
+    QAction* restore = menu.addAction(tr("Go on from step %1…").arg(saved), this,
+                                      [this, checkpoint] { Q_EMIT restoreRequested(*checkpoint); });
+    restore->setObjectName("restoreAtStep");
+    restore->setEnabled(canResume(m_detail.run->state));
+}
+
+void ChartsTab::askLog() {
+    const auto step = static_cast<int64_t>(*m_menuStep);
+    const auto time = m_context.store.ask(
+        [run = m_run, step](StoreReader& reader) { return timeOf(reader, run, step); });
+    whenAnswered(time, this, [this, run = m_run](const std::optional<int64_t>& wallNs) {
+        if (wallNs && run == m_run)
+            Q_EMIT logRequested(*wallNs);
+    });
+}
+
+void ChartsTab::showTime(int64_t wallNs) {
+    Moment moment;
+    moment.step = -1;
+    moment.wallNs = wallNs;
+    jumpTo(moment);
 }
 
 /// What a person does with one card, then what concerns all.
 void ChartsTab::fillMenu(QMenu& menu, const std::string& key) {
     if (!menu.isEmpty())
         menu.addSeparator();
+    if (m_alone) { // what else there is concerns the page behind it
+        menu.addAction(tr("Leave full screen"), m_alone, &QDialog::reject)
+            ->setShortcut(Qt::Key_F11);
+        if (chartOf(key))
+            fillAxisMenu(menu, key);
+        return;
+    }
     const auto add = [this, &menu](const QString& text, const char* name, auto act) {
         QAction* action = menu.addAction(text, this, act);
         action->setObjectName(name);
@@ -805,26 +899,24 @@ void ChartsTab::fillMenu(QMenu& menu, const std::string& key) {
     if (chartOf(key))
         fillAxisMenu(menu, key);
     fillSizeMenu(menu, key);
-    add(tr("Move back"), "moveBack", [this, key] {
+    add(tr("Move left"), "moveLeft", [this, key] {
         shift(key, -1);
     })->setShortcut(Qt::ALT | Qt::Key_Left);
-    add(tr("Move on"), "moveOn", [this, key] {
+    add(tr("Move right"), "moveRight", [this, key] {
         shift(key, 1);
     })->setShortcut(Qt::ALT | Qt::Key_Right);
     const bool isOnFirst = isFirst(key);
     add(isOnFirst ? tr("Move below the first screen") : tr("Move to the first screen"),
         "moveScreen",
         [this, key, isOnFirst] { moveCard(cardOf(key), isOnFirst ? m_more : m_main, nullptr); });
-    add(tr("Hide"), "hideChart",
-        [this, key] { changeStyle(key, [](ChartStyle& style) { style.isHidden = true; }); });
+    add(tr("Hide"), "hideChart", [this, key] {
+        m_layout->changeStyle(key, [](ChartStyle& style) { style.isHidden = true; });
+    });
     const auto& own = m_layout->layout().own;
     if (const auto chart = std::ranges::find(own, key, &OwnChart::key); chart != own.end()) {
         add(tr("Edit…"), "editChart", [this, edited = *chart] { askOwn(edited); });
-        add(tr("Remove"), "removeChart", [this, key] {
-            ChartLayout layout = m_layout->layout();
-            layout.removeOwn(key);
-            m_layout->change(std::move(layout));
-        });
+        add(tr("Remove"), "removeChart",
+            [this, key] { m_layout->change([&](ChartLayout& layout) { layout.removeOwn(key); }); });
     }
     menu.addSeparator();
     m_layoutButton->fill(menu);
@@ -835,7 +927,7 @@ void ChartsTab::fillAxisMenu(QMenu& menu, const std::string& key) {
     QMenu* axis = menu.addMenu(tr("Vertical axis"));
     const auto addScale = [&](const QString& text, const char* name, std::optional<bool> isLog) {
         QAction* action = axis->addAction(text, this, [this, key, isLog] {
-            changeStyle(key, [isLog](ChartStyle& changed) { changed.isLog = isLog; });
+            m_layout->changeStyle(key, [isLog](ChartStyle& changed) { changed.isLog = isLog; });
         });
         action->setObjectName(name);
         action->setCheckable(true);
@@ -846,7 +938,7 @@ void ChartsTab::fillAxisMenu(QMenu& menu, const std::string& key) {
     addScale(tr("Logarithmic"), "scaleLog", true);
     axis->addSeparator();
     QAction* outliers = axis->addAction(tr("Without outliers"), this, [this, key](bool cuts) {
-        changeStyle(key, [cuts](ChartStyle& changed) { changed.cutsOutliers = cuts; });
+        m_layout->changeStyle(key, [cuts](ChartStyle& changed) { changed.cutsOutliers = cuts; });
     });
     outliers->setObjectName("cutOutliers");
     outliers->setCheckable(true);
@@ -854,31 +946,43 @@ void ChartsTab::fillAxisMenu(QMenu& menu, const std::string& key) {
     QAction* range = axis->addAction(tr("Range…"), this, [this, key] { askRange(key); });
     range->setObjectName("axisRange");
     range->setCheckable(true);
-    range->setChecked(style.yRange.has_value());
+    range->setChecked(style.yRange != AxisRange());
 }
 
 void ChartsTab::fillSizeMenu(QMenu& menu, const std::string& key) {
     const ChartStyle style = m_layout->layout().styleOf(key);
     QMenu* sizes = menu.addMenu(tr("Size"));
+    QAction* usual = sizes->addAction(tr("As it comes"), this, [this, key] {
+        m_layout->changeStyle(key, [](ChartStyle& changed) {
+            changed.columns.reset();
+            changed.rows.reset();
+        });
+    });
+    usual->setObjectName("usualSize");
+    usual->setCheckable(true);
+    usual->setChecked(!style.columns && !style.rows);
+    sizes->addSeparator();
     for (int columns = 1; columns <= ChartStyle::kMostColumns; ++columns) {
-        QAction* action = sizes->addAction(
-            counted(columns, tr("1 column wide"), tr("%1 columns wide")), this,
-            [this, key, columns] {
-                changeStyle(key, [columns](ChartStyle& changed) { changed.columns = columns; });
-            });
+        QAction* action =
+            sizes->addAction(counted(columns, tr("1 column wide"), tr("%1 columns wide")), this,
+                             [this, key, columns] {
+                                 m_layout->changeStyle(key, [columns](ChartStyle& changed) {
+                                     changed.columns = columns;
+                                 });
+                             });
         action->setObjectName("columns" + QString::number(columns));
         action->setCheckable(true);
-        action->setChecked(columnsOf(key) == columns);
+        action->setChecked(style.columns == columns);
     }
     sizes->addSeparator();
     for (int rows = 1; rows <= ChartStyle::kMostRows; ++rows) {
         QAction* action = sizes->addAction(
             counted(rows, tr("1 row high"), tr("%1 rows high")), this, [this, key, rows] {
-                changeStyle(key, [rows](ChartStyle& changed) { changed.rows = rows; });
+                m_layout->changeStyle(key, [rows](ChartStyle& changed) { changed.rows = rows; });
             });
         action->setObjectName("rows" + QString::number(rows));
         action->setCheckable(true);
-        action->setChecked(style.rows.value_or(1) == rows);
+        action->setChecked(style.rows == rows);
     }
 }
 
@@ -889,7 +993,7 @@ void ChartsTab::askRange(const std::string& key) {
     auto* dialog = new RangeDialog(titleOf(key), m_layout->layout().styleOf(key).yRange,
                                    chart->shownY(), window());
     connect(dialog, &RangeDialog::confirmed, this, [this, key](const auto& range) {
-        changeStyle(key, [&range](ChartStyle& style) { style.yRange = range; });
+        m_layout->changeStyle(key, [&range](ChartStyle& style) { style.yRange = range; });
     });
     dialog->open();
 }
@@ -899,23 +1003,49 @@ void ChartsTab::askOwn(const OwnChart& chart) {
         return;
     const auto metrics =
         m_context.store.ask([run = m_run](StoreReader& reader) { return reader.metrics(run); });
-    whenAnswered(metrics, this, [this, chart](std::vector<MetricDef> found) {
-        auto* dialog = new OwnChartDialog(std::move(found), m_detail.run->ranks, chart, window());
-        connect(dialog, &OwnChartDialog::confirmed, this, [this](OwnChart made) {
-            ChartLayout layout = m_layout->layout();
-            const auto known = std::ranges::find(layout.own, made.key, &OwnChart::key);
-            if (known != layout.own.end()) {
-                *known = std::move(made);
-            } else {
-                made.key = layout.nextOwnKey();
-                ChartStyle style;
-                style.isFirst = true; // where it is seen
-                layout.setStyle(made.key, style);
-                layout.own.push_back(std::move(made));
-            }
-            m_layout->change(std::move(layout));
-        });
-        dialog->open();
+    whenAnswered(metrics, this,
+                 [this, chart, run = m_run,
+                  ranks = m_detail.run->ranks](const std::vector<MetricDef>& found) {
+                     if (run != m_run)
+                         return;
+                     auto* dialog = new OwnChartDialog(found, ranks, chart, window());
+                     connect(dialog, &OwnChartDialog::confirmed, this, &ChartsTab::keepOwn);
+                     dialog->open();
+                 });
+}
+
+/// In place of the one with its key; a new one comes onto the first screen, where it is seen.
+void ChartsTab::keepOwn(OwnChart chart) {
+    std::string added;
+    m_layout->change([&](ChartLayout& layout) {
+        const auto known = std::ranges::find(layout.own, chart.key, &OwnChart::key);
+        if (known != layout.own.end()) {
+            *known = std::move(chart);
+            return;
+        }
+        chart.key = layout.nextOwnKey();
+        ChartStyle style;
+        style.isFirst = true;
+        layout.setStyle(chart.key, style);
+        added = chart.key;
+        layout.own.push_back(std::move(chart));
+    });
+    m_added = added; // once what it shows is read
+}
+
+/// If it is still there.
+void ChartsTab::focusCard(const std::string& key) {
+    const QWidget* card = key.empty() ? nullptr : cardOf(key);
+    if (auto* plot = card ? card->findChild<QWidget*>("plot") : nullptr)
+        plot->setFocus();
+}
+
+/// Once it has its place.
+void ChartsTab::bringIntoSight(const std::string& key) {
+    QTimer::singleShot(0, this, [this, key] {
+        m_scroll->widget()->layout()->activate();
+        if (QWidget* card = cardOf(key))
+            m_scroll->ensureWidgetVisible(card, 0, size::kCardGap);
     });
 }
 
@@ -931,7 +1061,7 @@ bool ChartsTab::showAlone() {
         m_alone->reject();
         return true;
     }
-    if (!isVisible())
+    if (!isVisible() || window()->isFullScreen()) // F11 leaves that
         return false;
     QWidget* card = cardAbove(QApplication::focusWidget());
     if (!card)
@@ -952,13 +1082,16 @@ void ChartsTab::showCardAlone(QWidget& card) {
     column->addWidget(&card);
     card.show();
     connect(m_alone, &QDialog::finished, this, [this] {
-        QWidget* shown = std::exchange(m_aloneCard, nullptr);
+        QWidget* shown = std::exchange(m_aloneCard, QPointer<QWidget>());
         m_alone = nullptr;
-        shown->setParent(this); // until it is placed, or its chart would go with the dialog
+        if (shown)
+            shown->setParent(this); // until it is placed, or it would go with the dialog
         arrange();
+        focusCard(keyOf(shown));
         m_puller.request();
     });
     m_alone->showFullScreen();
+    focusCard(keyOf(&card));
     m_puller.request();
 }
 

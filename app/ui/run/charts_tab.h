@@ -6,9 +6,9 @@
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_detail.h"
 
+#include <QPointer>
 #include <QWidget>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -49,8 +49,14 @@ public:
     /// false: there is none.
     bool showAlone();
 
+    /// Moves the charts to that time, as to an event.
+    void showTime(int64_t wallNs);
+
 Q_SIGNALS:
     void commandsRequested(); ///< for the list of what was asked of the run
+    void logRequested(qint64 wallNs);
+    void branchRequested(const rm::StoredCheckpoint& checkpoint);
+    void restoreRequested(const rm::StoredCheckpoint& checkpoint);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -101,11 +107,17 @@ private:
     void sizeCard(QWidget* card, int columns, int rows);
     void shift(const std::string& key, int by);
     void fillMenu(QMenu& menu, const std::string& key);
+    void fillStepMenu(QMenu& menu);
+    void askLog();
+    std::optional<StoredCheckpoint> checkpointAtPointer() const;
     void fillAxisMenu(QMenu& menu, const std::string& key);
     void fillSizeMenu(QMenu& menu, const std::string& key);
-    void changeStyle(const std::string& key, const std::function<void(ChartStyle&)>& change);
     void askRange(const std::string& key);
     void askOwn(const OwnChart& chart);
+    void keepOwn(OwnChart chart);
+    bool isHeat(const std::string& key) const;
+    void focusCard(const std::string& key);
+    void bringIntoSight(const std::string& key);
     void showCardAlone(QWidget& card);
     ChartQuery query() const;
     ChartView view() const;
@@ -124,6 +136,7 @@ private:
     static constexpr int kExactMs = 60;
     Puller m_exactPuller;
     std::optional<double> m_pointedStep;
+    std::optional<double> m_menuStep; ///< that was pointed at last
     template <class Widget>
     struct Shown {
         std::string key;
@@ -136,7 +149,8 @@ private:
     LayoutButton* m_layoutButton;
     PanelMover* m_mover;
     QDialog* m_alone = nullptr; ///< with a card on the whole screen
-    QWidget* m_aloneCard = nullptr;
+    QPointer<QWidget> m_aloneCard;
+    std::string m_added; ///< key of a chart that is to be brought into sight
     QScrollArea* m_scroll;
     QWidget* m_eventsCard;
     TimelineView* m_events;

@@ -50,8 +50,8 @@ void LayoutButton::fill(QMenu& menu) {
     undo->setEnabled(m_keeper.canUndo());
     QAction* redo = add(menu, tr("Redo layout change"), "redoLayout", [this] { m_keeper.redo(); });
     redo->setEnabled(m_keeper.canRedo());
-    QAction* reset =
-        add(menu, tr("Reset to how charts come"), "resetLayout", [this] { m_keeper.change({}); });
+    QAction* reset = add(menu, tr("Reset the layout"), "resetLayout",
+                         [this] { m_keeper.change([](ChartLayout& layout) { layout = {}; }); });
     reset->setEnabled(m_keeper.layout() != ChartLayout());
 }
 
@@ -61,9 +61,7 @@ void LayoutButton::fillHidden(QMenu& menu) {
     hidden->setEnabled(!m_hidden.empty());
     for (const auto& [key, title] : m_hidden)
         hidden->addAction(inMenu(title), this, [this, key = key] {
-            ChartStyle style = m_keeper.layout().styleOf(key);
-            style.isHidden = false;
-            m_keeper.changeStyle(key, style);
+            m_keeper.changeStyle(key, [](ChartStyle& style) { style.isHidden = false; });
         });
 }
 
@@ -87,19 +85,23 @@ void LayoutButton::fillNames(QMenu& menu) {
 void LayoutButton::askName() {
     (new NameDialog(
          tr("Save this layout"),
-         tr("Any run's charts can be shown so. One of that name is replaced."), "layoutName", {},
-         [this](const QString& name) { return m_keeper.keep(name); }, window()))
+         tr("It can then be chosen for any run. A layout of that name is replaced."), "layoutName",
+         {}, [this](const QString& name) { return m_keeper.keep(name); }, window()))
         ->open();
 }
 
 void LayoutButton::forget(const QString& name) {
     const ChartLayouts before = m_keeper.kept();
-    m_keeper.forget(name);
+    const auto say = [this](const Result<void>& done) {
+        if (!done)
+            m_context.toast.say(QString::fromStdString(done.error().message));
+        return done.has_value();
+    };
     const auto layout = before.kept.find(name.toStdString());
-    if (layout != before.kept.end())
+    if (say(m_keeper.forget(name)) && layout != before.kept.end())
         m_context.toast.offerUndo(
             tr("The layout %1 is deleted").arg(name),
-            [this, name, layout = layout->second] { m_keeper.keep(name, layout); });
+            [this, say, name, layout = layout->second] { say(m_keeper.keep(name, layout)); });
 }
 
 } // namespace rm

@@ -16,11 +16,19 @@ void LayoutKeeper::setKind(const std::string& kind) {
         return;
     m_kind = kind;
     m_undone = {};
+    show(stored().value_or(ChartLayout()));
+}
+
+std::optional<ChartLayout> LayoutKeeper::stored() {
+    if (m_kind.empty())
+        return m_layout;
     const auto layouts = readChartLayouts(m_paths);
-    if (!layouts)
+    if (!layouts) {
         Q_EMIT failed(QString::fromStdString(layouts.error().message));
-    const auto known = layouts ? layouts->inUse.find(kind) : decltype(layouts->inUse.end())();
-    show(layouts && known != layouts->inUse.end() ? known->second : ChartLayout());
+        return std::nullopt;
+    }
+    const auto known = layouts->inUse.find(m_kind);
+    return known == layouts->inUse.end() ? ChartLayout() : known->second;
 }
 
 void LayoutKeeper::show(ChartLayout layout) {
@@ -28,19 +36,27 @@ void LayoutKeeper::show(ChartLayout layout) {
         Q_EMIT changed();
 }
 
-void LayoutKeeper::change(ChartLayout layout) {
-    if (layout == m_layout)
-        return;
-    m_undone.before.push_back(m_layout);
-    m_undone.after.clear();
+void LayoutKeeper::change(const std::function<void(ChartLayout&)>& change) {
+    const auto read = stored();
+    const ChartLayout before = read.value_or(m_layout);
+    ChartLayout layout = before;
+    change(layout);
+    if (layout != before) {
+        m_undone.before.push_back(before);
+        m_undone.after.clear();
+    }
     show(std::move(layout));
-    write();
+    if (read)
+        write();
 }
 
-void LayoutKeeper::changeStyle(const std::string& key, const ChartStyle& style) {
-    ChartLayout layout = m_layout;
-    layout.setStyle(key, style);
-    change(std::move(layout));
+void LayoutKeeper::changeStyle(const std::string& key,
+                               const std::function<void(ChartStyle&)>& change) {
+    this->change([&](ChartLayout& layout) {
+        ChartStyle style = layout.styleOf(key);
+        change(style);
+        layout.setStyle(key, style);
+    });
 }
 
 void LayoutKeeper::undo() {
@@ -74,6 +90,8 @@ Result<void> LayoutKeeper::update(Change change) {
 }
 
 void LayoutKeeper::write() {
+    if (m_kind.empty())
+        return;
     const auto written = update([this](ChartLayouts& layouts) {
         if (m_layout == ChartLayout())
             layouts.inUse.erase(m_kind);
@@ -112,14 +130,11 @@ Result<void> LayoutKeeper::keep(const QString& name, const ChartLayout& layout) 
 void LayoutKeeper::use(const QString& name) {
     const ChartLayouts layouts = this->kept();
     if (const auto kept = layouts.kept.find(name.toStdString()); kept != layouts.kept.end())
-        change(kept->second);
+        change([&](ChartLayout& layout) { layout = kept->second; });
 }
 
-void LayoutKeeper::forget(const QString& name) {
-    const auto done =
-        update([&](ChartLayouts& layouts) { layouts.kept.erase(name.toStdString()); });
-    if (!done)
-        Q_EMIT failed(QString::fromStdString(done.error().message));
+Result<void> LayoutKeeper::forget(const QString& name) {
+    return update([&](ChartLayouts& layouts) { layouts.kept.erase(name.toStdString()); });
 }
 
 } // namespace rm

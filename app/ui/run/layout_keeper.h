@@ -6,12 +6,14 @@
 #include <QObject>
 #include <QStringList>
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace rm {
 
 /// The layout of the charts of one kind of model: each change is written at once, and can be undone
-/// until another kind is looked at.
+/// until another kind is looked at. Of an empty kind nothing is kept.
 class LayoutKeeper : public QObject {
     Q_OBJECT
 public:
@@ -20,8 +22,10 @@ public:
     /// `kind`: model.type of the run's spec; empty: not known yet, the charts are as they come.
     void setKind(const std::string& kind);
     const ChartLayout& layout() const { return m_layout; }
-    void change(ChartLayout layout);
-    void changeStyle(const std::string& key, const ChartStyle& style);
+    /// Changes what is stored now, as another window may have changed it. Where that cannot be read
+    /// nothing is written, and the change lasts until another kind is looked at.
+    void change(const std::function<void(ChartLayout&)>& change);
+    void changeStyle(const std::string& key, const std::function<void(ChartStyle&)>& change);
 
     bool canUndo() const { return !m_undone.before.empty(); }
     bool canRedo() const { return !m_undone.after.empty(); }
@@ -34,7 +38,7 @@ public:
     Result<void> keep(const QString& name) { return keep(name, m_layout); }
     Result<void> keep(const QString& name, const ChartLayout& layout); ///< replaces one of the name
     void use(const QString& name);
-    void forget(const QString& name);
+    Result<void> forget(const QString& name);
 
 Q_SIGNALS:
     void changed();
@@ -42,6 +46,8 @@ Q_SIGNALS:
 
 private:
     void show(ChartLayout layout);
+    /// What is stored of the kind; nullopt: it cannot be read, which failed() has said.
+    std::optional<ChartLayout> stored();
     void write();
     template <class Change>
     Result<void> update(Change change);

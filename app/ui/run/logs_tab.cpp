@@ -13,8 +13,10 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QScrollBar>
+#include <QTextBlock>
 #include <QVBoxLayout>
 
 namespace rm {
@@ -23,6 +25,14 @@ namespace {
 constexpr int kLinesAtOnce = 5000;
 constexpr int kMostLines = 50000;
 constexpr int kRankWidth = 140;
+constexpr int64_t kLinesBefore = 100; ///< the time that is to be shown
+
+/// When a line came.
+struct LineTime : QTextBlockUserData {
+    explicit LineTime(int64_t ns)
+        : wallNs(ns) {}
+    int64_t wallNs;
+};
 } // namespace
 
 LogsTab::LogsTab(const AppContext& context, QWidget* parent)
@@ -86,6 +96,8 @@ void LogsTab::wire() {
         m_text->setLineWrapMode(wraps ? QPlainTextEdit::WidgetWidth : QPlainTextEdit::NoWrap);
     });
     connect(m_export, &QPushButton::clicked, this, &LogsTab::askWhere);
+    m_text->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_text, &QWidget::customContextMenuRequested, this, &LogsTab::showMenu);
     auto* bar = m_text->verticalScrollBar();
     connect(bar, &QScrollBar::rangeChanged, this, [this, bar](int, int end) {
         if (m_follow->isChecked())
@@ -144,8 +156,70 @@ void LogsTab::showEvent(QShowEvent* event) {
     m_puller.request();
 }
 
+void LogsTab::showTime(int64_t wallNs) {
+    m_follow->setChecked(false);
+    m_filter->clear();
+    const auto before = m_context.store.ask(
+        [run = m_run, wallNs](StoreReader& reader) { return reader.logIdBefore(run, wallNs); });
+    whenAnswered(before, this, [this, run = m_run, wallNs](int64_t id) {
+        if (run != m_run)
+            return;
+        m_time = wallNs;
+        restartAfter(id > kLinesBefore ? id - kLinesBefore : -1);
+    });
+}
+
+void LogsTab::showMenu(const QPoint& at) {
+    QMenu* menu = m_text->createStandardContextMenu();
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const auto* line =
+        static_cast<const LineTime*>(m_text->cursorForPosition(at).block().userData());
+    menu->addSeparator();
+    QAction* charts =
+        menu->addAction(tr("Show in the charts"), this,
+                        [this, time = line ? line->wallNs : 0] { Q_EMIT chartsRequested(time); });
+    charts->setObjectName("showInCharts");
+    charts->setEnabled(line != nullptr);
+    menu->popup(m_text->viewport()->mapToGlobal(at));
+}
+
+/// The times of the lines at the end of the text.
+void LogsTab::stampLines(const std::vector<LogLine>& lines) {
+    QTextBlock block = m_text->document()->lastBlock();
+    for (auto line = lines.rbegin(); line != lines.rend() && block.isValid(); ++line) {
+        block.setUserData(new LineTime(line->wallNs));
+        block = block.previous();
+    }
+}
+
+/// Marks the first line that came at the wanted time, once it is there.
+void LogsTab::pointAtTime() {
+    QTextBlock block = m_text->document()->firstBlock();
+    for (; m_time && block.isValid(); block = block.next()) {
+        const auto* line = static_cast<const LineTime*>(block.userData());
+        if (!line || line->wallNs < *m_time)
+            continue;
+        m_time.reset();
+        const QTextCursor cursor(block);
+        m_text->setTextCursor(cursor);
+        m_text->centerCursor();
+        QTextEdit::ExtraSelection mark;
+        mark.cursor = cursor;
+        mark.format.setBackground(colours().accentBack);
+        mark.format.setProperty(QTextFormat::FullWidthSelection, true);
+        m_text->setExtraSelections({mark});
+    }
+}
+
 void LogsTab::restart() {
-    m_lastId = 0;
+    m_time.reset();
+    restartAfter(0);
+}
+
+/// Reads anew behind that line; 0: the last lines, -1: all.
+void LogsTab::restartAfter(int64_t id) {
+    m_lastId = id;
+    m_text->setExtraSelections({});
     m_text->clear();
     m_text->horizontalScrollBar()->setValue(0);
     m_puller.restart();
@@ -175,11 +249,14 @@ void LogsTab::append(const std::vector<LogLine>& lines) {
     const bool isFirst = m_text->document()->isEmpty();
     if (!texts.isEmpty())
         m_text->appendPlainText(texts.join('\n'));
+    stampLines(lines);
     if (isFirst) // or Qt scrolls to the end of the last line once the text is shown
         m_text->moveCursor(QTextCursor::StartOfBlock);
     m_text->verticalScrollBar()->setValue(
         m_follow->isChecked() ? m_text->verticalScrollBar()->maximum() : scrolled);
     m_text->horizontalScrollBar()->setValue(across);
+    if (m_time)
+        pointAtTime();
     const bool none = m_text->document()->isEmpty();
     m_empty->setVisible(none);
     m_empty->setText(m_filter->text().isEmpty() ? tr("No line yet.")

@@ -9,6 +9,8 @@
 
 #include <QWidget>
 
+#include <optional>
+
 class QCheckBox;
 class QComboBox;
 class QLabel;
@@ -30,6 +32,11 @@ public:
     void refresh();
     void chooseRank(int rank);
     void focusFilter();
+    /// Shows the lines that came at that time, and some before them; no longer follows the end.
+    void showTime(int64_t wallNs);
+
+Q_SIGNALS:
+    void chartsRequested(qint64 wallNs); ///< for the time of a line
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -38,8 +45,12 @@ private:
     void buildUi();
     void wire();
     void restart();
+    void restartAfter(int64_t id);
     void pull();
     void append(const std::vector<LogLine>& lines);
+    void stampLines(const std::vector<LogLine>& lines);
+    void pointAtTime();
+    void showMenu(const QPoint& at);
     void askWhere();
     LogChoice choice() const;
 
@@ -47,6 +58,7 @@ private:
     QString m_run;
     int m_ranks = 0;
     int64_t m_lastId = 0;
+    std::optional<int64_t> m_time; ///< to be shown, until a line of it is there
     static constexpr int kPullMs = 120;
     Puller m_puller;
     QComboBox* m_rank;

@@ -19,7 +19,7 @@ namespace rm {
 namespace {
 
 constexpr int kListRows = 9;
-constexpr int kMostMetrics = 16; ///< lines of one chart could not be told apart
+constexpr int kMostCurves = 32; ///< of one chart: more could not be told apart
 constexpr int kName = Qt::UserRole;
 
 /// All words of the search are in the name or the description.
@@ -95,7 +95,7 @@ void OwnChartDialog::buildUi(const std::vector<MetricDef>& metrics) {
     m_shape->setObjectName("ownChartShape");
     m_shape->setAccessibleName(tr("Shown as"));
     m_shape->addItems({tr("lines"), tr("least, median and most of all ranks"),
-                       tr("ranks over time (heat map of the first metric)")});
+                       tr("ranks over time: a heat map of one metric")});
     m_shape->setCurrentIndex(static_cast<int>(m_chart.shape));
     m_whichRanks = new QLineEdit(ranksText(m_chart.ranks));
     m_whichRanks->setObjectName("ownChartRanks");
@@ -129,9 +129,18 @@ void OwnChartDialog::filter(const QString& words) {
 
 std::vector<std::string> OwnChartDialog::chosen() const {
     std::vector<std::string> names;
-    for (int row = 0; row < m_list->count(); ++row)
+    std::set<std::string> checked, listed;
+    for (int row = 0; row < m_list->count(); ++row) {
+        const std::string name = m_list->item(row)->text().toStdString();
+        listed.insert(name);
         if (m_list->item(row)->checkState() == Qt::Checked)
-            names.push_back(m_list->item(row)->text().toStdString());
+            checked.insert(name);
+    }
+    // In the order in which they were chosen, with those that this run has not reported.
+    for (const std::string& name : m_chart.metrics)
+        if (checked.erase(name) > 0 || !listed.contains(name))
+            names.push_back(name);
+    names.insert(names.end(), checked.begin(), checked.end());
     return names;
 }
 
@@ -143,13 +152,16 @@ std::optional<std::vector<int>> OwnChartDialog::ranks() const {
 void OwnChartDialog::check() {
     m_whichRanks->setEnabled(m_shape->currentIndex() == static_cast<int>(ChartShape::kLines));
     const auto names = chosen();
+    const auto chosenRanks = m_whichRanks->isEnabled() ? ranks() : std::vector<int>();
+    const size_t lines = names.size() * std::max<size_t>(1, chosenRanks ? chosenRanks->size() : 1);
     QString problem;
-    if (static_cast<int>(names.size()) > kMostMetrics)
-        problem = tr("%1 metrics are chosen; a chart shows at most %2")
-                      .arg(names.size())
-                      .arg(kMostMetrics);
-    else if (m_whichRanks->isEnabled() && !ranks())
-        problem = tr("Ranks are numbers from 0 to %1, as 0, 2-3").arg(m_ranks - 1);
+    if (!chosenRanks)
+        problem = tr("Ranks are numbers from 0 to %1, as in 0, 1 or 0-1").arg(m_ranks - 1);
+    else if (lines > kMostCurves)
+        problem = tr("These are %1 lines, and a chart shows at most %2; choose fewer metrics or "
+                     "ranks, or a band of all ranks")
+                      .arg(lines)
+                      .arg(kMostCurves);
     m_problem->setText(problem);
     m_problem->setVisible(!problem.isEmpty());
     m_confirm->setEnabled(problem.isEmpty() && !names.empty());

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/panel_mover.h"
 
+#include "app/core/settings/chart_layout.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
 #include "app/ui/widgets/reflow_grid.h"
 
 #include <QAbstractButton>
 #include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QRubberBand>
 #include <QScrollArea>
+#include <QScrollBar>
 
 #include <algorithm>
 #include <cmath>
@@ -19,10 +21,10 @@ namespace rm {
 
 namespace {
 
-constexpr int kHead = 32;   ///< height of a card's title
-constexpr int kCorner = 16; ///< of a card, by which it is sized
-constexpr int kMark = 4;    ///< width of the line where a card would be put
-constexpr int kMost = 3;    ///< columns and rows of a card
+constexpr int kHead = 32;                       ///< height of a card's title
+constexpr int kCorner = 16;                     ///< of a card, by which it is sized
+constexpr int kMark = 4;                        ///< width of the line where a card would be put
+constexpr int kScrollMs = 30, kScrollStep = 14; ///< while a card is held at an edge of the page
 
 bool isAtCorner(const QWidget& card, const QPoint& at) {
     return at.x() >= card.width() - kCorner && at.y() >= card.height() - kCorner;
@@ -38,7 +40,13 @@ PanelMover::PanelMover(QScrollArea& page, std::vector<ReflowGrid*> grids, QObjec
     : QObject(parent)
     , m_page(page)
     , m_grids(std::move(grids))
-    , m_band(new QRubberBand(QRubberBand::Rectangle, page.widget())) {}
+    , m_band(new QFrame(page.widget())) {
+    m_band->setProperty("role", "dropMark");
+    m_band->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_band->hide();
+    m_scrolling.setInterval(kScrollMs);
+    connect(&m_scrolling, &QTimer::timeout, this, [this] { drag(QCursor::pos()); });
+}
 
 void PanelMover::watch(QWidget& card) {
     card.setMouseTracking(true);
@@ -103,7 +111,9 @@ bool PanelMover::press(QWidget& card, const QPoint& at) {
     m_card = &card;
     m_pressed = card.mapToGlobal(at);
     m_doing = sizes ? Doing::kSizing : Doing::kPressed;
-    return sizes; // a press on the head may be a click, too
+    m_sizeBefore = sizeAt(m_pressed);
+    qApp->installEventFilter(this); // Escape goes to what has the focus
+    return sizes;                   // a press on the head may be a click, too
 }
 
 bool PanelMover::drag(const QPoint& global) {
@@ -118,8 +128,7 @@ bool PanelMover::drag(const QPoint& global) {
         m_doing = Doing::kMoving;
         m_card->setCursor(Qt::ClosedHandCursor);
     }
-    const QPoint inPage = m_page.widget()->mapFromGlobal(global);
-    m_page.ensureVisible(inPage.x(), inPage.y(), 0, kHead);
+    scrollAt(global);
     if (m_doing == Doing::kMoving) {
         m_band->setGeometry(targetAt(global).mark);
     } else {
@@ -130,21 +139,42 @@ bool PanelMover::drag(const QPoint& global) {
         m_band->setGeometry({corner, QSize(columns * column - size::kCardGap,
                                            rows * (size::kChartMin + size::kCardGap))});
     }
+    setStyleProperty(m_band, "role", m_doing == Doing::kMoving ? "dropMark" : "sizeMark");
     m_band->show();
     m_band->raise();
     return true;
+}
+
+/// Goes on while the pointer rests at the upper or lower edge.
+void PanelMover::scrollAt(const QPoint& global) {
+    const QPoint at = m_page.viewport()->mapFromGlobal(global);
+    const int step = at.y() < kHead                                 ? -kScrollStep
+                     : at.y() > m_page.viewport()->height() - kHead ? kScrollStep
+                                                                    : 0;
+    auto* bar = m_page.verticalScrollBar();
+    bar->setValue(bar->value() + step);
+    if (step == 0)
+        m_scrolling.stop();
+    else if (!m_scrolling.isActive())
+        m_scrolling.start();
 }
 
 bool PanelMover::drop(const QPoint& global) {
     const Doing doing = m_doing;
     const QPointer<QWidget> card = m_card;
     const auto target = doing == Doing::kMoving ? targetAt(global) : Target();
-    const auto [columns, rows] = card && doing == Doing::kSizing ? sizeAt(global) : std::pair(0, 0);
+    const bool isSized = card && gridOf(*card) && doing == Doing::kSizing;
+    const auto [columns, rows] = isSized ? sizeAt(global) : m_sizeBefore;
     cancel();
+    auto* focused = card ? card->findChild<QWidget*>("plot") : nullptr;
+    if (focused && doing != Doing::kPressed) // whose keys undo what was done
+        focused->setFocus();
     if (card && target.grid && target.before != card)
         Q_EMIT moved(card, target.grid, target.before);
-    if (card && columns > 0 && (global - m_pressed).manhattanLength() > kCorner / 2)
-        Q_EMIT sized(card, columns, rows);
+    const int newColumns = columns != m_sizeBefore.first ? columns : 0;
+    const int newRows = rows != m_sizeBefore.second ? rows : 0;
+    if (card && newColumns + newRows > 0)
+        Q_EMIT sized(card, newColumns, newRows);
     return doing != Doing::kPressed;
 }
 
@@ -154,6 +184,8 @@ void PanelMover::cancel() {
     m_doing = Doing::kNothing;
     m_card = nullptr;
     m_band->hide();
+    m_scrolling.stop();
+    qApp->removeEventFilter(this);
 }
 
 /// The place before or behind the card that is nearest.
@@ -179,7 +211,8 @@ PanelMover::Target PanelMover::targetAt(const QPoint& global) const {
             target.before = isBefore ? card : isLast ? nullptr : grid->items()[at + 1].widget;
             const int x = isBefore ? place.left() - size::kCardGap / 2 - kMark / 2
                                    : place.right() + size::kCardGap / 2 - kMark / 2;
-            target.mark = {x, place.top(), kMark, place.height()};
+            target.mark = {std::clamp(x, 0, m_page.widget()->width() - kMark), place.top(), kMark,
+                           place.height()};
         }
     return target;
 }
@@ -188,10 +221,11 @@ std::pair<int, int> PanelMover::sizeAt(const QPoint& global) const {
     const ReflowGrid& grid = *gridOf(*m_card);
     const QPoint size = m_card->mapFromGlobal(global);
     const double column = (grid.width() + size::kCardGap) / std::max(1, grid.columns());
-    const auto count = [](double length, double unit) {
-        return std::clamp(static_cast<int>(std::lround(length / unit)), 1, kMost);
+    const auto count = [](double length, double unit, int most) {
+        return std::clamp(static_cast<int>(std::lround(length / unit)), 1, most);
     };
-    return {count(size.x(), column), count(size.y(), size::kChartMin + size::kCardGap)};
+    return {count(size.x(), column, ChartStyle::kMostColumns),
+            count(size.y(), size::kChartMin + size::kCardGap, ChartStyle::kMostRows)};
 }
 
 } // namespace rm

@@ -4,10 +4,12 @@
 #include <QObject>
 #include <QPoint>
 #include <QPointer>
+#include <QTimer>
 
+#include <utility>
 #include <vector>
 
-class QRubberBand;
+class QFrame;
 class QScrollArea;
 
 namespace rm {
@@ -27,7 +29,8 @@ public:
 Q_SIGNALS:
     /// `before`: the card that it is to stand before; nullptr: behind all of `grid`.
     void moved(QWidget* card, ReflowGrid* grid, QWidget* before);
-    /// In columns of its grid, and in rows that are as high as the least height of a chart.
+    /// In columns of its grid, and in rows that are as high as the least height of a chart; 0: as
+    /// it was.
     void sized(QWidget* card, int columns, int rows);
 
 protected:
@@ -43,6 +46,7 @@ private:
     bool press(QWidget& card, const QPoint& at);
     bool drag(const QPoint& global);
     bool drop(const QPoint& global);
+    void scrollAt(const QPoint& global);
     void cancel();
     void pointAt(QWidget& card, const QPoint& at) const;
     Target targetAt(const QPoint& global) const;
@@ -53,8 +57,10 @@ private:
     std::vector<ReflowGrid*> m_grids;
     Doing m_doing = Doing::kNothing;
     QPointer<QWidget> m_card;
-    QPoint m_pressed; ///< on the screen
-    QRubberBand* m_band;
+    QPoint m_pressed;                 ///< on the screen
+    std::pair<int, int> m_sizeBefore; ///< columns and rows
+    QFrame* m_band;                   ///< where the card would come, or how large it would be
+    QTimer m_scrolling;
 };
 
 } // namespace rm

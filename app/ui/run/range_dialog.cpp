@@ -12,11 +12,13 @@
 
 namespace rm {
 
-RangeDialog::RangeDialog(const QString& chart, const std::optional<Range>& range,
-                         const Range& shown, QWidget* parent)
+RangeDialog::RangeDialog(const QString& chart, const AxisRange& range,
+                         const std::pair<double, double>& shown, QWidget* parent)
     : Sheet(tr("Vertical axis of %1").arg(chart),
-            tr("Empty fields let the axis follow the values, as it does at first."), "rangeDialog",
-            parent)
+            tr("An end that is left empty follows the values, as both do at first. So does one of "
+               "0 or "
+               "below on a logarithmic axis."),
+            "rangeDialog", parent)
     , m_low(new QLineEdit)
     , m_high(new QLineEdit)
     , m_problem(makeText({}, "bad")) {
@@ -28,10 +30,8 @@ RangeDialog::RangeDialog(const QString& chart, const std::optional<Range>& range
         if (value)
             field.setText(QString::number(*value, 'g', 12));
     };
-    prepare(*m_low, "rangeLow", tr("From"), range ? std::optional(range->first) : std::nullopt,
-            shown.first);
-    prepare(*m_high, "rangeHigh", tr("To"), range ? std::optional(range->second) : std::nullopt,
-            shown.second);
+    prepare(*m_low, "rangeLow", tr("From"), range.low, shown.first);
+    prepare(*m_high, "rangeHigh", tr("To"), range.high, shown.second);
     auto* form = new QFormLayout;
     form->addRow(tr("From"), m_low);
     form->addRow(tr("To"), m_high);
@@ -47,18 +47,20 @@ RangeDialog::RangeDialog(const QString& chart, const std::optional<Range>& range
 }
 
 void RangeDialog::submit() {
-    const QString low = m_low->text().trimmed(), high = m_high->text().trimmed();
-    if (low.isEmpty() && high.isEmpty()) {
-        Q_EMIT confirmed(std::nullopt);
+    bool isGood = true;
+    const auto endIn = [&isGood](const QLineEdit& field) -> std::optional<double> {
+        const QString text = field.text().trimmed();
+        bool isNumber = false;
+        const double number = text.toDouble(&isNumber);
+        isGood = isGood && (text.isEmpty() || (isNumber && std::isfinite(number)));
+        return text.isEmpty() ? std::nullopt : std::optional(number);
+    };
+    const AxisRange range{endIn(*m_low), endIn(*m_high)};
+    if (isGood && (!range.low || !range.high || *range.low < *range.high)) {
+        Q_EMIT confirmed(range);
         return accept();
     }
-    bool isLow = false, isHigh = false;
-    const double from = low.toDouble(&isLow), to = high.toDouble(&isHigh);
-    if (isLow && isHigh && std::isfinite(from) && std::isfinite(to) && from < to) {
-        Q_EMIT confirmed(Range(from, to));
-        return accept();
-    }
-    m_problem->setText(tr("Type two numbers, the smaller one first, as 0.5 and 3; or none"));
+    m_problem->setText(tr("Type numbers, the smaller one first, as 0.5 and 3"));
     m_problem->show();
 }
 

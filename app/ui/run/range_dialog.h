@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/settings/chart_layout.h"
 #include "app/ui/dialogs/sheet.h"
 
-#include <optional>
 #include <utility>
 
 class QLabel;
@@ -15,14 +15,12 @@ namespace rm {
 class RangeDialog : public Sheet {
     Q_OBJECT
 public:
-    using Range = std::pair<double, double>;
-
-    /// `range`: what is set; nullopt: nothing is. `shown`: what the axis spans now.
-    RangeDialog(const QString& chart, const std::optional<Range>& range, const Range& shown,
-                QWidget* parent);
+    /// `range`: what is set. `shown`: what the axis spans now.
+    RangeDialog(const QString& chart, const AxisRange& range,
+                const std::pair<double, double>& shown, QWidget* parent);
 
 Q_SIGNALS:
-    void confirmed(const std::optional<std::pair<double, double>>& range); ///< nullopt: by itself
+    void confirmed(const rm::AxisRange& range);
 
 private:
     void submit();

@@ -200,6 +200,17 @@ void RunPage::wireTabs() {
         m_logs->chooseRank(rank);
         showTab(kLogs);
     });
+    connect(m_charts, &ChartsTab::logRequested, this, [this](qint64 wallNs) {
+        showTab(kLogs);
+        m_logs->showTime(wallNs);
+    });
+    connect(m_charts, &ChartsTab::branchRequested, this, &RunPage::askBranch);
+    connect(m_charts, &ChartsTab::restoreRequested, m_actions,
+            [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });
+    connect(m_logs, &LogsTab::chartsRequested, this, [this](qint64 wallNs) {
+        showTab(kCharts);
+        m_charts->showTime(wallNs);
+    });
     connect(m_charts, &ChartsTab::commandsRequested, m_actions, &RunActions::showCommands);
     connect(m_checkpoints, &CheckpointsTab::restoreRequested, m_actions,
             [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });

@@ -53,7 +53,7 @@ public:
     /// The topic of the manual that helps with the tab that is shown, or with a run that failed.
     QString manualTopic() const;
     void focusFilter(); ///< of the log
-    bool showAlone(); ///< the chart with the focus or under the pointer, on the whole screen
+    bool showAlone();   ///< the chart with the focus or under the pointer, on the whole screen
     /// The actions that its state allows, and its tabs.
     std::vector<QPushButton*> buttons() const;
     std::vector<QAction*> menuActions() const; ///< that its state allows

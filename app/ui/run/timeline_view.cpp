@@ -134,6 +134,15 @@ void TimelineView::setMoments(std::vector<Moment> moments) {
             setCurrentIndex(m_model->index(row));
 }
 
+void TimelineView::select(int64_t step) {
+    for (int row = 0; row < m_model->rowCount(); ++row)
+        if (m_model->at(row)->step == step) {
+            setCurrentIndex(m_model->index(row));
+            scrollTo(currentIndex());
+            return;
+        }
+}
+
 void TimelineView::choose(const QModelIndex& index) {
     if (const Moment* moment = m_model->at(index.row()))
         Q_EMIT momentChosen(Moment(*moment));

@@ -28,6 +28,8 @@ class TimelineView : public QListView {
 public:
     explicit TimelineView(QWidget* parent = nullptr);
     void setMoments(std::vector<Moment> moments); ///< the chosen one stays chosen
+    /// Shows the newest moment at that step as the chosen one; momentChosen() is not emitted.
+    void select(int64_t step);
 
 Q_SIGNALS:
     void momentChosen(const rm::Moment& moment); ///< clicked, or Return

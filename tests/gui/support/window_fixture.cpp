@@ -22,15 +22,16 @@ Result<void> filled(const QString& database, const WindowFixture::Fill& fill) {
 /// The demo's database, which is copied from one that this process wrote a short while ago: most of
 /// what a fixture costs is writing it.
 Result<void> demo(const QString& database) {
-    constexpr int64_t kFreshNs = 120'000'000'000; // its times are told from "now"
+    constexpr int64_t kFreshNs = 20'000'000'000; // its times are told from "now"
     static const QTemporaryDir folder;
     static int64_t writtenNs = 0;
     const QString written = folder.filePath("demo.sqlite");
     if (wallNowNs() - writtenNs > kFreshNs) {
         QFile::remove(written);
-        writtenNs = wallNowNs();
-        if (auto made = writeDemoStore(written, writtenNs); !made)
+        const int64_t now = wallNowNs();
+        if (auto made = writeDemoStore(written, now); !made)
             return made;
+        writtenNs = now;
     }
     if (!QFile::copy(written, database))
         return fail(ErrorCode::kInternal, "copy the demo to " + database.toStdString());

@@ -137,7 +137,7 @@ void TestNodeFollower::aHostKeyThatIsNotTheRightOneIsTriedAgain() {
         const Event event = heard.events().front();
         QCOMPARE(event.code, kNodeLostEvent);
         QCOMPARE(event.severity, Severity::kWarning);
-        QVERIFY2(event.message.starts_with("node-a is not logged in to while its host key"),
+        QVERIFY2(event.message.starts_with("node-a has a host key that is not accepted"),
                  event.message.c_str());
     }
     QVERIFY(m_home.know());

@@ -103,6 +103,9 @@ void TestSql::keysOfRunsAreValues() {
     QCOMPARE(answer("SELECT id, value(id, 'lr'), value(id, 'max:train/loss'), "
                     "value(id, 'optimizer.type') FROM runs ORDER BY id"),
              QStringList({"a|0.002|1012|adamw", "b|0.001|NULL|adamw"}));
+    QCOMPARE(answer("SELECT typeof(value('a', 'seed')), typeof(value('a', 'lr')), "
+                    "typeof(value('a', 'optimizer.type'))"),
+             QStringList("integer|real|text"));
     QCOMPARE(answer("SELECT value FROM spec WHERE run = 'b' AND key = 'optimizer.lr'"),
              QStringList("0.001"));
     QCOMPARE(answer("SELECT value('nobody', 'lr')"), QStringList("NULL"));
@@ -122,6 +125,12 @@ void TestSql::samplesOfOneSeriesAreFound() {
     QCOMPARE(answer("SELECT count(*) FROM samples WHERE metric = 'train/nothing'"),
              QStringList("0"));
     QCOMPARE(answer("SELECT count(*) FROM samples WHERE rank = 7"), QStringList("0"));
+    // Whatever the order and collation of the conditions is.
+    QCOMPARE(answer("SELECT count(*) FROM samples WHERE 1 = rank AND metric = 'train/loss' AND "
+                    "'a' = run"),
+             QStringList("12"));
+    QCOMPARE(answer("SELECT count(*) FROM samples WHERE run = 'A' COLLATE NOCASE AND rank = 0"),
+             QStringList("12"));
 }
 
 void TestSql::tablesJoinAndCount() {
@@ -135,6 +144,9 @@ void TestSql::eventsAndLogsAreRows() {
     QCOMPARE(answer("SELECT rank, step, time, severity, code, message FROM events "
                     "WHERE code = 'slow'"),
              QStringList("1|12|7.5|warning|slow|rank 1, \"slow\""));
+    QCOMPARE(answer("SELECT attempt, start_step FROM attempts WHERE run = 'a'"),
+             QStringList({"1|0", "2|10"}));
+    QCOMPARE(answer("SELECT count(*) FROM commands"), QStringList("0"));
     QCOMPARE(answer("SELECT count(*) FROM logs"), QStringList("0"));
     QCOMPARE(answer("SELECT count(*) FROM checkpoints"), QStringList("0"));
 }
@@ -150,11 +162,12 @@ void TestSql::whatWouldChangeSomethingIsRefused_data() {
 
 void TestSql::whatWouldChangeSomethingIsRefused() {
     QFETCH(QByteArray, statement);
-    const std::string file = m_store.path().toStdString();
-    const auto before = readFile(file);
+    const std::string all = "SELECT * FROM run ORDER BY id";
+    const QStringList before = answer(all);
+    const auto log = readFile(m_store.path().toStdString() + "-wal");
     QVERIFY2(!run(statement.toStdString()), statement);
-    QCOMPARE(readFile(file).value(), before.value());
-    QCOMPARE(answer("SELECT count(*) FROM runs"), QStringList("2"));
+    QCOMPARE(answer(all), before);
+    QCOMPARE(readFile(m_store.path().toStdString() + "-wal").value(), log.value());
 }
 
 void TestSql::aMistakeIsInWords_data() {
@@ -163,6 +176,7 @@ void TestSql::aMistakeIsInWords_data() {
     QTest::newRow("syntax") << QByteArray("SELEC 1") << QByteArray("SELEC");
     QTest::newRow("column") << QByteArray("SELECT nothing FROM runs") << QByteArray("nothing");
     QTest::newRow("nothing") << QByteArray("  -- hm") << QByteArray("no statement");
+    QTest::newRow("half a second one") << QByteArray("SELECT 1; SELEC") << QByteArray("several");
     QTest::newRow("several") << QByteArray("SELECT 1; SELECT 2") << QByteArray("several");
     QTest::newRow("key") << QByteArray("SELECT value(id, 'lrr') FROM runs") << QByteArray("lrr");
 }
@@ -178,6 +192,7 @@ void TestSql::aMistakeIsInWords() {
 }
 
 void TestSql::rowsEndWhereNoMoreAreWanted() {
+    QCOMPARE(answer("SELECT 1; -- and no more"), QStringList("1"));
     int rows = 0;
     QVERIFY(runSql(m_store.path(), "SELECT * FROM samples",
                    {[](const auto&) {}, [&rows](const SqlRow&) { return ++rows < 3; }}));
@@ -194,7 +209,7 @@ void TestSql::everyTableHasItsColumns() {
                         [&columns](const SqlRow& row) { return row.size() == columns.size(); }}));
         QCOMPARE(QString(table.columns).count(',') + 1, static_cast<qsizetype>(columns.size()));
     }
-    QCOMPARE(names.size(), 7);
+    QCOMPARE(names.size(), 9);
 }
 
 void TestSql::aDatabaseThatIsNotThereIsAnError() {

@@ -20,9 +20,10 @@ ChartLayouts example() {
                              .rows = 2,
                              .isFirst = false,
                              .isLog = true,
-                             .yRange = std::pair(-0.5, 3.25),
+                             .yRange = {.low = -0.5, .high = 3.25},
                              .isHidden = true,
                              .cutsOutliers = true});
+    layout.setStyle("lr", {.yRange = {.low = 0}});
     layout.own = {{.key = "own:1",
                    .title = "slow ones \"é\"",
                    .metrics = {"train/step_ms", "phase/data_ms"},
@@ -53,6 +54,7 @@ private Q_SLOTS:
     void aMovedChartStandsWhereItWasPut();
     void aNewChartComesBehindTheOneBeforeIt();
     void keysThatAreGoneLeaveNoGap();
+    void whatIsNotThereKeepsItsPlace();
     void aPlainStyleIsForgotten();
     void ownKeysAreUsedAgain();
     void whatIsWrittenIsRead();
@@ -92,6 +94,13 @@ void TestChartLayout::keysThatAreGoneLeaveNoGap() {
     ChartLayout layout;
     layout.order = {"c", "gone", "a", "c"};
     QCOMPARE(arranged(layout, {"a", "c"}), Keys({"c", "a"}));
+}
+
+void TestChartLayout::whatIsNotThereKeepsItsPlace() {
+    ChartLayout layout;
+    layout.order = {"a", "gpu", "b", "c"};
+    moveChart(layout, {"a", "b", "c"}, "c", "a"); // in a run without a GPU
+    QCOMPARE(layout.order, Keys({"c", "a", "gpu", "b"}));
 }
 
 void TestChartLayout::aPlainStyleIsForgotten() {

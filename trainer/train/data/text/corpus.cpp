@@ -104,8 +104,8 @@ void BrokenUtf8::count(const std::string& path, std::string_view text, size_t of
     const auto found = [&](size_t at) {
         if (m_bytes++ == 0)
             m_first = "byte " + std::to_string(offset + at + 1) + " of " + path;
-        m_files.insert(path);
     };
+    const int64_t before = m_bytes;
     size_t at = 0;
     for (auto end = endOfUtf8(text); end; end = endOfUtf8(text.substr(at))) {
         at += *end;
@@ -113,6 +113,8 @@ void BrokenUtf8::count(const std::string& path, std::string_view text, size_t of
     }
     if (const size_t whole = wholeCharacters(text.substr(at)); whole < text.size() - at)
         found(at + whole);
+    if (m_bytes > before)
+        m_files.insert(path);
 }
 
 void BrokenUtf8::add(const BrokenUtf8& next) {
