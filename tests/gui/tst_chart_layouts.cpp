@@ -374,18 +374,16 @@ void TestChartLayouts::aChartFillsTheScreenUntilEscape() {
 }
 
 void TestChartLayouts::aChartThatGoesLeavesTheScreen() {
-    for (const bool byHiding : {true, false}) {
-        choose(*chart("chartLr"), "showAlone");
-        QTRY_VERIFY(find<QDialog>("aloneChart"));
-        if (byHiding)
-            choose(*chart("chartLr"), "hideChart");
-        else
-            open(kPicturesRun); // whose charts are others
-        QTRY_VERIFY(!find<QDialog>("aloneChart"));
-        if (byHiding)
-            chooseLayout("undoLayout");
-        QTRY_VERIFY(chart("chartLr") && chart("chartLr")->isVisible());
-    }
+    chooseLayout("addChart");
+    QTRY_VERIFY(find<QDialog>("ownChartDialog"));
+    find<QListWidget>("ownChartMetrics")->item(0)->setCheckState(Qt::Checked);
+    find<QPushButton>("ownChartConfirm")->click();
+    QTRY_VERIFY(chart("chartOwn1"));
+    choose(*chart("chartOwn1"), "showAlone");
+    QTRY_VERIFY(find<QDialog>("aloneChart"));
+    chooseLayout("undoLayout"); // in the window behind it
+    QTRY_VERIFY(!find<QDialog>("aloneChart"));
+    QTRY_VERIFY(!chart("chartOwn1"));
 }
 
 void TestChartLayouts::anotherShapeIsAnotherChart() {

@@ -198,10 +198,14 @@ void TestScreenshots::shootNow(QWidget& widget, Theme::Mode mode, const QString&
     const QString file = QString("%1/%2-%3@%4x.png").arg(m_folder, name, modeName(mode)).arg(scale);
     QVERIFY2(image.save(file, "PNG", kFast), qPrintable(file));
     QVERIFY2(colourCount(image) > 24 && inkOf(image) > 0.01, qPrintable(name + " is empty"));
-    // Some text may have changed since: what it asks of its layout comes first, as in the window.
-    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
-    const QStringList clipped = clippedTexts(widget);
-    QVERIFY2(clipped.isEmpty(), qPrintable(name + ":\n" + clipped.join('\n')));
+    // What is read meanwhile changes texts and adds charts: what lasts must not be cut.
+    QStringList clipped;
+    const auto isWhole = [&] {
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+        clipped = clippedTexts(widget);
+        return clipped.isEmpty();
+    };
+    QVERIFY2(QTest::qWaitFor(isWhole, kSettleMs), qPrintable(name + ":\n" + clipped.join('\n')));
 }
 
 void TestScreenshots::shootAt(QWidget& window, QSize size, const QString& name) {

@@ -85,7 +85,8 @@ void ReflowGrid::arrange(int columns) {
         }
         const bool isLast = i + 1 == m_items.size() ||
                             column + span + std::min(m_items[i + 1].span, columns) > columns;
-        if (item.isFilling && isLast)
+        const bool isFollowed = i + 1 < m_items.size(); // by one for which there is no room
+        if (isLast && (item.isFilling || isFollowed))
             span = columns - column;
         m_grid->addWidget(item.widget, row, column, 1, span);
         m_grid->setRowStretch(row, std::max(m_grid->rowStretch(row), item.rowStretch));

@@ -10,8 +10,8 @@ class QGridLayout;
 namespace rm {
 
 /// Lays out children in order, in rows of as many equal columns as fit (at most `maxColumns`). A
-/// child may span several columns; with a span of 0 it is hidden. One that is filling also takes
-/// the columns of its row that would stay empty behind it.
+/// child may span several columns; with a span of 0 it is hidden. The last one of a row takes the
+/// columns that would stay empty behind it; of the last row, only if it is filling.
 class ReflowGrid : public QWidget {
     Q_OBJECT
 public:
