@@ -219,6 +219,7 @@ void ChartBar::add(QWidget* widget) {
 
 void ChartBar::setCompact(bool compact) {
     m_isCompact = compact;
+    m_row->setSpacing(compact ? size::kGrid : 2 * size::kGrid);
     m_slider->setFixedWidth(compact ? kCompactSliderWidth : kSliderWidth);
     nameSmoothing();
 }

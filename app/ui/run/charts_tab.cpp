@@ -328,6 +328,7 @@ void ChartsTab::restore() {
 
 void ChartsTab::setCompact(bool compact) {
     m_bar->setCompact(compact);
+    m_layoutButton->setCompact(compact);
 }
 
 void ChartsTab::showSlider(bool shown) {

@@ -27,6 +27,10 @@ void LayoutButton::setHidden(std::vector<std::pair<std::string, QString>> hidden
     m_hidden = std::move(hidden);
 }
 
+void LayoutButton::setCompact(bool compact) {
+    setText(compact ? QString(QChar(0x2026)) : tr("layout"));
+}
+
 void LayoutButton::showMenu() {
     auto* menu = new QMenu(this);
     menu->setObjectName("layoutMenu");

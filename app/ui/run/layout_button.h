@@ -23,6 +23,7 @@ public:
 
     /// Keys and titles of the charts that are hidden.
     void setHidden(std::vector<std::pair<std::string, QString>> hidden);
+    void setCompact(bool compact); ///< little room
     /// The part of the menu that charts have, too.
     void fill(QMenu& menu);
 

@@ -43,7 +43,7 @@ namespace {
 
 constexpr int kCompactWidth = 920;
 constexpr int kTabGap = 20;
-constexpr int kCompactTabGap = 10;
+constexpr int kCompactTabGap = 7;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
 /// The commands that no node has accepted.
