@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -86,6 +87,9 @@ int main(int argc, char** argv) {
         return failEarly(environment.error());
     keepFreedMemory();
     catchPreemption();
+    // Gloo writes to a rank that is gone, and by default that would end this one as well, without a
+    // word: as an error it is told as what it is.
+    std::signal(SIGPIPE, SIG_IGN);
     auto session = openSession(**options, *environment);
     if (!session) {
         reportFailure(endingOf(session.error()), *environment, (*options)->runDir);

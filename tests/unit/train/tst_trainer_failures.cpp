@@ -107,6 +107,19 @@ private Q_SLOTS:
         QCOMPARE(run.finish(20000)[0], static_cast<int>(ExitCode::kPeerLost));
     }
 
+    /// It would end a rank that writes to one that is gone, before it can tell of it.
+    void aBrokenPipeEndsNoRank() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 1000000;
+        TrainerRun run;
+        run.start(spec, 1);
+        QVERIFY(run.post({"h", CommandKind::kHold, {}}));
+        QVERIFY(run.applied("h"));
+        QCOMPARE(::kill(static_cast<pid_t>(run.rank(0).processId()), SIGPIPE), 0);
+        QVERIFY(run.post({"s", CommandKind::kStop, {}}));
+        QCOMPARE(run.finish(20000)[0], static_cast<int>(ExitCode::kStopped));
+    }
+
     void stepsOfACheckpointAreInEveryJournalBeforeIt() {
         constexpr int kTrials = 6; // the steps of a journal's last 50 ms are at stake
         constexpr int64_t kStep = 25;
