@@ -37,18 +37,6 @@ const char* stateName(CheckRow::State state) {
     return "bad";
 }
 
-const char* severityName(Severity severity) {
-    switch (severity) {
-    case Severity::kInfo:
-        return "info";
-    case Severity::kWarning:
-        return "warning";
-    case Severity::kError:
-        return "error";
-    }
-    return "info";
-}
-
 const char* requestedFromName(RequestedFrom from) {
     switch (from) {
     case RequestedFrom::kWindow:

@@ -38,7 +38,7 @@ std::unique_ptr<QProcess> OwnFolders::start(const QStringList& arguments) const 
 
 QStringList longRunWords(const QString& name, int64_t steps, const QString& place) {
     return {"run",    "gpt-tiny",
-            "--set",  "name=" + name,
+            "--name", name,
             "--set",  "train.steps=" + QString::number(steps),
             "--set",  "validation.every=0",
             "--set",  "model.layers=1",

@@ -134,18 +134,6 @@ bool sampleRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     return last && last->step >= part.next;
 }
 
-const char* severityName(Severity severity) {
-    switch (severity) {
-    case Severity::kInfo:
-        return "info";
-    case Severity::kWarning:
-        return "warning";
-    case Severity::kError:
-        return "error";
-    }
-    return "";
-}
-
 bool eventRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     for (const StoredEvent& stored : reader.events(part.run.id, INT_MAX)) {
         const Event& event = stored.event;

@@ -9,7 +9,6 @@
 #include <QFile>
 
 #include <algorithm>
-#include <cmath>
 
 namespace rm {
 
@@ -242,6 +241,17 @@ Json jsonOf(const std::map<std::string, ChartLayout>& layouts) {
     return json;
 }
 
+/// Adds those of `keys` that are not in `all`, each behind the one that it comes after in `keys`.
+void addMissing(std::vector<std::string>& all, const std::vector<std::string>& keys) {
+    auto behind = all.begin();
+    for (const std::string& key : keys) {
+        auto at = std::ranges::find(all, key);
+        if (at == all.end())
+            at = all.insert(behind, key);
+        behind = std::next(at);
+    }
+}
+
 } // namespace
 
 ChartStyle ChartLayout::styleOf(const std::string& key) const {
@@ -271,21 +281,6 @@ void ChartLayout::removeOwn(const std::string& key) {
     std::erase(order, key);
     styles.erase(key);
 }
-
-namespace {
-
-/// Adds those of `keys` that are not in `all`, each behind the one that it comes after in `keys`.
-void addMissing(std::vector<std::string>& all, const std::vector<std::string>& keys) {
-    auto behind = all.begin();
-    for (const std::string& key : keys) {
-        auto at = std::ranges::find(all, key);
-        if (at == all.end())
-            at = all.insert(behind, key);
-        behind = std::next(at);
-    }
-}
-
-} // namespace
 
 std::vector<std::string> arranged(const ChartLayout& layout, const std::vector<std::string>& keys) {
     const auto isThere = [&keys](const std::string& key) {

@@ -40,6 +40,18 @@ const char* logQuery(int rank, int64_t afterId) {
 
 } // namespace
 
+const char* severityName(Severity severity) {
+    switch (severity) {
+    case Severity::kInfo:
+        return "info";
+    case Severity::kWarning:
+        return "warning";
+    case Severity::kError:
+        return "error";
+    }
+    return "info";
+}
+
 std::vector<QueueEntry> StoreReader::queue() {
     return m_impl->read("list the queue", [&] { return queueEntries(m_impl->database); });
 }

@@ -39,6 +39,8 @@ struct StoredEvent {
     int attempt = 0;
 };
 
+const char* severityName(Severity severity); ///< "info", "warning", "error"
+
 struct StoredSample {
     SampleText sample;
     int attempt = 0;

@@ -87,18 +87,6 @@ QString gapText(const TimeSpan& gap, double abandoned) {
         .arg(formatDuration(length), from, to, partsText(length - abandoned, abandoned));
 }
 
-QString valueText(const HeatData& data, double value) {
-    switch (data.format) {
-    case MetricFormat::kPercent:
-        return formatPercent(value);
-    case MetricFormat::kBytes:
-        return std::isfinite(value) ? formatMemory(std::llround(value)) : kAbsent;
-    case MetricFormat::kNumber:
-        break;
-    }
-    return formatFigure(value);
-}
-
 } // namespace
 
 HeatMap::HeatMap(const char* objectName, QWidget* parent)
@@ -254,7 +242,7 @@ void HeatMap::labelRows() {
         text->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
         text->setPadding({2 * size::kGrid, 0, 0, 0});
         text->setClipToAxisRect(false);
-        text->setText(valueText(m_data, value));
+        text->setText(metricText(value, m_data.format));
         text->setFont(Theme::instance().font(FontRole::kSecondary));
         text->setColor(isBehind(value) ? colours().bad : colours().text);
     }
@@ -329,12 +317,13 @@ bool HeatMap::isBehind(double latest) const {
 QString HeatMap::figureNote() const {
     const bool anyBehind = std::ranges::any_of(
         m_data.cells, [this](const auto& cells) { return isBehind(latest(m_data, cells)); });
-    const QString bottom = m_data.bottom == 0 ? QString("0") : valueText(m_data, m_data.bottom);
+    const QString bottom =
+        m_data.bottom == 0 ? QString("0") : metricText(m_data.bottom, m_data.format);
     const QString scale = tr("%1 of training, %2 – %3")
                               .arg(formatDuration(seconds(lengthOf(m_data.trained))), bottom,
-                                   valueText(m_data, m_data.top));
+                                   metricText(m_data.top, m_data.format));
     return anyBehind ? tr("red: under %1 of the median rank (%2)   %3")
-                           .arg(formatPercent(kBehind), valueText(m_data, m_median), scale)
+                           .arg(formatPercent(kBehind), metricText(m_median, m_data.format), scale)
                      : scale;
 }
 
@@ -342,13 +331,15 @@ QString HeatMap::figureText(size_t rank) const {
     const double value = latest(m_data, m_data.cells[rank]);
     const double span = seconds(lengthOf(m_data.trained)) /
                         static_cast<double>(m_data.cells[rank].size()) * kLatestBins;
-    const QString mean = tr("rank %1: mean %2 over the last %3 of training")
-                             .arg(m_data.labels[rank].simplified(), valueText(m_data, value),
-                                  formatDuration(std::max(1.0, span)));
-    return isBehind(value) ? mean + '\n' +
-                                 tr("red: under %1 of the median rank, which has %2")
-                                     .arg(formatPercent(kBehind), valueText(m_data, m_median))
-                           : mean;
+    const QString mean =
+        tr("rank %1: mean %2 over the last %3 of training")
+            .arg(m_data.labels[rank].simplified(), metricText(value, m_data.format),
+                 formatDuration(std::max(1.0, span)));
+    return isBehind(value)
+               ? mean + '\n' +
+                     tr("red: under %1 of the median rank, which has %2")
+                         .arg(formatPercent(kBehind), metricText(m_median, m_data.format))
+               : mean;
 }
 
 QString HeatMap::cellText(size_t rank, double x) const {
@@ -360,7 +351,8 @@ QString HeatMap::cellText(size_t rank, double x) const {
         cells[static_cast<size_t>(std::clamp(std::round(share * last), 0.0, last))];
     const int64_t clock = clockAt(m_data.trained, static_cast<int64_t>(share * length * 1e9));
     return tr("rank %1: %2 at %3")
-        .arg(m_data.labels[rank].simplified(), valueText(m_data, value), formatExact(clock));
+        .arg(m_data.labels[rank].simplified(), metricText(value, m_data.format),
+             formatExact(clock));
 }
 
 QStringList HeatMap::gapTexts() const {

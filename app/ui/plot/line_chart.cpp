@@ -109,23 +109,11 @@ QPen penOf(const Curve& curve) {
     return pen;
 }
 
-QString valueWord(double value, MetricFormat format) {
-    switch (format) {
-    case MetricFormat::kPercent:
-        return formatPercent(value);
-    case MetricFormat::kBytes:
-        return std::isfinite(value) ? formatMemory(std::llround(value)) : kAbsent;
-    case MetricFormat::kNumber:
-        break;
-    }
-    return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
-}
-
 /// A shorter text, if room is scarce.
 QString shortWord(double value, MetricFormat format) {
     const double size = std::abs(value);
     return format != MetricFormat::kNumber || size >= 1000 || size < 1
-               ? valueWord(value, format)
+               ? metricText(value, format)
                : QString::number(value, 'f', size >= 10 ? 0 : 1);
 }
 
@@ -547,7 +535,7 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
         const bool isOneOfMany = ownCurves() > kFew;
         parts.push_back(
             {name + ' ' +
-                 (isOneOfMany ? shortWord(value, curve.format) : valueWord(value, curve.format)),
+                 (isOneOfMany ? shortWord(value, curve.format) : metricText(value, curve.format)),
              colour, penOf(curve).style(), curve.past != Past::kNone});
     };
     const QColor colour = colourOf(curve);
@@ -606,9 +594,9 @@ void LineChart::describe() {
         if (!curve.y.isEmpty())
             lines << tr("%1: last %2, between %3 and %4")
                          .arg(curve.name + ' ' + curve.brief,
-                              valueWord(curve.y.back(), curve.format),
-                              valueWord(extent.low, curve.format),
-                              valueWord(extent.high, curve.format));
+                              metricText(curve.y.back(), curve.format),
+                              metricText(extent.low, curve.format),
+                              metricText(extent.high, curve.format));
     }
     m_plot->setAccessibleDescription(lines.isEmpty() ? m_empty->text() : lines.join("; "));
 }

@@ -11,6 +11,8 @@
 #include <QFrame>
 #include <qcustomplot.h>
 
+#include <cmath>
+
 namespace rm {
 
 namespace {
@@ -212,6 +214,18 @@ QCustomPlot* addPlot(QFrame& card) {
                      });
     static_cast<QBoxLayout*>(card.layout())->addWidget(plot, 1);
     return plot;
+}
+
+QString metricText(double value, MetricFormat format) {
+    switch (format) {
+    case MetricFormat::kPercent:
+        return formatPercent(value);
+    case MetricFormat::kBytes:
+        return std::isfinite(value) ? formatMemory(std::llround(value)) : kAbsent;
+    case MetricFormat::kNumber:
+        break;
+    }
+    return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
 }
 
 QString shortTitle(const QString& title) {

@@ -26,6 +26,9 @@ void stylePlot(QCustomPlot& plot);
 /// its events.
 QCustomPlot* addPlot(QFrame& card);
 
+/// A value as its metric reads: "47 %", "1.5 GiB", "1.2k".
+QString metricText(double value, MetricFormat format);
+
 /// A chart's title with room for its legend: a long one ends in "…".
 QString shortTitle(const QString& title);
 

@@ -342,6 +342,7 @@ void ChartsTab::setRun(const QString& run) {
     m_map = {};
     m_missing.clear();
     m_pointedStep.reset();
+    m_menuStep.reset();
     m_parentBegin.reset();
     m_zoom.reset();
     m_chosen.reset();
@@ -841,7 +842,7 @@ std::optional<StoredCheckpoint> ChartsTab::checkpointAtPointer() const {
 
 /// What a person does with the step under the pointer.
 void ChartsTab::fillStepMenu(QMenu& menu) {
-    if (!m_menuStep || !m_detail.run)
+    if (!m_menuStep || !m_detail.run || m_alone) // it leads to another page
         return;
     menu.addSeparator();
     const QString step = formatCount(static_cast<int64_t>(*m_menuStep));

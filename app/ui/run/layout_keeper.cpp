@@ -60,22 +60,21 @@ void LayoutKeeper::changeStyle(const std::string& key,
 }
 
 void LayoutKeeper::undo() {
-    if (!canUndo())
-        return;
-    m_undone.after.push_back(m_layout);
-    const ChartLayout before = m_undone.before.back();
-    m_undone.before.pop_back();
-    show(before);
-    write();
+    step(m_undone.before, m_undone.after);
 }
 
 void LayoutKeeper::redo() {
-    if (!canRedo())
+    step(m_undone.after, m_undone.before);
+}
+
+/// To the newest of `from`; the present one becomes the newest of `to`.
+void LayoutKeeper::step(std::vector<ChartLayout>& from, std::vector<ChartLayout>& to) {
+    if (from.empty())
         return;
-    m_undone.before.push_back(m_layout);
-    const ChartLayout after = m_undone.after.back();
-    m_undone.after.pop_back();
-    show(after);
+    to.push_back(m_layout);
+    ChartLayout wanted = std::move(from.back());
+    from.pop_back();
+    show(std::move(wanted));
     write();
 }
 

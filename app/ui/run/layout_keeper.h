@@ -46,6 +46,7 @@ Q_SIGNALS:
 
 private:
     void show(ChartLayout layout);
+    void step(std::vector<ChartLayout>& from, std::vector<ChartLayout>& to);
     /// What is stored of the kind; nullopt: it cannot be read, which failed() has said.
     std::optional<ChartLayout> stored();
     void write();
