@@ -220,10 +220,13 @@ Entries bestOnes(const std::vector<CheckpointEntry>& entries, const CheckpointLi
     return measured;
 }
 
-/// The settings that it was saved before a change of; release 0.1.0 named none.
-std::set<std::string> changedAfter(const CheckpointEntry& entry) {
+/// The settings that it was saved before a change of; release 0.1.0 named none. None, too, where
+/// the line's next attempt started from it: what followed it is not of the line, nor is the change.
+std::set<std::string> changedAfter(const CheckpointEntry& entry, const CheckpointLine& line) {
     std::set<std::string> names;
-    if (!entry.manifest.reason.starts_with(kBeforeSetReason))
+    const Manifest::Ancestor here{entry.manifest.attempt, entry.manifest.step};
+    const bool isStart = std::ranges::find(line.behind, here) != line.behind.end();
+    if (!isBeforeSet(entry.manifest.reason) || isStart)
         return names;
     std::istringstream list(entry.manifest.reason.substr(kBeforeSetReason.size()));
     for (std::string name; std::getline(list >> std::ws, name, ',');)
@@ -248,7 +251,7 @@ std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>&
     std::set<std::string> changed; // by newer ones
     for (const CheckpointEntry* entry : living) {
         bool isBeforeChange = false;
-        for (const std::string& name : changedAfter(*entry))
+        for (const std::string& name : changedAfter(*entry, line))
             isBeforeChange |= changed.insert(name).second;
         const bool isLast = isCounted(entry) && counted++ < rules.last;
         const bool isStart = entry->path == line.startedFrom && own < rules.last;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/compare.h"
 
-#include "shared/io/json.h"
-#include "shared/return_if_error.h"
+#include "shared/io/json_fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -129,61 +128,29 @@ TensorComparison compareTensors(const SafetensorsFile& a, const SafetensorsFile&
     return comparison;
 }
 
-namespace {
-
-Json figure(double value) {
-    return std::isfinite(value) ? Json(value) : Json();
+template <Either<LayerDifference> T, class Visit>
+void fields(T& layer, Visit&& visit) {
+    visit("layer", layer.layer);
+    visit("values", layer.values);
+    visit("norm_a", layer.normA, kMaybeUnknown);
+    visit("norm_b", layer.normB, kMaybeUnknown);
+    visit("difference", layer.normOfDifference, kMaybeUnknown);
+    visit("largest", layer.largest, kMaybeUnknown);
 }
 
-double figureAt(const Json& layer, const char* key) {
-    const auto found = layer.find(key);
-    return found != layer.end() && found->is_number() ? found->get<double>()
-                                                      : std::numeric_limits<double>::quiet_NaN();
+template <Either<TensorComparison> T, class Visit>
+void fields(T& comparison, Visit&& visit) {
+    visit("layers", comparison.layers);
+    visit("only_a", comparison.onlyInA);
+    visit("only_b", comparison.onlyInB);
 }
-
-std::optional<std::vector<std::string>> namesAt(const Json& answer, const char* key) {
-    const Json* list = arrayAt(answer, key);
-    if (!list)
-        return std::nullopt;
-    std::vector<std::string> names;
-    for (const Json& name : *list)
-        if (name.is_string())
-            names.push_back(name.get<std::string>());
-    return names;
-}
-
-} // namespace
 
 std::string toJson(const TensorComparison& comparison) {
-    Json layers = Json::array();
-    for (const LayerDifference& each : comparison.layers)
-        layers.push_back({{"layer", each.layer},
-                          {"values", each.values},
-                          {"norm_a", figure(each.normA)},
-                          {"norm_b", figure(each.normB)},
-                          {"difference", figure(each.normOfDifference)},
-                          {"largest", figure(each.largest)}});
-    return dumpJson(
-        {{"layers", layers}, {"only_a", comparison.onlyInA}, {"only_b", comparison.onlyInB}});
+    return dumpJson(writeFields(comparison));
 }
 
 Result<TensorComparison> parseComparison(const std::string& text, const std::string& source) {
-    RM_ASSIGN_OR_RETURN(const Json answer, parseJson(text, source));
-    const Json* layers = arrayAt(answer, "layers");
-    auto onlyA = namesAt(answer, "only_a"), onlyB = namesAt(answer, "only_b");
-    if (!layers || !onlyA || !onlyB)
-        return fail(ErrorCode::kCorrupt, "read " + source + ": it is no comparison");
-    TensorComparison comparison{{}, std::move(*onlyA), std::move(*onlyB)};
-    for (const Json& each : *layers) {
-        const auto name = textAt(each, "layer");
-        const auto values = intAt(each, "values");
-        if (!name || !values)
-            return fail(ErrorCode::kCorrupt, "read " + source + ": a layer has no name");
-        comparison.layers.push_back({*name, *values, figureAt(each, "norm_a"),
-                                     figureAt(each, "norm_b"), figureAt(each, "difference"),
-                                     figureAt(each, "largest")});
-    }
-    return comparison;
+    return parseFields<TensorComparison>(text, source);
 }
 
 } // namespace rm

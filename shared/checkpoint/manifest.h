@@ -197,7 +197,8 @@ struct KeepRules {
 /// - those that the rules keep. The first of the best is bestOf(); the others follow by their value
 ///   in the metric of the newest checkpoint that has one,
 /// - those saved by "command" or "pause", and pinned ones,
-/// - of each setting that was changed the one from before its newest change,
+/// - of each setting that was changed the one from before its newest change, as long as that is in
+///   force: an attempt that started from this checkpoint trains without the change,
 /// - the one that the attempt started from, until the attempt has `rules.last` of its own.
 /// Retired ones are only removed by a person.
 std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>& entries,

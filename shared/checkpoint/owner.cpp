@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/owner.h"
 
+#include "shared/checkpoint/ancestor_fields.h"
 #include "shared/io/file.h"
-#include "shared/io/json.h"
 #include "shared/return_if_error.h"
 
 #include <filesystem>
@@ -18,36 +18,24 @@ std::string ownerPath(const std::string& parent) {
     return parent + "/" + kOwnerName;
 }
 
-std::string ownerJson(const CheckpointOwner& owner) {
-    Json line = Json::array();
-    for (const Manifest::Ancestor& ancestor : owner.line.behind)
-        line.push_back({{"attempt", ancestor.attempt}, {"step", ancestor.step}});
-    const Json members = {{"version", kOwnerVersion},  {"run_id", owner.runId},
-                          {"run_name", owner.runName}, {"attempt", owner.line.attempt},
-                          {"line", std::move(line)},   {"started_from", owner.line.startedFrom},
-                          {"nonce", owner.nonce}};
-    return members.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+} // namespace
+
+template <Either<CheckpointOwner> T, class Visit>
+void fields(T& owner, Visit&& visit) {
+    visit("run_id", owner.runId);
+    visit("run_name", owner.runName);
+    visit("attempt", owner.line.attempt, atLeast(1));
+    visit("line", owner.line.behind);
+    visit("started_from", owner.line.startedFrom);
+    visit("nonce", owner.nonce, kOptional);
 }
 
-Result<CheckpointOwner> ownerOf(const Json& json, const std::string& source) {
-    const auto runId = textAt(json, "run_id"), runName = textAt(json, "run_name");
-    const auto startedFrom = textAt(json, "started_from");
-    const auto attempt = intAt(json, "attempt");
-    const Json* line = arrayAt(json, "line");
-    if (!runId || !runName || !startedFrom || !attempt || *attempt < 1 || !line)
-        return fail(ErrorCode::kCorrupt,
-                    "read " + source + ": a member is missing or of a wrong type");
-    CheckpointOwner owner{*runId,
-                          *runName,
-                          {*attempt, {}, *startedFrom},
-                          textAt(json, "nonce").value_or(std::string())};
-    for (const Json& entry : *line) {
-        const auto before = intAt(entry, "attempt"), step = intAt(entry, "step");
-        if (!before || !step)
-            return fail(ErrorCode::kCorrupt, "read " + source + ": its line makes no sense");
-        owner.line.behind.push_back({*before, *step});
-    }
-    return owner;
+namespace {
+
+std::string ownerJson(const CheckpointOwner& owner) {
+    Json json = writeFields(owner);
+    json["version"] = kOwnerVersion;
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string numberOf(int64_t attempt) {
@@ -81,7 +69,7 @@ Result<CheckpointOwner> readOwner(const std::string& parent) {
         return fail(ErrorCode::kTooNew, "read " + path + ": version " + std::to_string(*version) +
                                             " is of a newer release; this one reads up to " +
                                             std::to_string(kOwnerVersion));
-    return ownerOf(json, path);
+    return fromJson<CheckpointOwner>(json, path);
 }
 
 CheckpointFolder checkpointFolderAt(const std::string& parent) {

@@ -2,7 +2,7 @@
 #include "shared/checkpoint/saved_runs.h"
 
 #include "shared/checkpoint/owner.h"
-#include "shared/io/json.h"
+#include "shared/io/json_fields.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
@@ -60,32 +60,36 @@ std::vector<SavedRun> newestOf(const std::vector<SavedRun>& runs, const std::str
     return newest;
 }
 
+template <Either<SavedRun> T, class Visit>
+void fields(T& run, Visit&& visit) {
+    visit("run_id", run.runId);
+    visit("run_name", run.runName);
+    visit("checkpoint", run.checkpoint);
+    visit("step", run.step, atLeast(0));
+    visit("created_ns", run.createdNs);
+}
+
+namespace {
+
+struct SavedRuns {
+    std::vector<SavedRun> runs;
+};
+
+template <Either<SavedRuns> T, class Visit>
+void fields(T& saved, Visit&& visit) {
+    visit("runs", saved.runs);
+}
+
+} // namespace
+
 std::string toJson(const std::vector<SavedRun>& runs) {
-    Json list = Json::array();
-    for (const SavedRun& run : runs)
-        list.push_back({{"run_id", run.runId},
-                        {"run_name", run.runName},
-                        {"checkpoint", run.checkpoint},
-                        {"step", run.step},
-                        {"created_ns", run.createdNs}});
-    return dumpJson({{"runs", std::move(list)}});
+    return dumpJson(writeFields(SavedRuns{runs}));
 }
 
 Result<std::vector<SavedRun>> parseSavedRuns(const std::string& text, const std::string& source) {
-    RM_ASSIGN_OR_RETURN(const auto json, parseJson(text, source));
-    const Json* list = arrayAt(json, "runs");
-    if (!list)
-        return fail(ErrorCode::kCorrupt, "read " + source + ": it has no list of runs");
-    std::vector<SavedRun> runs;
-    for (const Json& each : *list) {
-        const auto runId = textAt(each, "run_id"), runName = textAt(each, "run_name");
-        const auto checkpoint = textAt(each, "checkpoint");
-        const auto step = intAt(each, "step"), createdNs = intAt(each, "created_ns");
-        if (!runId || !runName || !checkpoint || !step || *step < 0 || !createdNs)
-            return fail(ErrorCode::kCorrupt, "read " + source + ": a run makes no sense");
-        runs.push_back({*runId, *runName, *checkpoint, *step, *createdNs});
-    }
-    return runs;
+    return parseFields<SavedRuns>(text, source).map([](SavedRuns saved) {
+        return std::move(saved.runs);
+    });
 }
 
 } // namespace rm

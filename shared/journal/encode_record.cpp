@@ -81,8 +81,35 @@ Body build(Builder& b, const StepsPlanned& r) {
     return fb::CreateStepsPlanned(b, r.lastStep).Union();
 }
 
+Body build(Builder& b, const TraceRecorded& r) {
+    std::vector<std::byte> slices;
+    appendTraceSlices(slices, r.slices);
+    return fb::CreateTraceRecorded(
+               b, r.rank, r.firstStep, r.steps, r.wallNs, r.clockNs, r.onDevice, r.last,
+               b.CreateVector(reinterpret_cast<const uint8_t*>(slices.data()), slices.size()))
+        .Union();
+}
+
 Body build(Builder& b, const SampleText& r) {
-    return fb::CreateSampleText(b, r.step, r.wallNs, flatText(b, r.prompt), flatText(b, r.text))
+    RM_ENFORCE(r.picture.size() <= kMaxPicture);
+    const auto prompt = flatText(b, r.prompt), text = flatText(b, r.text);
+    const auto reference = r.reference.empty() ? 0 : flatText(b, r.reference);
+    const auto picture =
+        r.picture.empty()
+            ? 0
+            : b.CreateVector(reinterpret_cast<const uint8_t*>(r.picture.data()), r.picture.size());
+    return fb::CreateSampleText(b, r.step, r.wallNs, prompt, text, uint8_t(r.kind), reference,
+                                r.score, picture)
+        .Union();
+}
+
+Body build(Builder& b, const ConfusionMatrix& r) {
+    RM_ENFORCE(r.names.size() <= kMaxConfused && r.counts.size() == r.side() * r.side());
+    std::vector<flatbuffers::Offset<flatbuffers::String>> names;
+    for (const std::string& name : r.names)
+        names.push_back(flatText(b, name));
+    return fb::CreateConfusionMatrix(b, r.step, r.wallNs, r.classes, b.CreateVector(names),
+                                     b.CreateVector(r.counts))
         .Union();
 }
 

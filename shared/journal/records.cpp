@@ -132,7 +132,40 @@ Result<Record> read(const fb::CheckpointCopied& r) {
 }
 
 Result<Record> read(const fb::SampleText& r) {
-    return SampleText{r.step(), r.wall_ns(), textOf(r.prompt()), textOf(r.text())};
+    if (r.kind() > uint8_t(SampleKind::kPicture))
+        return tooNew("kind of sample", r.kind());
+    SampleText sample{r.step(),
+                      r.wall_ns(),
+                      textOf(r.prompt()),
+                      textOf(r.text()),
+                      SampleKind(r.kind()),
+                      textOf(r.reference()),
+                      r.score(),
+                      {}};
+    if (!r.picture())
+        return sample;
+    if (r.picture()->size() > kMaxPicture)
+        return corrupt("a picture of " + std::to_string(r.picture()->size()) + " bytes");
+    const auto bytes = std::as_bytes(std::span(r.picture()->data(), r.picture()->size()));
+    sample.picture.assign(bytes.begin(), bytes.end());
+    return sample;
+}
+
+Result<Record> read(const fb::ConfusionMatrix& r) {
+    ConfusionMatrix matrix{r.step(), r.wall_ns(), r.classes(), {}, {}};
+    const size_t names = r.names() ? r.names()->size() : 0;
+    const size_t counts = r.counts() ? r.counts()->size() : 0;
+    if (names > kMaxConfused || r.classes() < static_cast<int64_t>(names))
+        return corrupt("a confusion matrix of " + std::to_string(names) + " of " +
+                       std::to_string(r.classes()) + " classes");
+    for (size_t i = 0; i < names; ++i)
+        matrix.names.push_back(textOf(r.names()->Get(static_cast<uint32_t>(i))));
+    if (counts != matrix.side() * matrix.side())
+        return corrupt("a confusion matrix of " + std::to_string(matrix.side()) + " rows with " +
+                       std::to_string(counts) + " counts");
+    if (counts > 0)
+        matrix.counts.assign(r.counts()->begin(), r.counts()->end());
+    return matrix;
 }
 
 Result<Record> read(const fb::RankStarted& r) {
@@ -174,7 +207,39 @@ Result<Record> read(const fb::AttemptPlanned& r) {
     return planned;
 }
 
+Result<Record> read(const fb::TraceRecorded& r) {
+    if (!isRank(r.rank()))
+        return noRank(r.rank());
+    TraceRecorded trace{r.rank(),     r.first_step(), r.steps(), r.wall_ns(),
+                        r.clock_ns(), r.on_device(),  r.last(),  {}};
+    if (r.slices()) {
+        const auto bytes = std::as_bytes(std::span(r.slices()->data(), r.slices()->size()));
+        RM_ASSIGN_OR_RETURN(trace.slices, readTraceSlices(bytes));
+    }
+    return trace;
+}
+
 } // namespace
+
+bool SampleText::operator==(const SampleText& other) const {
+    const bool sameScore = score == other.score || (std::isnan(score) && std::isnan(other.score));
+    return sameScore && step == other.step && wallNs == other.wallNs && prompt == other.prompt &&
+           text == other.text && kind == other.kind && reference == other.reference &&
+           picture == other.picture;
+}
+
+std::string sampleWords(const SampleText& sample) {
+    switch (sample.kind) {
+    case SampleKind::kText:
+        break;
+    case SampleKind::kTranslation:
+        return "source: " + sample.prompt + "\ntranslation: " + sample.text +
+               "\nreference: " + sample.reference;
+    case SampleKind::kPicture:
+        return sample.prompt + ": " + sample.reference + ", taken for " + sample.text;
+    }
+    return sample.prompt + sample.text;
+}
 
 bool CheckpointSaved::operator==(const CheckpointSaved& other) const {
     const bool sameLoss = validationLoss == other.validationLoss ||
@@ -222,6 +287,10 @@ Result<Record> decodeRecord(std::span<const std::byte> payload) {
         return read(*root->body_as_SettingsChanged());
     case fb::RecordBody::StepsPlanned:
         return StepsPlanned{root->body_as_StepsPlanned()->last_step()};
+    case fb::RecordBody::ConfusionMatrix:
+        return read(*root->body_as_ConfusionMatrix());
+    case fb::RecordBody::TraceRecorded:
+        return read(*root->body_as_TraceRecorded());
     }
     return tooNew("type", int(root->body_type()));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/journal/trace_slices.h"
 #include "shared/metrics/registry.h"
 #include "shared/result.h"
 
@@ -123,14 +124,65 @@ struct StepsPlanned {
     bool operator==(const StepsPlanned&) const = default;
 };
 
-/// Text generated at a validation.
+/// A part of a trace: what one rank did in some steps, by its own clock. All ranks of a run begin a
+/// trace at the same step boundary.
+struct TraceRecorded {
+    int32_t rank = 0;
+    int64_t firstStep = 0; ///< of the trace, which it names within the attempt
+    int32_t steps = 0;     ///< that were asked for
+    int64_t wallNs = 0;    ///< the time at `clockNs` of the trace's clock
+    int64_t clockNs = 0;
+    bool onDevice = false; ///< phases by events of the device, else by the host's clock
+    bool last = false;     ///< no further part follows
+    std::vector<TraceSlice> slices;
+    bool operator==(const TraceRecorded&) const = default;
+};
+
+/// Stored: never renumber.
+enum class SampleKind : uint8_t {
+    kText = 0,        ///< `text` continues `prompt`; of earlier releases a translation, too
+    kTranslation = 1, ///< `text` translates `prompt`
+    kPicture = 2,     ///< `prompt` names a picture file, `text` the class that it was taken for
+};
+
+/// What a model made of one input at a validation.
 struct SampleText {
     int64_t step = 0;
     int64_t wallNs = 0;
     std::string prompt;
     std::string text;
-    bool operator==(const SampleText&) const = default;
+    SampleKind kind = SampleKind::kText;
+    std::string reference = {}; ///< the reference translation, or the picture's class; empty: none
+    /// Of a translation chrF, 0 to 100; of a picture the probability of its guess, 0 to 1. NaN:
+    /// none.
+    float score = std::numeric_limits<float>::quiet_NaN();
+    std::vector<std::byte> picture = {}; ///< JPEG of what the model saw, at most kMaxPicture bytes
+    /// NaN equals NaN here.
+    bool operator==(const SampleText& other) const;
 };
+
+inline constexpr size_t kMaxPicture = 32768;
+
+/// The sample as a person reads it: "Once upon a time", "source: ...\ntranslation: ...".
+std::string sampleWords(const SampleText& sample);
+
+/// How often a validation took pictures of one class for another.
+struct ConfusionMatrix {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    int64_t classes = 0;            ///< of the model
+    std::vector<std::string> names; ///< of the classes that have a row; at most kMaxConfused
+    /// Row by row: the pictures of a class by what they were taken for. With fewer names than
+    /// classes one row and one column more, the last ones, are of all other classes.
+    std::vector<uint32_t> counts;
+    bool operator==(const ConfusionMatrix&) const = default;
+
+    bool hasOthers() const { return static_cast<int64_t>(names.size()) < classes; }
+    size_t side() const { return names.size() + (hasOthers() ? 1 : 0); }
+    uint32_t at(size_t of, size_t takenFor) const { return counts[of * side() + takenFor]; }
+};
+
+inline constexpr size_t kMaxConfused = 64;
 
 /// The agent's records.
 struct RankStarted {
@@ -191,10 +243,10 @@ struct AttemptPlanned {
     bool operator==(const AttemptPlanned&) const = default;
 };
 
-using Record =
-    std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied, CheckpointSaved,
-                 CheckpointRemoved, SampleText, RankStarted, RankExited, AttemptEnded,
-                 AttemptPlanned, CheckpointCopied, SettingsChanged, StepsPlanned>;
+using Record = std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied,
+                            CheckpointSaved, CheckpointRemoved, SampleText, RankStarted, RankExited,
+                            AttemptEnded, AttemptPlanned, CheckpointCopied, SettingsChanged,
+                            StepsPlanned, ConfusionMatrix, TraceRecorded>;
 
 /// The payload of a frame (shared/io/frame.h) that holds `record`.
 std::vector<std::byte> encodeRecord(const Record& record);

@@ -132,6 +132,7 @@ struct RunSpec {
         double topP = 1.0;        ///< for samples; 1: all tokens
         int64_t beams = 1;        ///< translation; 1: greedy
         double lengthPenalty = 1.0;
+        int64_t pictures = 24; ///< kept as samples; 0: neither these nor a confusion matrix
         bool operator==(const Validation&) const = default;
     } validation;
 

@@ -615,4 +615,8 @@ bool writesSamples(const RunSpec& spec) {
     return spec.validation.sampleTokens > 0 && usesField(spec, "validation.sample_tokens");
 }
 
+bool keepsPictures(const RunSpec& spec) {
+    return spec.validation.pictures > 0 && usesField(spec, "validation.pictures");
+}
+
 } // namespace rm

@@ -34,8 +34,12 @@ bool usesField(const RunSpec& spec, const SchemaRow& field);
 bool usesField(const RunSpec& spec, std::string_view key);
 /// The field's value as a person reads it, in one line: "0.002", "true", "/a; /b".
 std::string valueText(const SpecField& field, const RunSpec& spec);
-/// Whether the model writes text that is kept, as one of pictures does not.
+/// Whether the model writes text that is kept, also when it is asked for, as one of pictures does
+/// not.
 bool writesSamples(const RunSpec& spec);
+
+/// Whether pictures of a validation are kept, with what they were taken for.
+bool keepsPictures(const RunSpec& spec);
 
 /// Checks the name of a run. kInvalid: no run can be called so.
 Result<void> checkRunName(const std::string& name);

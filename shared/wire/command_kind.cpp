@@ -43,6 +43,7 @@ constexpr CommandRow kRows[] = {
      .help = "End the ranks at once, also hanging ones",
      .isForRanks = false,
      .endsAttempt = true},
+    {.kind = kTrace, .name = "trace", .help = "Record what every rank does in the next steps"},
 };
 
 } // namespace

@@ -12,15 +12,23 @@ namespace rm {
 enum class CommandKind : uint8_t {
     kHold = 0,
     kContinue = 1,
-    kStep = 2,  ///< args: "steps"; then hold again
+    kStep = 2,  ///< args: "steps", at most kMostCommandSteps; then hold again
     kPause = 3, ///< checkpoint, exit, free the devices
     kCheckpoint = 4,
     kValidate = 5,
     kSample = 6,
-    kSet = 7,  ///< args: live keys of the spec (shared/spec/live_settings.h) = value
-    kStop = 8, ///< end at the next boundary, without a checkpoint
-    kKill = 9, ///< SIGKILL by each node's agent
+    kSet = 7,    ///< args: live keys of the spec (shared/spec/live_settings.h) = value
+    kStop = 8,   ///< end at the next boundary, without a checkpoint
+    kKill = 9,   ///< SIGKILL by each node's agent
+    kTrace = 10, ///< args: "steps", at most kMostTraceSteps; every rank records them
 };
+
+/// Steps of one kStep.
+inline constexpr int64_t kMostCommandSteps = 1'000'000'000'000;
+
+/// Steps of one trace, and how many it has unless it is said.
+inline constexpr int64_t kMostTraceSteps = 200;
+inline constexpr int64_t kUsualTraceSteps = 20;
 
 /// What agents, ranks and app know of a kind of command.
 struct CommandRow {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/wire/deployed.h"
 
-#include "shared/io/json.h"
-#include "shared/return_if_error.h"
+#include "shared/io/json_fields.h"
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
@@ -17,36 +16,6 @@ constexpr size_t kLongestHome = 4096;
 constexpr size_t kLongestReason = 2 * kLongestHome; ///< may name a path
 constexpr size_t kLongestId = 64;
 
-Json jsonOfItem(const DeployedItem& item) {
-    return {{"kind", item.kind},      {"name", item.name},           {"bytes", item.bytes},
-            {"used_ns", item.usedNs}, {"kept_for", item.keptFor},    {"label", item.label},
-            {"path", item.path},      {"started_by", item.startedBy}};
-}
-
-Result<DeployedItem> itemFrom(const Json& json) {
-    const auto kind = textAt(json, "kind"), name = textAt(json, "name"),
-               keptFor = textAt(json, "kept_for");
-    // Earlier releases had none of these.
-    std::string label = plainLine(textAt(json, "label").value_or(""));
-    std::string path = textAt(json, "path").value_or("");
-    std::string startedBy = plainLine(textAt(json, "started_by").value_or(""));
-    const auto bytes = intAt(json, "bytes"), usedNs = intAt(json, "used_ns");
-    if (!kind || !name || !keptFor || !bytes || !usedNs || *bytes < 0 ||
-        kind->size() + name->size() + label.size() > kLongestItem ||
-        keptFor->size() > kLongestReason || path.size() > kLongestHome ||
-        startedBy.size() > kLongestItem)
-        return fail(ErrorCode::kCorrupt, "read what is deployed: an item is not as expected");
-    // Paths and names are as they are: the code that shows them makes them printable.
-    return DeployedItem{*kind,
-                        *name,
-                        *bytes,
-                        *usedNs,
-                        plainLine(*keptFor),
-                        std::move(label),
-                        std::move(path),
-                        std::move(startedBy)};
-}
-
 /// The figures are a node's, so that their sum may be too large.
 template <class Counts>
 int64_t bytesOf(const DeployedReport& report, Counts counts) {
@@ -59,6 +28,32 @@ int64_t bytesOf(const DeployedReport& report, Counts counts) {
 
 } // namespace
 
+// Paths and names are as they are: the code that shows them makes them printable. Earlier releases
+// had no label, path and starter of an item, and only home and items of a report.
+
+template <Either<DeployedItem> T, class Visit>
+void fields(T& item, Visit&& visit) {
+    visit("kind", item.kind, upTo(kLongestItem));
+    visit("name", item.name, upTo(kLongestItem));
+    visit("bytes", item.bytes, atLeast(0));
+    visit("used_ns", item.usedNs);
+    visit("kept_for", item.keptFor, upTo(kLongestReason));
+    visit("label", item.label, upTo(kLongestItem).optional());
+    visit("path", item.path, upTo(kLongestHome).optional());
+    visit("started_by", item.startedBy, upTo(kLongestItem).optional());
+}
+
+template <Either<DeployedReport> T, class Visit>
+void fields(T& report, Visit&& visit) {
+    visit("home", report.home, upTo(kLongestHome));
+    visit("home_id", report.homeId, upTo(kLongestId).optional());
+    visit("state_id", report.stateId, upTo(kLongestId).optional());
+    visit("state", report.stateDir, upTo(kLongestHome).optional());
+    visit("items", report.items, upTo(kMostDeployed));
+    visit("in_the_way", report.inTheWay, kOptional);
+    visit("failure", report.failure, kOptional);
+}
+
 bool isBeginOfSha256(std::string_view text) {
     constexpr size_t kShortest = 8, kLongest = 64;
     return text.size() >= kShortest && text.size() <= kLongest &&
@@ -66,39 +61,19 @@ bool isBeginOfSha256(std::string_view text) {
 }
 
 std::string toJson(const DeployedReport& report) {
-    Json items = Json::array();
-    for (const DeployedItem& item : report.items)
-        items.push_back(jsonOfItem(item));
-    return dumpJson({{"home", report.home},
-                     {"home_id", report.homeId},
-                     {"state_id", report.stateId},
-                     {"state", report.stateDir},
-                     {"items", items},
-                     {"in_the_way", report.inTheWay},
-                     {"failure", report.failure}});
+    return dumpJson(writeFields(report));
 }
 
 Result<DeployedReport> parseDeployedReport(std::string_view text) {
-    RM_ASSIGN_OR_RETURN(const Json json, parseJson(text, "what is deployed"));
-    const auto home = textAt(json, "home");
-    const Json* items = arrayAt(json, "items");
-    if (!home || items == nullptr || home->size() > kLongestHome || items->size() > kMostDeployed)
-        return fail(ErrorCode::kCorrupt, "read what is deployed: it names no home and no items");
-    DeployedReport report{*home,
-                          {},
-                          plainLine(textAt(json, "in_the_way").value_or("")),
-                          textAt(json, "home_id").value_or(""),
-                          textAt(json, "state_id").value_or(""),
-                          textAt(json, "state").value_or(""),
-                          plainLine(textAt(json, "failure").value_or(""))};
-    if (report.stateDir.size() > kLongestHome)
-        return fail(ErrorCode::kCorrupt, "read what is deployed: a path is too long");
-    if (report.homeId.size() > kLongestId || report.stateId.size() > kLongestId)
-        return fail(ErrorCode::kCorrupt, "read what is deployed: an id is too long");
-    for (const Json& each : *items) {
-        RM_ASSIGN_OR_RETURN(DeployedItem item, itemFrom(each));
-        report.items.push_back(std::move(item));
-    }
+    RM_ASSIGN_OR_RETURN(auto report, parseFields<DeployedReport>(text, "what is deployed"));
+    for (std::string* line : {&report.inTheWay, &report.failure})
+        *line = plainLine(*line);
+    for (const DeployedItem& item : report.items)
+        if (item.kind.size() + item.name.size() + item.label.size() > kLongestItem)
+            return fail(ErrorCode::kCorrupt, "read what is deployed: an item is too long");
+    for (DeployedItem& item : report.items)
+        for (std::string* line : {&item.keptFor, &item.label, &item.startedBy})
+            *line = plainLine(*line);
     return report;
 }
 

@@ -4,9 +4,7 @@
 #include "shared/result.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace rm {
@@ -80,12 +78,10 @@ enum class Reach {
 /// The result for the 64 KiB that the listener was to send back. Stored by its name.
 enum class LargePackets { kUntried, kPassed, kLostThere, kLostBack };
 
-/// "reached", "no-route", ...
-const char* reachName(Reach reach);
-std::optional<Reach> reachOfName(std::string_view name);
-/// "passed", "lost-there", ...
-const char* largePacketsName(LargePackets large);
-std::optional<LargePackets> largePacketsOfName(std::string_view name);
+/// "reached", "no-route", ...; nullptr: there is no such value.
+const char* jsonWord(Reach reach);
+/// "passed", "lost-there", ...; nullptr: there is no such value.
+const char* jsonWord(LargePackets large);
 
 struct DialAnswer {
     Reach reach = Reach::kUntried;

@@ -30,7 +30,12 @@ Body build(Builder& b, const Slice& m) {
     RM_ENFORCE(m.bytes.size() <= kMaxSlice);
     const auto bytes =
         b.CreateVector(reinterpret_cast<const uint8_t*>(m.bytes.data()), m.bytes.size());
-    return fb::CreateSlice(b, flatText(b, m.file), m.offset, bytes).Union();
+    RM_ENFORCE(m.stamps.size() <= kMaxStamps);
+    std::vector<fb::LogStamp> all;
+    for (const LogStamp& stamp : m.stamps)
+        all.emplace_back(stamp.end, stamp.wallNs);
+    const auto stamps = all.empty() ? 0 : b.CreateVectorOfStructs(all);
+    return fb::CreateSlice(b, flatText(b, m.file), m.offset, bytes, stamps).Union();
 }
 
 Body build(Builder& b, const Command& m) {

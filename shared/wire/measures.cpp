@@ -1,68 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/wire/measures.h"
 
-#include "shared/io/json.h"
-#include "shared/return_if_error.h"
+#include "shared/io/json_fields.h"
 
-#include <cmath>
+#include <array>
 
 namespace rm {
+
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 50; ///< bytes, ranks and the like that make sense
-
-/// Thrown for what has the right type and makes no sense; caught with nlohmann's own.
-struct Senseless : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-int64_t wholeAt(const Json& json, const char* key, int64_t least) {
-    const Json& value = json.at(key);
-    const bool fits = value.is_number_integer() &&
-                      !(value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{kMost});
-    if (!fits || value.get<int64_t>() < least || value.get<int64_t>() > kMost)
-        throw Senseless(std::string(key) + " is no number that makes sense");
-    return value.get<int64_t>();
-}
-
-double timeAt(const Json& json, const char* key) {
-    const auto value = json.at(key).get<double>();
-    constexpr double kYear = 3.2e10; // in milliseconds
-    if (!std::isfinite(value) || value < 0 || value > kYear)
-        throw Senseless(std::string(key) + " is no time that makes sense");
-    return value;
-}
-
-/// Parses with `read`, which may throw.
-template <class Read>
-auto parseWith(const std::string& json, const std::string& source, const Read& read)
-    -> Result<decltype(read(Json()))> {
-    RM_ASSIGN_OR_RETURN(const auto parsed, parseJson(json, source));
-    try {
-        return read(parsed);
-    } catch (const std::exception& error) {
-        return fail(ErrorCode::kCorrupt, "read " + source + ": " + error.what());
-    }
-}
-
-SumGroup groupFrom(const Json& json) {
-    SumGroup group;
-    for (const Json& node : json.at("nodes")) {
-        if (!node.is_number_integer() || node.get<int64_t>() < 0 || node.get<int64_t>() > kMost)
-            throw Senseless("nodes holds something else than numbers of nodes");
-        group.nodes.push_back(node.get<int64_t>());
-    }
-    group.ranks = wholeAt(json, "ranks", 1);
-    for (const Json& time : json.at("times"))
-        group.times.push_back({wholeAt(time, "bytes", 1), timeAt(time, "seconds"),
-                               wholeAt(time, "times", 1),
-                               time.contains("cpu_seconds") ? timeAt(time, "cpu_seconds") : 0});
-    if (group.times.empty())
-        throw Senseless("a group has no times");
-    return group;
-}
+constexpr int64_t kMostMeasured = int64_t{1} << 50; ///< bytes, ranks and the like that make sense
+constexpr FieldRule kSome = within(1, kMostMeasured);
+constexpr FieldRule kTime = within(0, 32'000'000'000); ///< a year, in milliseconds
 
 } // namespace
+
+template <Either<SumTime> T, class Visit>
+void fields(T& time, Visit&& visit) {
+    visit("bytes", time.bytes, kSome);
+    visit("seconds", time.seconds, kTime);
+    visit("times", time.times, kSome);
+    visit("cpu_seconds", time.cpuSeconds, kTime.optional());
+}
+
+template <Either<SumGroup> T, class Visit>
+void fields(T& group, Visit&& visit) {
+    visit("nodes", group.nodes, within(0, kMostMeasured));
+    visit("ranks", group.ranks, kSome);
+    visit("times", group.times);
+}
+
+template <Either<AllReduceReport> T, class Visit>
+void fields(T& report, Visit&& visit) {
+    visit("device", report.device);
+    visit("fault", report.fault);
+    visit("groups", report.groups);
+}
+
+template <Either<BucketTimes> T, class Visit>
+void fields(T& bucket, Visit&& visit) {
+    visit("bytes", bucket.bytes, kSome);
+    visit("ready_ms", bucket.readyMs, kTime);
+    visit("needed_ms", bucket.neededMs, kTime);
+}
+
+template <Either<StepProfile> T, class Visit>
+void fields(T& profile, Visit&& visit) {
+    visit("device", profile.device);
+    visit("samples", profile.samples, kSome);
+    visit("forward_ms", profile.forwardMs, kTime);
+    visit("backward_ms", profile.backwardMs, kTime);
+    visit("update_ms", profile.updateMs, kTime);
+    visit("accumulation", profile.accumulation, kSome);
+    visit("sharded", profile.sharded);
+    visit("bytes_on_wire", profile.bytesOnWire, kSome);
+    visit("buckets", profile.buckets);
+    visit("spare_cores", profile.spareCores, within(0, kMostMeasured));
+}
 
 double latencyOf(const SumGroup& group) {
     return group.times.front().seconds;
@@ -80,65 +74,60 @@ double busBandwidthOf(const SumGroup& group) {
 }
 
 std::string toJson(const AllReduceReport& report) {
-    Json groups = Json::array();
-    for (const SumGroup& group : report.groups) {
-        Json times = Json::array();
-        for (const SumTime& time : group.times)
-            times.push_back({{"bytes", time.bytes},
-                             {"seconds", time.seconds},
-                             {"times", time.times},
-                             {"cpu_seconds", time.cpuSeconds}});
-        groups.push_back({{"nodes", group.nodes}, {"ranks", group.ranks}, {"times", times}});
-    }
-    return dumpJson({{"device", report.device}, {"fault", report.fault}, {"groups", groups}});
+    return dumpJson(writeFields(report));
 }
 
 Result<AllReduceReport> parseAllReduceReport(const std::string& json, const std::string& source) {
-    return parseWith(json, source, [](const Json& parsed) {
-        AllReduceReport report;
-        report.device = parsed.at("device").get<std::string>();
-        report.fault = parsed.at("fault").get<std::string>();
-        for (const Json& group : parsed.at("groups"))
-            report.groups.push_back(groupFrom(group));
-        return report;
-    });
+    RM_ASSIGN_OR_RETURN(auto report, parseFields<AllReduceReport>(json, source));
+    for (const SumGroup& group : report.groups)
+        if (group.times.empty())
+            return fail(ErrorCode::kCorrupt, "read " + source + ": a group has no times");
+    return report;
 }
 
 std::string toJson(const StepProfile& profile) {
-    Json buckets = Json::array();
-    for (const BucketTimes& bucket : profile.buckets)
-        buckets.push_back({{"bytes", bucket.bytes},
-                           {"ready_ms", bucket.readyMs},
-                           {"needed_ms", bucket.neededMs}});
-    return dumpJson({{"device", profile.device},
-                     {"samples", profile.samples},
-                     {"forward_ms", profile.forwardMs},
-                     {"backward_ms", profile.backwardMs},
-                     {"update_ms", profile.updateMs},
-                     {"accumulation", profile.accumulation},
-                     {"sharded", profile.sharded},
-                     {"bytes_on_wire", profile.bytesOnWire},
-                     {"buckets", buckets},
-                     {"spare_cores", profile.spareCores}});
+    return dumpJson(writeFields(profile));
 }
 
 Result<StepProfile> parseStepProfile(const std::string& json, const std::string& source) {
-    return parseWith(json, source, [](const Json& parsed) {
-        StepProfile profile;
-        profile.device = parsed.at("device").get<std::string>();
-        profile.samples = wholeAt(parsed, "samples", 1);
-        profile.forwardMs = timeAt(parsed, "forward_ms");
-        profile.backwardMs = timeAt(parsed, "backward_ms");
-        profile.updateMs = timeAt(parsed, "update_ms");
-        profile.accumulation = wholeAt(parsed, "accumulation", 1);
-        profile.sharded = parsed.at("sharded").get<bool>();
-        profile.bytesOnWire = wholeAt(parsed, "bytes_on_wire", 1);
-        for (const Json& bucket : parsed.at("buckets"))
-            profile.buckets.push_back({wholeAt(bucket, "bytes", 1), timeAt(bucket, "ready_ms"),
-                                       timeAt(bucket, "needed_ms")});
-        profile.spareCores = wholeAt(parsed, "spare_cores", 0);
-        return profile;
-    });
+    return parseFields<StepProfile>(json, source);
+}
+
+/// nullptr: there is no such value.
+const char* jsonWord(TryKind kind) {
+    constexpr std::array kWords = {"text", "translation", "classes"};
+    const auto at = static_cast<size_t>(kind);
+    return at < kWords.size() ? kWords[at] : nullptr;
+}
+
+template <Either<TryAnswer::Class> T, class Visit>
+void fields(T& one, Visit&& visit) {
+    visit("name", one.name);
+    visit("probability", one.probability, atLeast(0));
+}
+
+template <Either<TryAnswer> T, class Visit>
+void fields(T& answer, Visit&& visit) {
+    visit("kind", answer.kind);
+    visit("text", answer.text);
+    visit("classes", answer.classes);
+    visit("tokens", answer.tokens, within(0, kMostMeasured));
+    visit("step", answer.step, within(0, kMostMeasured));
+    visit("seconds", answer.seconds, kTime);
+    visit("device", answer.device);
+}
+
+std::string toJson(const TryAnswer& answer) {
+    return dumpJson(writeFields(answer));
+}
+
+Result<TryAnswer> parseTryAnswer(const std::string& json, const std::string& source) {
+    constexpr double kRounding = 1e-3;
+    RM_ASSIGN_OR_RETURN(auto answer, parseFields<TryAnswer>(json, source));
+    for (const TryAnswer::Class& each : answer.classes)
+        if (each.probability > 1 + kRounding)
+            return fail(ErrorCode::kCorrupt, "read " + source + ": a probability is above 1");
+    return answer;
 }
 
 } // namespace rm

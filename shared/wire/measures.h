@@ -75,4 +75,28 @@ std::string toJson(const StepProfile& profile);
 /// kCorrupt names `source`, and what is wrong.
 Result<StepProfile> parseStepProfile(const std::string& json, const std::string& source);
 
+/// What a model does with an input.
+enum class TryKind { kText, kTranslation, kClasses };
+
+/// What the model of a checkpoint made of one input: `ringmaster-trainer try`.
+struct TryAnswer {
+    struct Class {
+        std::string name;
+        double probability = 0; ///< 0 to 1
+        bool operator==(const Class&) const = default;
+    };
+    TryKind kind = TryKind::kText;
+    std::string text;           ///< the continuation without its prompt, or the translation
+    std::vector<Class> classes; ///< of a picture, the likeliest first
+    int64_t tokens = 0;         ///< of the text
+    int64_t step = 0;           ///< of the checkpoint
+    double seconds = 0;         ///< with the reading of the weights
+    std::string device;
+    bool operator==(const TryAnswer&) const = default;
+};
+
+std::string toJson(const TryAnswer& answer);
+/// kCorrupt names `source`, and what is wrong.
+Result<TryAnswer> parseTryAnswer(const std::string& json, const std::string& source);
+
 } // namespace rm

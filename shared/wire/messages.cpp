@@ -60,6 +60,16 @@ Result<Message> read(const fb::Slice& m) {
         const auto bytes = std::as_bytes(std::span(m.bytes()->data(), m.bytes()->size()));
         slice.bytes.assign(bytes.begin(), bytes.end());
     }
+    if (sizeOf(m.stamps()) > kMaxStamps)
+        return corrupt("too many stamps of a slice");
+    uint64_t before = m.offset();
+    for (size_t i = 0; i < sizeOf(m.stamps()); ++i) {
+        const auto* stamp = m.stamps()->Get(flatbuffers::uoffset_t(i));
+        if (stamp->end() <= before)
+            return corrupt("stamps of a slice that are not in order");
+        before = stamp->end();
+        slice.stamps.push_back({stamp->end(), stamp->wall_ns()});
+    }
     return slice;
 }
 

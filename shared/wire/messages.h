@@ -19,6 +19,7 @@ namespace rm {
 /// stdout of `ringmaster-agent attach RUN_ID NODE`.
 inline constexpr uint32_t kWireVersion = 1;
 inline constexpr size_t kMaxSlice = 256 * 1024;
+inline constexpr size_t kMaxStamps = 4096;    ///< of one slice
 inline constexpr int64_t kHeartbeatMs = 2000; ///< each side sends at least this often
 inline constexpr int64_t kSilenceMs = 10000;  ///< nothing for so long: the link is dead
 
@@ -43,12 +44,23 @@ struct Attach {
     bool operator==(const Attach&) const = default;
 };
 
+/// What lies before the byte `end` of a log, and not before that of an earlier stamp, was in the
+/// file by `wallNs` of its node's clock. 0: nobody noted when.
+struct LogStamp {
+    uint64_t end = 0;
+    int64_t wallNs = 0;
+    bool operator==(const LogStamp&) const = default;
+};
+
 /// Agent -> app: bytes of a file, in order per file and without a gap, but for a log of which more
 /// than kMostLog waited: its slices go on further behind.
 struct Slice {
     std::string file;
     uint64_t offset = 0;
     std::vector<std::byte> bytes;
+    /// Of a log, by their ends, all behind `offset`. None: it is not known when it was written, as
+    /// by agents that do not note it.
+    std::vector<LogStamp> stamps = {};
     bool operator==(const Slice&) const = default;
 };
 

@@ -3,11 +3,10 @@
 
 #include "shared/io/file.h"
 #include "shared/io/frame.h"
-#include "shared/io/json.h"
-#include "shared/return_if_error.h"
+#include "shared/io/json_fields.h"
 
 #include <algorithm>
-#include <set>
+#include <string>
 
 namespace rm {
 
@@ -15,98 +14,29 @@ namespace {
 
 constexpr std::byte kJsonType{'J'};
 constexpr std::byte kChunkType{'D'};
-constexpr size_t kMaxKeyId = 128; ///< OpenSSL's limit for the name of a key
 constexpr size_t kMaxAddresses = 64;
-constexpr size_t kMaxLabel = 64;
+constexpr const char* kTransfer = "transfer"; ///< in errors
 
-tl::unexpected<Error> corruptTransfer(const std::string& cause) {
-    return fail(ErrorCode::kCorrupt, "read transfer: " + cause);
-}
+constexpr FieldRule kSha256 = fitting(isSha256);
+constexpr FieldRule kBytes = atLeast(0);
+constexpr FieldRule kPort = within(1, UINT16_MAX);
 
-Json jsonOf(const Offer& offer) {
-    Json blobs = Json::array();
-    for (const Blob& blob : offer.blobs)
-        blobs.push_back({{"sha256", blob.sha256}, {"size", blob.size}});
-    return {{"type", "offer"}, {"blobs", std::move(blobs)}, {"preview", offer.preview}};
-}
+constexpr FieldRule kKeyId = fitting([](std::string_view id) {
+    constexpr size_t kMaxKeyId = 128; // OpenSSL's limit for the name of a key
+    return !id.empty() && id.size() <= kMaxKeyId;
+});
 
-Json jsonOf(const Missing& missing) {
-    Json blobs = Json::array();
-    for (const MissingBlob& blob : missing.blobs)
-        blobs.push_back({{"sha256", blob.sha256}, {"offset", blob.offset}});
-    return {{"type", "missing"}, {"blobs", std::move(blobs)}, {"reused", missing.reused}};
-}
+constexpr FieldRule kKind =
+    fitting([](std::string_view kind) { return kind == "bundles" || kind == "data"; });
 
-Json jsonOf(const BlobEnd& end) {
-    return {{"type", "blob-end"}, {"sha256", end.sha256}};
-}
+constexpr FieldRule kLabel = fitting([](std::string_view label) {
+    constexpr size_t kMaxLabel = 64;
+    return label.empty() || (label.size() <= kMaxLabel && isTreePath(label) &&
+                             label.find('/') == std::string_view::npos);
+});
 
-Json jsonOf(const Stored& stored) {
-    return {{"type", "stored"}, {"sha256", stored.sha256}};
-}
-
-Json jsonOf(const TreeEntry& entry) {
-    return {{"path", entry.path}, {"sha256", entry.sha256}, {"executable", entry.executable}};
-}
-
-Json jsonOf(const Tree& tree) {
-    Json entries = Json::array();
-    for (const TreeEntry& entry : tree.entries)
-        entries.push_back(jsonOf(entry));
-    return {{"type", "tree"},    {"kind", tree.kind},   {"id", tree.id},
-            {"more", tree.more}, {"label", tree.label}, {"entries", std::move(entries)}};
-}
-
-Json jsonOf(const TreeReady& ready) {
-    return {{"type", "tree-ready"}, {"path", ready.path}};
-}
-
-Json jsonOf(const Failed& failed) {
-    return {{"type", "failed"}, {"code", failed.code}, {"message", failed.message}};
-}
-
-Json jsonOf(const CheckpointPlace& place) {
-    return {{"type", "checkpoint-place"},
-            {"run_id", place.runId},
-            {"folder", place.folder},
-            {"keep_copies", place.keepCopies}};
-}
-
-Json jsonOf(const CheckpointBegin& begin) {
-    return {{"type", "checkpoint-begin"}, {"manifest", begin.manifest}};
-}
-
-Json jsonOf(const Serve& serve) {
-    return {{"type", "serve"}, {"id", serve.id}, {"key", serve.key}};
-}
-
-Json jsonOf(const Serving& serving) {
-    return {{"type", "serving"}, {"port", serving.port}};
-}
-
-Json jsonOf(const Fetch& fetch) {
-    return {{"type", "fetch"},
-            {"addresses", fetch.addresses},
-            {"port", fetch.port},
-            {"id", fetch.id},
-            {"key", fetch.key}};
-}
-
-Json jsonOf(const Fetching& fetching) {
-    return {{"type", "fetching"}, {"bytes", fetching.bytes}, {"packed", fetching.packed}};
-}
-
-Json jsonOf(const FetchEnded& fetched) {
-    return {{"type", "fetched"}, {"why", fetched.why}};
-}
-
-Json jsonOf(const Waiting&) {
-    return {{"type", "waiting"}};
-}
-
-Json jsonOf(const StopFetch&) {
-    return {{"type", "stop-fetch"}};
-}
+constexpr FieldRule kAbsolute =
+    fitting([](std::string_view path) { return path.starts_with('/'); });
 
 std::vector<std::byte> payloadOf(std::byte type, std::span<const std::byte> bytes) {
     std::vector<std::byte> payload(1 + bytes.size());
@@ -115,191 +45,116 @@ std::vector<std::byte> payloadOf(std::byte type, std::span<const std::byte> byte
     return payload;
 }
 
-Result<std::string> shaAt(const Json& json) {
-    auto sha256 = textAt(json, "sha256");
-    if (!sha256 || !isSha256(*sha256))
-        return corruptTransfer("no SHA-256 where one belongs");
-    return std::move(*sha256);
-}
-
-Result<Blob> readBlob(const Json& json) {
-    auto sha256 = shaAt(json);
-    const auto size = intAt(json, "size");
-    if (!sha256)
-        return tl::unexpected(sha256.error());
-    if (!size || *size < 0)
-        return corruptTransfer("impossible size of a blob");
-    return Blob{std::move(*sha256), *size};
-}
-
-Result<MissingBlob> readMissing(const Json& json) {
-    auto sha256 = shaAt(json);
-    const auto offset = intAt(json, "offset");
-    if (!sha256)
-        return tl::unexpected(sha256.error());
-    if (!offset || *offset < 0)
-        return corruptTransfer("impossible offset of a blob");
-    return MissingBlob{std::move(*sha256), *offset};
-}
-
-Result<TreeEntry> readEntry(const Json& json) {
-    auto sha256 = shaAt(json);
-    auto path = textAt(json, "path");
-    const auto executable = boolAt(json, "executable");
-    if (!sha256)
-        return tl::unexpected(sha256.error());
-    if (!path || !isTreePath(*path))
-        return corruptTransfer("impossible path in a tree");
-    if (!executable)
-        return corruptTransfer("no mode of " + *path);
-    return TreeEntry{std::move(*path), std::move(*sha256), *executable};
-}
-
-template <class T>
-Result<std::vector<T>> readList(const Json& json, const char* key,
-                                Result<T> (*readOne)(const Json&)) {
-    const Json* list = arrayAt(json, key);
-    if (!list)
-        return corruptTransfer(std::string("no list of ") + key);
-    std::vector<T> values;
-    for (const Json& element : *list) {
-        RM_ASSIGN_OR_RETURN(auto value, readOne(element));
-        values.push_back(std::move(value));
-    }
-    return values;
-}
-
-Result<Transfer> readTree(const Json& json) {
-    auto kind = textAt(json, "kind");
-    auto id = textAt(json, "id");
-    if (!kind || (*kind != "bundles" && *kind != "data") || !id || !isSha256(*id))
-        return corruptTransfer("impossible kind or id of a tree");
-    auto label = textAt(json, "label").value_or("");
-    if (label.size() > kMaxLabel ||
-        (!label.empty() && (!isTreePath(label) || label.find('/') != label.npos)))
-        return corruptTransfer("impossible label of a tree");
-    RM_ASSIGN_OR_RETURN(auto entries, readList<TreeEntry>(json, "entries", readEntry));
-    return Tree{std::move(*kind), std::move(*id), std::move(entries),
-                boolAt(json, "more").value_or(false), std::move(label)};
-}
-
-Result<Transfer> readFailed(const Json& json) {
-    const auto code = intAt(json, "code");
-    auto message = textAt(json, "message");
-    if (!code || *code < 0 || *code > UINT8_MAX || !message)
-        return corruptTransfer("a failure without code or message");
-    return Failed{uint8_t(*code), std::move(*message)};
-}
-
-Result<Transfer> readReady(const Json& json) {
-    auto path = textAt(json, "path");
-    if (!path || path->empty() || path->front() != '/')
-        return corruptTransfer("impossible path of a tree");
-    return TreeReady{std::move(*path)};
-}
-
-Result<Transfer> readPlace(const Json& json) {
-    auto runId = textAt(json, "run_id"), folder = textAt(json, "folder");
-    const auto keepCopies = intAt(json, "keep_copies");
-    if (!runId || !folder || !keepCopies || *keepCopies < 0)
-        return corruptTransfer("impossible place of a checkpoint");
-    return CheckpointPlace{std::move(*runId), std::move(*folder), *keepCopies};
-}
-
-Result<Transfer> readBegin(const Json& json) {
-    auto manifest = textAt(json, "manifest");
-    if (!manifest)
-        return corruptTransfer("a checkpoint without a manifest");
-    return CheckpointBegin{std::move(*manifest)};
-}
-
-Result<int32_t> portAt(const Json& json) {
-    const auto port = intAt(json, "port");
-    if (!port || *port < 1 || *port > UINT16_MAX)
-        return corruptTransfer("impossible port");
-    return static_cast<int32_t>(*port);
-}
-
-Result<Transfer> readServe(const Json& json) {
-    auto id = textAt(json, "id"), key = textAt(json, "key");
-    if (!id || id->empty() || id->size() > kMaxKeyId || !key || !isSha256(*key))
-        return corruptTransfer("impossible key to serve with");
-    return Serve{std::move(*id), std::move(*key)};
-}
-
-Result<Transfer> readFetch(const Json& json) {
-    RM_ASSIGN_OR_RETURN(const Transfer key, readServe(json));
-    RM_ASSIGN_OR_RETURN(const int32_t port, portAt(json));
-    const Json* list = arrayAt(json, "addresses");
-    if (!list || list->size() > kMaxAddresses)
-        return corruptTransfer("no list of addresses, or too long a one");
-    Fetch fetch{{}, port, std::get<Serve>(key).id, std::get<Serve>(key).key};
-    for (const Json& address : *list) {
-        if (!address.is_string())
-            return corruptTransfer("impossible address");
-        fetch.addresses.push_back(address.get<std::string>());
-    }
-    return fetch;
-}
-
-Result<Transfer> readFetching(const Json& json) {
-    const auto bytes = intAt(json, "bytes"), packed = intAt(json, "packed");
-    if (!bytes || !packed || *bytes < 0 || *packed < 0)
-        return corruptTransfer("impossible progress");
-    return Fetching{*bytes, *packed};
-}
-
-Result<Transfer> readFetched(const Json& json) {
-    auto why = textAt(json, "why");
-    if (!why)
-        return corruptTransfer("an end of a fetch without its cause");
-    return FetchEnded{std::move(*why)};
-}
-
-Result<Transfer> readJson(const Json& json) {
-    const auto type = textAt(json, "type");
-    if (!type)
-        return corruptTransfer("no type");
-    if (*type == "offer")
-        return readList<Blob>(json, "blobs", readBlob).map([&](auto b) -> Transfer {
-            return Offer{std::move(b), boolAt(json, "preview").value_or(false)};
-        });
-    if (*type == "missing")
-        return readList<MissingBlob>(json, "blobs", readMissing).map([&](auto b) -> Transfer {
-            return Missing{std::move(b), std::max<int64_t>(intAt(json, "reused").value_or(0), 0)};
-        });
-    if (*type == "blob-end")
-        return shaAt(json).map([](auto sha) -> Transfer { return BlobEnd{std::move(sha)}; });
-    if (*type == "stored")
-        return shaAt(json).map([](auto sha) -> Transfer { return Stored{std::move(sha)}; });
-    if (*type == "tree")
-        return readTree(json);
-    if (*type == "tree-ready")
-        return readReady(json);
-    if (*type == "failed")
-        return readFailed(json);
-    if (*type == "checkpoint-place")
-        return readPlace(json);
-    if (*type == "checkpoint-begin")
-        return readBegin(json);
-    if (*type == "serve")
-        return readServe(json);
-    if (*type == "serving")
-        return portAt(json).map([](int32_t port) -> Transfer { return Serving{port}; });
-    if (*type == "fetch")
-        return readFetch(json);
-    if (*type == "fetching")
-        return readFetching(json);
-    if (*type == "fetched")
-        return readFetched(json);
-    if (*type == "waiting")
-        return Waiting{};
-    if (*type == "stop-fetch")
-        return StopFetch{};
-    return fail(ErrorCode::kTooNew, "read transfer: its type is of a newer release");
-}
-
 } // namespace
+
+template <Either<Blob> T, class Visit>
+void fields(T& blob, Visit&& visit) {
+    visit("sha256", blob.sha256, kSha256);
+    visit("size", blob.size, kBytes);
+}
+
+template <Either<Offer> T, class Visit>
+void fields(T& offer, Visit&& visit) {
+    visit("blobs", offer.blobs);
+    visit("preview", offer.preview, kOptional);
+}
+
+template <Either<MissingBlob> T, class Visit>
+void fields(T& blob, Visit&& visit) {
+    visit("sha256", blob.sha256, kSha256);
+    visit("offset", blob.offset, kBytes);
+}
+
+template <Either<Missing> T, class Visit>
+void fields(T& missing, Visit&& visit) {
+    visit("blobs", missing.blobs);
+    visit("reused", missing.reused, kBytes.optional());
+}
+
+template <Either<BlobEnd> T, class Visit>
+void fields(T& end, Visit&& visit) {
+    visit("sha256", end.sha256, kSha256);
+}
+
+template <Either<Stored> T, class Visit>
+void fields(T& stored, Visit&& visit) {
+    visit("sha256", stored.sha256, kSha256);
+}
+
+template <Either<TreeEntry> T, class Visit>
+void fields(T& entry, Visit&& visit) {
+    visit("path", entry.path, fitting(isTreePath));
+    visit("sha256", entry.sha256, kSha256);
+    visit("executable", entry.executable);
+}
+
+template <Either<Tree> T, class Visit>
+void fields(T& tree, Visit&& visit) {
+    visit("kind", tree.kind, kKind);
+    visit("id", tree.id, kSha256);
+    visit("more", tree.more, kOptional);
+    visit("label", tree.label, kLabel.optional());
+    visit("entries", tree.entries);
+}
+
+template <Either<TreeReady> T, class Visit>
+void fields(T& ready, Visit&& visit) {
+    visit("path", ready.path, kAbsolute);
+}
+
+template <Either<Failed> T, class Visit>
+void fields(T& failed, Visit&& visit) {
+    visit("code", failed.code);
+    visit("message", failed.message);
+}
+
+template <Either<CheckpointPlace> T, class Visit>
+void fields(T& place, Visit&& visit) {
+    visit("run_id", place.runId);
+    visit("folder", place.folder);
+    visit("keep_copies", place.keepCopies, atLeast(0));
+}
+
+template <Either<CheckpointBegin> T, class Visit>
+void fields(T& begin, Visit&& visit) {
+    visit("manifest", begin.manifest);
+}
+
+template <Either<Serve> T, class Visit>
+void fields(T& serve, Visit&& visit) {
+    visit("id", serve.id, kKeyId);
+    visit("key", serve.key, kSha256); // as long as a hash
+}
+
+template <Either<Serving> T, class Visit>
+void fields(T& serving, Visit&& visit) {
+    visit("port", serving.port, kPort);
+}
+
+template <Either<Fetch> T, class Visit>
+void fields(T& fetch, Visit&& visit) {
+    visit("addresses", fetch.addresses, upTo(kMaxAddresses));
+    visit("port", fetch.port, kPort);
+    visit("id", fetch.id, kKeyId);
+    visit("key", fetch.key, kSha256);
+}
+
+template <Either<Fetching> T, class Visit>
+void fields(T& fetching, Visit&& visit) {
+    visit("bytes", fetching.bytes, kBytes);
+    visit("packed", fetching.packed, kBytes);
+}
+
+template <Either<FetchEnded> T, class Visit>
+void fields(T& fetched, Visit&& visit) {
+    visit("why", fetched.why);
+}
+
+template <Either<Waiting> T, class Visit>
+void fields(T&, Visit&&) {}
+
+template <Either<StopFetch> T, class Visit>
+void fields(T&, Visit&&) {}
 
 std::vector<std::byte> encodeTransfer(const Transfer& transfer) {
     if (const auto* chunk = std::get_if<Chunk>(&transfer))
@@ -309,7 +164,7 @@ std::vector<std::byte> encodeTransfer(const Transfer& transfer) {
             if constexpr (std::is_same_v<decltype(message), const Chunk&>)
                 return std::string();
             else
-                return dumpJson(jsonOf(message));
+                return dumpJson(writeMessage(message));
         },
         transfer);
     return payloadOf(kJsonType, std::as_bytes(std::span(text)));
@@ -323,14 +178,15 @@ std::vector<std::byte> frameTransfer(const Transfer& transfer) {
 
 Result<Transfer> decodeTransfer(std::span<const std::byte> payload) {
     if (payload.size() < 2)
-        return corruptTransfer("empty");
+        return fail(ErrorCode::kCorrupt, "read transfer: empty");
     const auto rest = payload.subspan(1);
     if (payload[0] == kChunkType)
         return Chunk{{rest.begin(), rest.end()}};
     if (payload[0] != kJsonType)
         return fail(ErrorCode::kTooNew, "read transfer: its type is of a newer release");
     const std::string_view text(reinterpret_cast<const char*>(rest.data()), rest.size());
-    return parseJson(text, "transfer").and_then(readJson);
+    RM_ASSIGN_OR_RETURN(const Json json, parseJson(text, kTransfer));
+    return messageFrom<Transfer>(json, kTransfer);
 }
 
 bool isTreePath(std::string_view path) {
@@ -410,7 +266,7 @@ std::vector<Tree> splitTree(const Tree& tree) {
     std::vector<Tree> parts{{tree.kind, tree.id, {}, false, tree.label}};
     size_t bytes = 0;
     for (const TreeEntry& entry : tree.entries) {
-        const size_t size = dumpJson(jsonOf(entry)).size() + 1;
+        const size_t size = dumpJson(writeFields(entry)).size() + 1;
         if (bytes + size > kPartBytes) {
             parts.back().more = true;
             parts.push_back({tree.kind, tree.id, {}, false, tree.label});

@@ -38,6 +38,7 @@ struct Blob {
     bool operator==(const Blob&) const = default;
 };
 struct Offer {
+    static constexpr const char* kType = "offer";
     std::vector<Blob> blobs;
     bool preview = false; ///< only asks what would be missing
     bool operator==(const Offer&) const = default;
@@ -48,6 +49,7 @@ struct MissingBlob {
     bool operator==(const MissingBlob&) const = default;
 };
 struct Missing {
+    static constexpr const char* kType = "missing";
     std::vector<MissingBlob> blobs;
     int64_t reused = 0; ///< bytes of the others that an installed torch had and the store had not
     bool operator==(const Missing&) const = default;
@@ -57,10 +59,12 @@ struct Chunk {
     bool operator==(const Chunk&) const = default;
 };
 struct BlobEnd {
+    static constexpr const char* kType = "blob-end";
     std::string sha256;
     bool operator==(const BlobEnd&) const = default;
 };
 struct Stored {
+    static constexpr const char* kType = "stored";
     std::string sha256;
     bool operator==(const Stored&) const = default;
 };
@@ -73,6 +77,7 @@ struct TreeEntry {
 /// A folder made of stored blobs (hard links), published by rename: `bundles/ID` or `data/ID`
 /// under the node's home, ID = treeId() of its entries.
 struct Tree {
+    static constexpr const char* kType = "tree";
     std::string kind; ///< "bundles" | "data"
     std::string id;
     std::vector<TreeEntry> entries;
@@ -82,10 +87,12 @@ struct Tree {
     bool operator==(const Tree&) const = default;
 };
 struct TreeReady {
+    static constexpr const char* kType = "tree-ready";
     std::string path; ///< absolute
     bool operator==(const TreeReady&) const = default;
 };
 struct Failed {
+    static constexpr const char* kType = "failed";
     uint8_t code = 0; ///< rm::ErrorCode
     std::string message;
     bool operator==(const Failed&) const = default;
@@ -93,16 +100,19 @@ struct Failed {
 
 /// Serve what is in the blob store to agents that have this key, as it grows.
 struct Serve {
+    static constexpr const char* kType = "serve";
     std::string id;  ///< names the key in the handshake
     std::string key; ///< 64 hex digits
     bool operator==(const Serve&) const = default;
 };
 struct Serving {
+    static constexpr const char* kType = "serving";
     int32_t port = 0; ///< the same at every address of the node
     bool operator==(const Serving&) const = default;
 };
 /// Get what is missing from another agent that serves. Any other message ends the fetch.
 struct Fetch {
+    static constexpr const char* kType = "fetch";
     std::vector<std::string> addresses; ///< of that node; any of them will do
     int32_t port = 0;
     std::string id;
@@ -110,26 +120,31 @@ struct Fetch {
     bool operator==(const Fetch&) const = default;
 };
 struct Fetching {
+    static constexpr const char* kType = "fetching";
     int64_t bytes = 0;  ///< of blobs since this Fetch or, from an installed torch, this Offer
     int64_t packed = 0; ///< the same bytes, packed as they came
     bool operator==(const Fetching&) const = default;
 };
 /// The end of a Fetch. What is still missing has to be offered again.
 struct FetchEnded {
+    static constexpr const char* kType = "fetched";
     std::string why; ///< it ended before all was there; empty: all is there
     bool operator==(const FetchEnded&) const = default;
 };
 /// The sign of life of a node that serves and has no more itself yet.
 struct Waiting {
+    static constexpr const char* kType = "waiting";
     bool operator==(const Waiting&) const = default;
 };
 /// Ends a Fetch.
 struct StopFetch {
+    static constexpr const char* kType = "stop-fetch";
     bool operator==(const StopFetch&) const = default;
 };
 
 /// The place for the checkpoint that comes next.
 struct CheckpointPlace {
+    static constexpr const char* kType = "checkpoint-place";
     std::string runId; ///< the run that it must belong to
     /// The folder with the run's checkpoints: absolute, or relative to the run directory of its
     /// rank 0; empty: `checkpoints` there.
@@ -143,6 +158,7 @@ struct CheckpointPlace {
 /// newest is being copied there is another whole one.
 inline constexpr int64_t kKeptCopies = 2;
 struct CheckpointBegin {
+    static constexpr const char* kType = "checkpoint-begin";
     std::string manifest; ///< the text of MANIFEST.json
     bool operator==(const CheckpointBegin&) const = default;
 };

@@ -4,6 +4,7 @@
 #include "shared/checkpoint/compare.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/checkpoint/owner.h"
+#include "shared/checkpoint/reasons.h"
 #include "shared/checkpoint/saved_runs.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
@@ -179,10 +180,12 @@ Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::s
         });
     if (entry == found->entries.end())
         return fail(ErrorCode::kNotFound, attempt + ": there is no such checkpoint");
-    if (!found->isRetired(*entry))
+    const bool isNeeded = &*entry == found->newest() || entry->path == found->line.startedFrom;
+    if (!found->isRetired(*entry) && (isNeeded || !isBeforeSet(entry->manifest.reason)))
         return fail(ErrorCode::kInvalid,
-                    attempt + ": the run goes on from it; only those that were set aside can be "
-                              "removed, and checkpoint.keep_last says how many others stay");
+                    attempt + ": the run goes on from it; only those that were set aside, or saved "
+                              "before a change of settings, can be removed, and "
+                              "checkpoint.keep_last says how many others stay");
     if (entry->isPinned)
         return fail(ErrorCode::kInvalid, attempt + ": it is pinned; unpin it first");
     if (const auto removed = setAside(entry->path); !removed)

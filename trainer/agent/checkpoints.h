@@ -39,8 +39,9 @@ Result<std::string> bringBackCheckpoint(const Folders& folders, const std::strin
                                         const std::string& name);
 
 /// `remove-checkpoint RUN_ID NAME`: moves the checkpoint in the folder NAME aside (setAside()),
-/// also while the run goes on. kInvalid: it is pinned or not on an abandoned line. kNotFound: there
-/// is none.
+/// also while the run goes on. kInvalid: it is pinned, or on the living line and not from before a
+/// change of settings, or the newest there, or the one that the attempt started from. kNotFound:
+/// there is none.
 Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,
                                             const std::string& name);
 

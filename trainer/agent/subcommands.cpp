@@ -8,6 +8,7 @@
 #include "trainer/agent/attach/attach.h"
 #include "trainer/agent/checkpoint_fetcher.h"
 #include "trainer/agent/checkpoints.h"
+#include "trainer/agent/machine/machine_stream.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/posix/fd.h"
 #include "trainer/agent/posix/stack.h"
@@ -77,7 +78,8 @@ const std::map<std::string, Question>& questions() {
         {"probe", {"probe", probe, false}},
         {"paths", {"paths < [\"PATH\", ...]", pathsReport}},
         {"folder", {"folder < {\"path\", \"mark\", \"do\"}", folder}},
-        {"fingerprint", {"fingerprint < {\"paths\", \"seconds\"}", fingerprintReport}},
+        {"fingerprint",
+         {"fingerprint < {\"paths\", \"pictures\", \"seconds\"}", fingerprintReport}},
         {"find-checkpoint", {"find-checkpoint < PATH", checkpointAt}},
         {"saved-runs", {"saved-runs < {\"folder\", \"name\"}", savedRunsAt}},
     };
@@ -204,7 +206,7 @@ Result<void> verifyCheckpoint(const Arguments&) {
     return path ? print(verifyCheckpointAt(*path)) : tl::unexpected(path.error());
 }
 
-/// A process that moves a checkpoint has time, and the ranks have not.
+/// A process that moves a checkpoint or looks at the machine has time, and the ranks have not.
 void yieldToRanks() {
     (void)!::nice(10);
 }
@@ -329,6 +331,13 @@ Result<void> dial(const Arguments&) {
             [](const std::vector<DialAnswer>& answers) { return print(toJson(answers) + "\n"); });
 }
 
+Result<void> machine(const Arguments&) {
+    yieldToRanks();
+    const auto gpus = openNvmlGpus();
+    MachineSampler sampler(SysRoot{}, *gpus, Folders::fromEnvironment());
+    return streamMachine(sampler, STDIN_FILENO, STDOUT_FILENO);
+}
+
 struct Subcommand {
     size_t least, most; ///< arguments
     const char* usage;
@@ -370,6 +379,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"remove-checkpoint", {2, 2, "remove-checkpoint RUN_ID NAME", removeCheckpoint}},
         {"listen",
          {2, 8, "listen --seconds N [--port P [--or-any]] [--next] [--samples N]", listen}},
+        {"machine", {0, 0, "machine < INTERVAL_MS...", machine}},
         {"dial", {0, 0, "dial < {\"targets\", \"settle_ms\"}", dial}},
     };
     return table;

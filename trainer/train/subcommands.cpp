@@ -26,6 +26,7 @@ constexpr Subcommand kSubcommands[] = {
     {"prepare", "makes shards from text, TSV pairs and gettext catalogues", prepareSubcommand},
     {"self-test", "whether this machine's devices compute rightly", selfTestSubcommand},
     {"step-profile", "how long a step of one rank takes, for forecasts", stepProfileSubcommand},
+    {"try", "lets the model of a checkpoint answer one input", trySubcommand},
     {"unpack", nullptr, unpackSubcommand},
 };
 

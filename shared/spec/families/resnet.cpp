@@ -21,6 +21,10 @@ std::vector<FamilyRow> resnetRows() {
                "Batch statistics over all ranks, not over each alone.",
                RM_FIELD(model.syncBatchNorm))
              .alsoCalled({"sync_bn", "syncbn"})},
+        {number("validation.pictures", "Pictures kept", "pictures",
+                "Pictures: how many of a validation are kept as samples, misclassified ones first, "
+                "beside a table of which classes were confused; 0: neither.",
+                {0, 64}, RM_FIELD(validation.pictures))},
     };
 }
 

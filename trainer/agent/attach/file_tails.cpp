@@ -3,6 +3,7 @@
 
 #include "shared/wire/limits.h"
 #include "trainer/agent/run_dir/log_cap.h"
+#include "trainer/agent/run_dir/log_times.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
 #include <fcntl.h>
@@ -153,6 +154,9 @@ std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxByte
         return Slice{key.file(), tail.size, {}};
     Slice slice{key.file(), tail.offset, {}};
     slice.bytes = read(key, tail, maxBytes);
+    if (key.segment.source.empty() && !slice.bytes.empty())
+        slice.stamps =
+            logStamps(m_runDir + "/" + slice.file, tail.fd.get(), slice.offset, tail.offset);
     const auto after = std::next(found);
     const bool hasLater = after != m_tails.end() && after->first.source == key.source;
     if (hasLater && !tail.isUnread && tail.offset >= tail.size) {

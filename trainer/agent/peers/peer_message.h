@@ -19,6 +19,7 @@ inline constexpr size_t kMaxPeerMessage = 16 * 1024;
 
 /// To the leader each second and on change: the state of a node's ranks.
 struct PeerStatus {
+    static constexpr const char* kType = "status";
     int32_t node = 0;
     int32_t ranks = 1;      ///< that the node has, or will have
     int32_t attempt = 0;    ///< the one that this tells of
@@ -47,6 +48,7 @@ struct PeerStatus {
 
 /// From the leader: begin an attempt.
 struct StartOrder {
+    static constexpr const char* kType = "start";
     int32_t attempt = 1;
     std::vector<int32_t> members; ///< nodes that take part
     int32_t firstRank = 0;        ///< of the node that gets this
@@ -62,6 +64,7 @@ struct StartOrder {
 
 /// From the leader: end the ranks of that attempt.
 struct EndOrder {
+    static constexpr const char* kType = "end";
     int32_t attempt = 1;
     bool kill = false;
     std::string why;
@@ -70,12 +73,14 @@ struct EndOrder {
 
 /// From the leader: another attempt will follow when it can.
 struct WaitOrder {
+    static constexpr const char* kType = "wait";
     int32_t attempt = 1; ///< the one that has ended
     bool operator==(const WaitOrder&) const = default;
 };
 
 /// From the leader: there will be no other attempt.
 struct OverOrder {
+    static constexpr const char* kType = "over";
     std::optional<Outcome> outcome; ///< that a person asked for since the last one ended
     std::string why;                ///< how they asked, or why it does not go on; may be empty
     bool operator==(const OverOrder&) const = default;
@@ -83,11 +88,13 @@ struct OverOrder {
 
 /// From the leader each second.
 struct LeaderAlive {
+    static constexpr const char* kType = "alive";
     bool operator==(const LeaderAlive&) const = default;
 };
 
 /// From the leader: fetch that checkpoint from its node, so that it outlives that node.
 struct FetchOrder {
+    static constexpr const char* kType = "copy";
     std::string path; ///< absolute, there
     int32_t attempt = 1;
     int64_t step = 0;
@@ -97,12 +104,14 @@ struct FetchOrder {
 /// To the leader, as the first message on a connection of its own, on which frames of
 /// shared/wire/CHECKPOINT.md follow.
 struct FetchRequest {
+    static constexpr const char* kType = "fetch";
     std::string path; ///< of the FetchOrder
     bool operator==(const FetchRequest&) const = default;
 };
 
 /// To the leader: how a FetchOrder ended.
 struct FetchAnswer {
+    static constexpr const char* kType = "copied";
     std::string path;
     std::string problem; ///< empty: the copy is there
     bool operator==(const FetchAnswer&) const = default;

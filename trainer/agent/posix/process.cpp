@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 namespace rm {
 
@@ -22,6 +24,7 @@ namespace {
 
 struct ProcStat {
     char state = 0;
+    int64_t parent = 0;
     int64_t threads = 0;
     int64_t startTicks = 0;
 };
@@ -36,12 +39,27 @@ ProcStat readStat(int64_t pid) {
         return {};
     std::istringstream fields(line.substr(close + 1));
     ProcStat stat;
-    fields >> stat.state;
+    fields >> stat.state >> stat.parent;
     std::string skipped;
-    for (int field = 4; field < 20; ++field)
+    for (int field = 5; field < 20; ++field)
         fields >> skipped;
     fields >> stat.threads >> skipped >> stat.startTicks;
     return stat;
+}
+
+/// The process that traces it; 0: none does.
+int64_t tracerOf(int64_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    const std::string key = "TracerPid:";
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(key))
+            return std::atoll(line.c_str() + key.size());
+    return 0;
+}
+
+bool isTracedByChild(int64_t pid) {
+    const int64_t tracer = tracerOf(pid);
+    return tracer > 0 && readStat(tracer).parent == ::getpid();
 }
 
 } // namespace
@@ -63,7 +81,9 @@ bool isAlive(const ProcessId& process) {
 
 bool isStopped(const ProcessId& process) {
     const ProcStat stat = process.pid > 0 ? readStat(process.pid) : ProcStat{};
-    return (stat.state == 'T' || stat.state == 't') && stat.startTicks == process.startTicks;
+    const bool isStopped =
+        stat.state == 'T' || (stat.state == 't' && !isTracedByChild(process.pid));
+    return isStopped && stat.startTicks == process.startTicks;
 }
 
 bool isTraced(const ProcessId& process) {

@@ -24,7 +24,8 @@ ProcessId identify(int64_t pid);
 /// Whether any thread of exactly that process is left, with its files and locks. A zombie has none.
 bool isAlive(const ProcessId& process);
 
-/// Whether exactly that process is stopped, by SIGSTOP or a debugger.
+/// Whether exactly that process is stopped, by SIGSTOP or a debugger; not by a child of this
+/// process, which looks at its stack for a moment (stack.h).
 bool isStopped(const ProcessId& process);
 
 /// Whether exactly that process is stopped by a debugger.

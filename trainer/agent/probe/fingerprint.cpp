@@ -31,8 +31,9 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 
 class Fingerprint {
 public:
-    explicit Fingerprint(int64_t seconds)
-        : m_endNs(monotonicNowNs() + seconds * kSecondNs) {}
+    Fingerprint(int64_t seconds, Repeated repeated)
+        : m_endNs(monotonicNowNs() + seconds * kSecondNs)
+        , m_repeated(repeated) {}
 
     bool tookTooLong() const { return m_tookTooLong; }
     void add(const fs::path& path) {
@@ -57,12 +58,13 @@ private:
 
     /// Adds what the trainer reads of it.
     void addFolder(const fs::path& folder) {
-        const auto visited = visitDataFiles(folder.string(), [&](const std::string& name) {
+        const auto visit = [&](const std::string& name) {
             m_isWhole = m_isWhole && m_files < kMostFiles;
             if (m_isWhole && !isOver())
                 addFile(folder / name, '/' + name);
             return m_isWhole && !isOver();
-        });
+        };
+        const auto visited = visitDataFiles(folder.string(), visit, m_repeated);
         // What cannot be read is said by who trains on it.
         m_isWhole = m_isWhole && visited;
     }
@@ -97,6 +99,7 @@ private:
     }
 
     const int64_t m_endNs;
+    const Repeated m_repeated;
     bool m_tookTooLong = false;
     int64_t m_files = 0;
     int64_t m_bytes = 0;
@@ -115,7 +118,9 @@ Result<std::string> fingerprintReport(const std::string& order) {
     const int64_t seconds = intAt(request, "seconds").value_or(-1);
     if (seconds < 0 || seconds > kLongest)
         return fail(ErrorCode::kInvalid, "fingerprint: stdin must hold seconds, 0 to 3600");
-    Fingerprint all(seconds);
+    // As the trainer reads it: a picture counts under each of its names.
+    const bool arePictures = boolAt(request, "pictures").value_or(false);
+    Fingerprint all(seconds, arePictures ? Repeated::kAlways : Repeated::kOnce);
     for (const Json& path : *paths) {
         if (!path.is_string())
             return fail(ErrorCode::kInvalid, "fingerprint: a path must be a text");

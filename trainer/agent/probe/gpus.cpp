@@ -54,6 +54,12 @@ public:
     std::string driver() const override { return m_driver; }
     const std::vector<GpuReport>& list() const override { return m_list; }
     GpuReading read(size_t index) const override;
+    GpuDetails details(size_t index) const override;
+    GpuLimits limits(size_t index) const override;
+    std::vector<GpuProcess> processes(size_t index) const override {
+        return processesOn(m_devices.at(index));
+    }
+    PcieRates pcie(size_t index) const override;
 
 private:
     void enumerate();
@@ -62,7 +68,10 @@ private:
     void describeHealth(nvml::Device device, GpuReport& info) const;
     void describeRepairs(nvml::Device device, GpuReport& info) const;
     std::vector<GpuProcess> processesOn(nvml::Device device) const;
+    std::vector<std::string> throttledBy(nvml::Device device) const;
     int number(const char* function, nvml::Device device) const;
+    std::optional<double> number(const char* function, nvml::Device device, int of,
+                                 double unit = 1) const;
     std::string text(const char* function, nvml::Device device) const;
 
     Library m_library;
@@ -136,13 +145,19 @@ void NvmlGpus::describeHealth(nvml::Device device, GpuReport& info) const {
         info.eccCorrected = static_cast<int64_t>(count);
     if (ecc && ecc(device, nvml::kUncorrected, nvml::kVolatile, &count) == 0)
         info.eccUncorrected = static_cast<int64_t>(count);
+    info.throttled = throttledBy(device);
+}
+
+std::vector<std::string> NvmlGpus::throttledBy(nvml::Device device) const {
     const auto throttle =
         m_library.find<nvml::DeviceThrottle>("nvmlDeviceGetCurrentClocksThrottleReasons");
     unsigned long long reasons = 0;
+    std::vector<std::string> words;
     if (throttle && throttle(device, &reasons) == 0)
         for (const nvml::ThrottleReason& each : nvml::kThrottleReasons)
             if ((reasons & each.bit) != 0)
-                info.throttled.emplace_back(each.word);
+                words.emplace_back(each.word);
+    return words;
 }
 
 /// Since Ampere rows of memory are remapped; before, pages were retired.
@@ -197,6 +212,16 @@ int NvmlGpus::number(const char* function, nvml::Device device) const {
     return get && get(device, &value) == 0 ? static_cast<int>(value) : 0;
 }
 
+/// What the driver says of `of`, times `unit`.
+std::optional<double> NvmlGpus::number(const char* function, nvml::Device device, int of,
+                                       double unit) const {
+    const auto get = m_library.find<nvml::DeviceNumberOf>(function);
+    unsigned int value = 0;
+    if (!get || get(device, of, &value) != 0)
+        return std::nullopt;
+    return value * unit;
+}
+
 std::string NvmlGpus::text(const char* function, nvml::Device device) const {
     const auto get = m_library.find<nvml::DeviceText>(function);
     char buffer[nvml::kTextSize] = {};
@@ -220,6 +245,29 @@ GpuReading NvmlGpus::read(size_t index) const {
     if (m_temperature && m_temperature(device, nvml::kTemperatureGpu, &value) == 0)
         reading.temperatureC = static_cast<float>(value);
     return reading;
+}
+
+GpuDetails NvmlGpus::details(size_t index) const {
+    const nvml::Device device = m_devices.at(index);
+    return {number("nvmlDeviceGetClockInfo", device, nvml::kClockSm),
+            number("nvmlDeviceGetClockInfo", device, nvml::kClockMemory), throttledBy(device)};
+}
+
+GpuLimits NvmlGpus::limits(size_t index) const {
+    const nvml::Device device = m_devices.at(index);
+    GpuLimits limits;
+    if (const int milliwatts = number("nvmlDeviceGetEnforcedPowerLimit", device))
+        limits.powerW = milliwatts / 1000.0;
+    limits.slowdownC =
+        number("nvmlDeviceGetTemperatureThreshold", device, nvml::kThresholdSlowdown);
+    return limits;
+}
+
+PcieRates NvmlGpus::pcie(size_t index) const {
+    constexpr double kKilobyte = 1000; // NVML says KB and no more; 2 % are lost if it means 1024
+    const nvml::Device device = m_devices.at(index);
+    return {number("nvmlDeviceGetPcieThroughput", device, nvml::kPcieRx, kKilobyte),
+            number("nvmlDeviceGetPcieThroughput", device, nvml::kPcieTx, kKilobyte)};
 }
 
 } // namespace

@@ -19,6 +19,23 @@ struct GpuReading {
     bool isLost = false; ///< fallen off the bus, says the driver
 };
 
+/// What is shown of a device beside that; unknown values are empty.
+struct GpuDetails {
+    std::optional<double> smClockMhz;
+    std::optional<double> memoryClockMhz;
+    std::vector<std::string> throttled; ///< why its clock is held down: words of NODE_REPORT.md
+};
+
+struct GpuLimits {
+    std::optional<double> powerW;    ///< that the driver enforces
+    std::optional<double> slowdownC; ///< from which temperature on its clock is slowed
+};
+
+struct PcieRates {
+    std::optional<double> rxBytesPerS;
+    std::optional<double> txBytesPerS;
+};
+
 /// The node's GPUs. A node without any, or without a driver, is an empty list.
 class Gpus {
 public:
@@ -26,6 +43,12 @@ public:
     virtual std::string driver() const = 0; ///< version, empty: none
     virtual const std::vector<GpuReport>& list() const = 0;
     virtual GpuReading read(size_t index) const = 0;
+    virtual GpuDetails details(size_t) const { return {}; }
+    virtual GpuLimits limits(size_t) const { return {}; }
+    /// Those that have memory of it now, without user and name.
+    virtual std::vector<GpuProcess> processes(size_t) const { return {}; }
+    /// Takes the driver 40 ms.
+    virtual PcieRates pcie(size_t) const { return {}; }
 };
 
 /// Through libnvidia-ml.so.1, loaded here; absent is not an error.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/probe/machine.h"
 
+#include "trainer/agent/posix/process.h"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <pwd.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -129,6 +133,17 @@ Machine readMachine(const SysRoot& root) {
     machine.cores = countCores(cpuinfo);
     machine.memoryBytes = readMemory(root);
     return machine;
+}
+
+std::string machineName() {
+    utsname name = {};
+    const std::string boot = bootId();
+    return boot.empty() || ::uname(&name) != 0 ? std::string() : boot + ' ' + name.nodename;
+}
+
+std::string userName(uint32_t uid) {
+    const passwd* entry = ::getpwuid(uid);
+    return entry ? entry->pw_name : std::to_string(uid);
 }
 
 std::vector<InterfaceReport> readInterfaces(const SysRoot& root) {

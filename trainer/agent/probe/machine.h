@@ -21,6 +21,13 @@ struct Machine {
 };
 Machine readMachine(const SysRoot& root);
 
+/// Names the running system, as NodeReport::machine; empty: unknown. Not by /etc/machine-id:
+/// machines made of one image may have it in common.
+std::string machineName();
+
+/// The user's name, or the number of one without a name.
+std::string userName(uint32_t uid);
+
 /// The interfaces of this machine (getifaddrs), one entry an address; speeds from `root`.
 std::vector<InterfaceReport> readInterfaces(const SysRoot& root);
 /// /sys/class/net/NAME/speed; -1 if the driver reports nothing useful.

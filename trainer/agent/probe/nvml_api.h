@@ -57,6 +57,11 @@ inline constexpr ThrottleReason kThrottleReasons[] = {
     {0x80, "power-brake"},        {0x100, "display-clocks"}}; // 0x01 is that it is idle
 
 inline constexpr int kTemperatureGpu = 0;     ///< NVML_TEMPERATURE_GPU
+inline constexpr int kThresholdSlowdown = 1;  ///< NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
+inline constexpr int kClockSm = 1;            ///< NVML_CLOCK_SM
+inline constexpr int kClockMemory = 2;        ///< NVML_CLOCK_MEM
+inline constexpr int kPcieTx = 0;             ///< NVML_PCIE_UTIL_TX_BYTES
+inline constexpr int kPcieRx = 1;             ///< NVML_PCIE_UTIL_RX_BYTES
 inline constexpr unsigned int kTextSize = 96; ///< NVML_DEVICE_NAME_V2_BUFFER_SIZE, the largest used
 
 using Init = Return (*)();                                  ///< nvmlInit_v2
@@ -71,12 +76,14 @@ using DeviceComputeCapability = ///< nvmlDeviceGetCudaComputeCapability: major, 
     Return (*)(Device, int*, int*);
 using DevicePower = Return (*)(Device, unsigned int*);            ///< ...GetPowerUsage, mW
 using DeviceTemperature = Return (*)(Device, int, unsigned int*); ///< ...GetTemperature, C
-using DevicePci = Return (*)(Device, PciInfo*);                   ///< nvmlDeviceGetPciInfo_v3
+/// ...GetTemperatureThreshold, C; ...GetClockInfo, MHz; ...GetPcieThroughput, KB/s over 20 ms
+using DeviceNumberOf = Return (*)(Device, int, unsigned int*);
+using DevicePci = Return (*)(Device, PciInfo*); ///< nvmlDeviceGetPciInfo_v3
 /// nvmlDeviceGetComputeRunningProcesses_v3, ...GetGraphicsRunningProcesses_v3
 using DeviceProcesses = Return (*)(Device, unsigned int*, ProcessInfo*);
 using DeviceEccErrors = Return (*)(Device, int, int, unsigned long long*); ///< ...GetTotalEccErrors
 using DeviceThrottle = Return (*)(Device, unsigned long long*);
-/// ...GetCurrPcieLinkGeneration, ...Width, ...GetMaxPcieLink...
+/// ...GetCurrPcieLinkGeneration, ...Width, ...GetMaxPcieLink...; ...GetEnforcedPowerLimit, mW
 using DeviceNumber = Return (*)(Device, unsigned int*);
 using DeviceRemappedRows = ///< corrected, uncorrected, pending, failed
     Return (*)(Device, unsigned int*, unsigned int*, unsigned int*, unsigned int*);

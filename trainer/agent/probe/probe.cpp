@@ -4,7 +4,6 @@
 #include "shared/io/clock.h"
 #include "shared/io/control_group.h"
 #include "shared/io/free_memory.h"
-#include "trainer/agent/posix/process.h"
 #include "trainer/agent/probe/folder.h"
 #include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/probe/kernel_log.h"
@@ -17,7 +16,6 @@
 #include "trainer/agent/run_dir/release.h"
 
 #include <gnu/libc-version.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -43,18 +41,6 @@ std::vector<DiskReport> disksOf(const SysRoot& root) {
 std::string kernelRelease() {
     utsname name = {};
     return ::uname(&name) == 0 ? name.release : "";
-}
-
-/// Not by /etc/machine-id: machines made of one image may have it in common.
-std::string machineName() {
-    utsname name = {};
-    const std::string boot = bootId();
-    return boot.empty() || ::uname(&name) != 0 ? std::string() : boot + ' ' + name.nodename;
-}
-
-std::string userName(uid_t uid) {
-    const passwd* entry = ::getpwuid(uid);
-    return entry ? entry->pw_name : std::to_string(uid);
 }
 
 /// A process of another container is not seen here.

@@ -50,22 +50,44 @@ void addPart(RunReport& run, const std::string& part) {
     run.isSupervised = run.isSupervised || RunLock::isHeld(part);
 }
 
+/// visit(run id, folder of a part) for all parts of all runs.
+template <class Visit>
+void eachPart(const Folders& folders, Visit visit) {
+    std::error_code error;
+    std::filesystem::directory_iterator at(folders.stateDir + "/runs", error), end;
+    for (; !error && at != end; at.increment(error)) {
+        const std::string runId = at->path().filename().string();
+        if (const auto parts = folders.partDirs(runId))
+            for (const std::string& part : *parts)
+                visit(runId, part);
+    }
+}
+
 } // namespace
 
 std::vector<RunReport> livingRuns(const Folders& folders) {
     std::vector<RunReport> found;
-    std::error_code error;
-    std::filesystem::directory_iterator at(folders.stateDir + "/runs", error), end;
-    for (; !error && at != end; at.increment(error)) {
-        RunReport run;
-        run.runId = at->path().filename().string();
-        if (const auto parts = folders.partDirs(run.runId))
-            for (const std::string& part : *parts)
-                addPart(run, part);
-        if (run.ranks > 0 || run.isSupervised)
-            found.push_back(std::move(run));
-    }
+    eachPart(folders, [&found](const std::string& runId, const std::string& part) {
+        if (found.empty() || found.back().runId != runId)
+            found.emplace_back().runId = runId;
+        addPart(found.back(), part);
+    });
+    std::erase_if(found, [](const RunReport& run) { return run.ranks == 0 && !run.isSupervised; });
     std::ranges::sort(found, {}, &RunReport::runId);
+    return found;
+}
+
+std::vector<LivingRank> livingRanks(const Folders& folders) {
+    std::vector<LivingRank> found;
+    eachPart(folders, [&found](const std::string& runId, const std::string& part) {
+        const Result<AgentState> state = loadAgentState(part);
+        if (!state)
+            return;
+        const auto living = state->living();
+        const Result<NodePlan> plan = living.empty() ? NodePlan() : loadPlan(part);
+        for (const AgentState::Rank& rank : living)
+            found.push_back({rank.process.pid, runId, plan ? plan->runName : "", rank.rank});
+    });
     return found;
 }
 

@@ -2,10 +2,10 @@
 #include "trainer/agent/run_dir/run_dir.h"
 
 #include "shared/io/file.h"
+#include "shared/io/json_fields.h"
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,45 +13,6 @@
 namespace rm {
 
 namespace {
-
-using nlohmann::json;
-
-json toJson(const ProcessId& process) {
-    return {{"pid", process.pid}, {"start_ticks", process.startTicks}};
-}
-
-ProcessId processFrom(const json& value) {
-    return {value.at("pid").get<int64_t>(), value.at("start_ticks").get<int64_t>()};
-}
-
-json toJson(const AgentState::Rank& rank) {
-    return {{"rank", rank.rank},
-            {"process", toJson(rank.process)},
-            {"exited", rank.exited},
-            {"exit_code", rank.exitCode},
-            {"signal", rank.signal}};
-}
-
-AgentState::Rank rankFrom(const json& value) {
-    return {value.at("rank").get<int32_t>(), processFrom(value.at("process")),
-            value.at("exited").get<bool>(), value.at("exit_code").get<int32_t>(),
-            value.at("signal").get<int32_t>()};
-}
-
-AgentState stateFrom(const json& value) {
-    AgentState state;
-    state.supervisor = processFrom(value.at("supervisor"));
-    state.boot = value.at("boot").get<std::string>();
-    state.machine = value.value("machine", "");
-    state.attempt = value.at("attempt").get<int32_t>();
-    state.nodeIndex = value.at("node_index").get<int32_t>();
-    state.appliedBefore = value.value("applied_before", uint64_t{0});
-    state.ended = value.at("ended").get<bool>();
-    state.outcome = static_cast<Outcome>(value.at("outcome").get<uint8_t>());
-    for (const json& rank : value.at("ranks"))
-        state.ranks.push_back(rankFrom(rank));
-    return state;
-}
 
 // Locks the whole file by open file description, which forked children share.
 struct flock wholeFile() {
@@ -62,6 +23,34 @@ struct flock wholeFile() {
 }
 
 } // namespace
+
+template <Either<ProcessId> T, class Visit>
+void fields(T& process, Visit&& visit) {
+    visit("pid", process.pid);
+    visit("start_ticks", process.startTicks);
+}
+
+template <Either<AgentState::Rank> T, class Visit>
+void fields(T& rank, Visit&& visit) {
+    visit("rank", rank.rank);
+    visit("process", rank.process);
+    visit("exited", rank.exited);
+    visit("exit_code", rank.exitCode);
+    visit("signal", rank.signal);
+}
+
+template <Either<AgentState> T, class Visit>
+void fields(T& state, Visit&& visit) {
+    visit("supervisor", state.supervisor);
+    visit("boot", state.boot);
+    visit("machine", state.machine, kOptional); // added after release 0.1.0, as was the next
+    visit("applied_before", state.appliedBefore, kOptional);
+    visit("attempt", state.attempt);
+    visit("node_index", state.nodeIndex);
+    visit("ended", state.ended);
+    visit("outcome", state.outcome);
+    visit("ranks", state.ranks);
+}
 
 std::vector<AgentState::Rank> AgentState::living() const {
     std::vector<Rank> found;
@@ -78,29 +67,13 @@ bool AgentState::isElsewhere() const {
 }
 
 Result<void> saveAgentState(const std::string& runDir, const AgentState& state) {
-    json ranks = json::array();
-    for (const AgentState::Rank& rank : state.ranks)
-        ranks.push_back(toJson(rank));
-    const json value = {{"supervisor", toJson(state.supervisor)},
-                        {"boot", state.boot},
-                        {"machine", state.machine},
-                        {"attempt", state.attempt},
-                        {"node_index", state.nodeIndex},
-                        {"applied_before", state.appliedBefore},
-                        {"ended", state.ended},
-                        {"outcome", static_cast<uint8_t>(state.outcome)},
-                        {"ranks", ranks}};
-    return writeFileAtomically(runDir + "/agent.json", value.dump() + "\n");
+    return writeFileAtomically(runDir + "/agent.json", dumpJson(writeFields(state)) + "\n");
 }
 
 Result<AgentState> loadAgentState(const std::string& runDir) {
     const std::string path = runDir + "/agent.json";
     RM_ASSIGN_OR_RETURN(const std::string text, readFile(path, 1 << 20));
-    try {
-        return stateFrom(json::parse(text));
-    } catch (const json::exception& error) {
-        return fail(ErrorCode::kCorrupt, "read " + path + ": " + error.what());
-    }
+    return parseFields<AgentState>(text, path);
 }
 
 bool isAliveIn(const std::string& runDir, const AgentState& state) {

@@ -62,6 +62,7 @@ Attempt::Attempt(asio::io_context& io, std::string runDir, NodePlan plan, const 
     , m_hangs(nameOfNode(m_plan, m_plan.nodeIndex))
     , m_stacks(stacks)
     , m_group(groupConfig(m_plan), *this)
+    , m_logs(io)
     , m_boards(static_cast<size_t>(m_plan.localRanks))
     , m_outOfMemoryKills(outOfMemoryKills()) {
     m_state.supervisor = identify(::getpid());
@@ -88,6 +89,7 @@ Result<void> Attempt::launch() {
         abandonRanks();
         return spawned;
     }
+    watchLogs(m_logStarts);
     recordStart();
     for (int i = 0; i < m_plan.localRanks; ++i)
         watchRank(i);
@@ -114,6 +116,7 @@ void Attempt::adopt(const AgentState& state) {
         m_processes.push_back(RankProcess::adopt(rank.exited ? ProcessId{} : rank.process));
         m_logStarts.push_back(0);
     }
+    watchLogs({});
     const Moment now = Moment::now();
     for (int i = 0; i < m_plan.localRanks; ++i)
         if (state.ranks[i].exited)
@@ -252,6 +255,13 @@ void Attempt::recordStart() {
     saveState();
 }
 
+void Attempt::watchLogs(const std::vector<uint64_t>& begins) {
+    std::vector<std::string> logs;
+    for (int i = 0; i < m_plan.localRanks; ++i)
+        logs.push_back(logPath(static_cast<int>(m_plan.firstRank) + i));
+    m_logs.watch(logs, begins);
+}
+
 void Attempt::watchRank(int localRank) {
     m_watches.push_back(std::make_unique<asio::posix::stream_descriptor>(m_io));
     if (m_group.hasExited(localRank))
@@ -273,6 +283,7 @@ void Attempt::onRankReadable(int localRank) {
     if (!status)
         return lookAgain(localRank);
     m_watches[localRank]->close();
+    m_logs.look();
     AgentState::Rank& state = m_state.ranks[localRank];
     if (!status->isKnown)
         status = lastWordOf(".", state.rank, m_state.attempt);
@@ -298,6 +309,7 @@ void Attempt::lookAgain(int localRank) {
 }
 
 void Attempt::sample(Moment now) {
+    m_logs.look();
     std::vector<SampledRank> ranks;
     std::vector<SeenRank> seen;
     for (int i = 0; i < m_plan.localRanks; ++i) {
@@ -417,11 +429,13 @@ void Attempt::close(std::optional<Outcome> requested, const std::string& why) {
     m_state.outcome = m_end->outcome;
     saveState();
     m_isOver = true;
+    m_logs.stop();
 }
 
 void Attempt::retire() {
     markAwaited();
     m_isOver = true;
+    m_logs.stop();
 }
 
 Result<void> Attempt::writeRest() {

@@ -6,6 +6,7 @@
 #include "trainer/agent/peers/peer_message.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/hang_watch.h"
+#include "trainer/agent/supervisor/log_watch.h"
 #include "trainer/agent/supervisor/rank_group.h"
 #include "trainer/agent/supervisor/rank_process.h"
 #include "trainer/agent/supervisor/sampler.h"
@@ -94,6 +95,7 @@ private:
     Result<void> spawnRanks();
     void abandonRanks();
     void recordStart();
+    void watchLogs(const std::vector<uint64_t>& begins);
     void watchRank(int localRank);
     void onRankReadable(int localRank);
     void lookAgain(int localRank);
@@ -122,6 +124,7 @@ private:
     RankGroup m_group;
     std::vector<RankProcess> m_processes; ///< by local rank
     std::vector<uint64_t> m_logStarts;    ///< where this attempt's lines begin
+    LogWatch m_logs;
     std::vector<std::optional<Board>> m_boards;
     std::vector<std::unique_ptr<asio::posix::stream_descriptor>> m_watches;
     AgentState m_state;

@@ -3,7 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
-#include "shared/io/json.h"
+#include "shared/io/json_fields.h"
 #include "shared/io/random_hex.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
@@ -92,6 +92,8 @@ Result<JobPlace> placeInJob() {
 
 /// The decisions of node 0 for all nodes at a start of the job, left in the run's folder.
 struct Meeting {
+    std::string job;
+    int64_t starts = 0; ///< JobPlace::starts
     std::string address;
     int64_t masterPort = 0, agentPort = 0;
     int64_t attempt = 1;
@@ -107,49 +109,36 @@ std::string meetingPath(const std::string& runFolder) {
     return runFolder + "/meeting.json";
 }
 
-Result<void> leaveMeeting(const std::string& runFolder, const JobPlace& place,
-                          const Meeting& meeting) {
-    const Json value = {{"job", place.job},
-                        {"starts", place.starts},
-                        {"address", meeting.address},
-                        {"master_port", meeting.masterPort},
-                        {"agent_port", meeting.agentPort},
-                        {"attempt", meeting.attempt},
-                        {"nonce", meeting.nonce},
-                        {"start_from", meeting.startFrom},
-                        {"start_from_is_exact", meeting.startFromIsExact},
-                        {"starts_in_vain", meeting.startsInVain}};
-    return writeFileAtomically(meetingPath(runFolder), dumpJson(value) + "\n");
+template <Either<Meeting> T, class Visit>
+void fields(T& meeting, Visit&& visit) {
+    visit("job", meeting.job);
+    visit("starts", meeting.starts);
+    visit("address", meeting.address);
+    visit("master_port", meeting.masterPort);
+    visit("agent_port", meeting.agentPort);
+    visit("attempt", meeting.attempt);
+    visit("nonce", meeting.nonce);
+    visit("start_from", meeting.startFrom);
+    visit("start_from_is_exact", meeting.startFromIsExact, kOptional);
+    visit("starts_in_vain", meeting.startsInVain, kOptional);
+}
+
+Result<void> leaveMeeting(const std::string& runFolder, const Meeting& meeting) {
+    return writeFileAtomically(meetingPath(runFolder), dumpJson(writeFields(meeting)) + "\n");
 }
 
 /// nullopt: there is none of that job yet.
-std::optional<Json> readMeeting(const std::string& runFolder, const std::string& job) {
+std::optional<Meeting> readMeeting(const std::string& runFolder, const std::string& job) {
     const auto text = readFile(meetingPath(runFolder), 1 << 20);
-    const auto value = text ? parseJson(*text, "meeting.json") : tl::unexpected(text.error());
-    if (!value || textAt(*value, "job") != job)
-        return std::nullopt;
-    return *value;
+    const auto meeting =
+        text ? parseFields<Meeting>(*text, "meeting.json") : tl::unexpected(text.error());
+    return meeting && meeting->job == job ? std::optional(*meeting) : std::nullopt;
 }
 
 /// nullopt: there is none yet of this start of the job.
 std::optional<Meeting> findMeeting(const std::string& runFolder, const JobPlace& place) {
-    const auto value = readMeeting(runFolder, place.job);
-    if (!value || intAt(*value, "starts") != place.starts)
-        return std::nullopt;
-    const auto address = textAt(*value, "address"), nonce = textAt(*value, "nonce"),
-               startFrom = textAt(*value, "start_from");
-    const auto masterPort = intAt(*value, "master_port"), agentPort = intAt(*value, "agent_port"),
-               attempt = intAt(*value, "attempt");
-    if (!address || !nonce || !startFrom || !masterPort || !agentPort || !attempt)
-        return std::nullopt;
-    return Meeting{*address,
-                   *masterPort,
-                   *agentPort,
-                   *attempt,
-                   *nonce,
-                   *startFrom,
-                   boolAt(*value, "start_from_is_exact").value_or(false),
-                   intAt(*value, "starts_in_vain").value_or(0)};
+    const auto meeting = readMeeting(runFolder, place.job);
+    return meeting && meeting->starts == place.starts ? meeting : std::nullopt;
 }
 
 Result<Meeting> awaitMeeting(const std::string& runFolder, const JobPlace& place) {
@@ -229,6 +218,8 @@ Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFold
     RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(partDir + "/spec.toml"));
     RM_ASSIGN_OR_RETURN(const int64_t begun, newestBegun(folders, plan.runId));
     Meeting meeting;
+    meeting.job = place.job;
+    meeting.starts = place.starts;
     meeting.address = addressInJob(place, spec.launch.interface);
     meeting.masterPort =
         spec.launch.masterPort > 0 ? spec.launch.masterPort : freePortOn(meeting.address, 0);
@@ -239,12 +230,12 @@ Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFold
     meeting.startFrom = plan.startFrom;
     meeting.startFromIsExact = plan.startFromIsExact;
     if (const auto before = readMeeting(runFolder, place.job))
-        meeting.startsInVain = intAt(*before, "starts_in_vain").value_or(0);
+        meeting.startsInVain = before->startsInVain;
     if (const auto newest = begun >= plan.attempt ? newestCheckpoint(partDir) : std::nullopt) {
         meeting.startFrom = *newest;
         meeting.startFromIsExact = false;
     }
-    RM_RETURN_IF_ERROR(leaveMeeting(runFolder, place, meeting));
+    RM_RETURN_IF_ERROR(leaveMeeting(runFolder, meeting));
     return meeting;
 }
 
@@ -267,12 +258,11 @@ std::optional<AttemptPlanned> plannedBy(const Folders& folders, const NodePlan& 
 }
 
 /// Notes on node 0 that the job's time is over, for the job's next start.
-void noteTimeOver(const std::string& runFolder, const std::string& partDir, const JobPlace& place,
-                  Meeting meeting) {
+void noteTimeOver(const std::string& runFolder, const std::string& partDir, Meeting meeting) {
     const auto newest = newestCheckpoint(partDir);
     const bool hasSaved = newest && *newest != meeting.startFrom;
     meeting.startsInVain = hasSaved ? 0 : meeting.startsInVain + 1;
-    if (const auto left = leaveMeeting(runFolder, place, meeting); !left)
+    if (const auto left = leaveMeeting(runFolder, meeting); !left)
         std::fprintf(stderr, "%s\n", left.error().message.c_str());
 }
 
@@ -347,7 +337,7 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
         return failAs(attempt, launched.error());
     supervisor.run();
     if (supervisor.resumesInJob() && supervisor.isTimeOver() && place.node == 0)
-        noteTimeOver(runFolder, partDir, place, meeting);
+        noteTimeOver(runFolder, partDir, meeting);
     // A preempted job is started again by Slurm, and a cancelled one is to stay so.
     if (supervisor.resumesInJob())
         return supervisor.isTimeOver() ? kResumesInJob : 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/journal/records.h"
+#include "trainer/agent/machine/node_meter.h"
 #include "trainer/agent/probe/gpus.h"
 #include "trainer/agent/probe/sys_root.h"
 #include "trainer/agent/supervisor/rank_group.h"
@@ -22,22 +23,6 @@ struct SampledRank {
     int64_t step = 0; ///< done so far
 };
 
-/// Counters of the whole node since boot.
-struct NodeCounters {
-    double busyTicks = 0, allTicks = 0; ///< of all CPUs
-    double memoryUsedBytes = 0;
-    double rxBytes = 0, txBytes = 0;
-    double diskReadBytes = 0, diskWriteBytes = 0;
-};
-NodeCounters readNodeCounters(const SysRoot& root);
-
-/// CPU ticks and resident bytes of one process; nullopt: it is gone.
-struct RankCounters {
-    double cpuTicks = 0;
-    double residentBytes = 0;
-};
-std::optional<RankCounters> readRankCounters(const SysRoot& root, int64_t pid);
-
 /// Turns what /proc and the GPU driver show into the metrics of the node and its ranks. Rates need
 /// two samples, so the first call returns gauges only.
 class Sampler {
@@ -56,8 +41,7 @@ private:
     SysRoot m_root;
     const Gpus* m_gpus; ///< nullptr: the run does not use any
     std::string m_visibleDevices;
-    std::optional<NodeCounters> m_lastNode;
-    int64_t m_lastNodeNs = 0;
+    NodeMeter m_node;
     struct Last {
         int64_t pid = 0;
         double cpuTicks = 0;

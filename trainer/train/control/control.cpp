@@ -16,10 +16,44 @@ namespace rm {
 namespace {
 
 enum Flag : size_t { kPreempts, kShut, kSize, kLoss, kLosses, kFlagCount };
+/// Of each rank's times; a step of 0: it has none, a kSendNs of 0: not known.
+enum Time : size_t { kStep, kDataNs, kComputeNs, kExposedNs, kSendNs, kNode, kTimeCount };
 
 /// The unit in which losses are summed: whole multiples of it add up exactly, in any order.
 constexpr double kLossUnit = 1.0 / (1 << 20);
 constexpr double kMostLoss = 1e6;
+
+int64_t inNs(double ms) {
+    constexpr double kMostMs = 1e9;
+    return std::llround(std::clamp(ms, 0.0, kMostMs) * 1e6);
+}
+
+double inMs(int64_t ns) {
+    return static_cast<double>(ns) * 1e-6;
+}
+
+void write(const StepTimes& from, int64_t* to) {
+    to[kStep] = from.step;
+    to[kDataNs] = inNs(from.times.dataMs);
+    to[kComputeNs] = inNs(from.times.computeMs);
+    to[kExposedNs] = inNs(from.times.exposedMs);
+    to[kSendNs] = from.times.sendMs < 0 ? 0 : 1 + inNs(from.times.sendMs);
+    to[kNode] = from.times.firstOfNode;
+}
+
+std::optional<StepTimes> read(const int64_t* from) {
+    if (from[kStep] == 0)
+        return std::nullopt;
+    const double sendMs = from[kSendNs] == 0 ? -1 : inMs(from[kSendNs] - 1);
+    return StepTimes{from[kStep],
+                     {inMs(from[kDataNs]), inMs(from[kComputeNs]), inMs(from[kExposedNs]), sendMs,
+                      static_cast<int>(from[kNode])}};
+}
+
+/// How many numbers the times of all ranks take; with one rank nothing is compared.
+size_t timesOf(const World& world) {
+    return world.isAlone() ? 0 : static_cast<size_t>(world.size()) * kTimeCount;
+}
 
 /// Parses the command of a message. Rank 0 has parsed the same command before sending it.
 Order orderIn(const std::string& encoded) {
@@ -37,7 +71,7 @@ Control::Control(const World& world, Board& board, Telemetry& telemetry)
     : m_world(world)
     , m_board(board)
     , m_telemetry(telemetry)
-    , m_flags(at::zeros({kFlagCount}, at::kLong)) {}
+    , m_flags(at::zeros({static_cast<int64_t>(kFlagCount + timesOf(world))}, at::kLong)) {}
 
 /// Rank 0: takes the next command; an invalid one is refused.
 void Control::takeCommand() {
@@ -61,7 +95,7 @@ void Control::takeCommand() {
     m_encoded.assign(reinterpret_cast<const char*>(message.data()), message.size());
 }
 
-void Control::begin(bool shut, std::optional<double> loss) {
+void Control::begin(bool shut, std::optional<double> loss, const std::optional<StepTimes>& times) {
     if (m_world.isFirst())
         takeCommand();
     auto* flags = m_flags.mutable_data_ptr<int64_t>();
@@ -71,6 +105,10 @@ void Control::begin(bool shut, std::optional<double> loss) {
     const bool hasLoss = loss && std::isfinite(*loss);
     flags[kLoss] = hasLoss ? std::llround(std::clamp(*loss, -kMostLoss, kMostLoss) / kLossUnit) : 0;
     flags[kLosses] = hasLoss ? 1 : 0;
+    int64_t* all = flags + kFlagCount;
+    std::fill_n(all, timesOf(m_world), 0);
+    if (times && !m_world.isAlone())
+        write(*times, all + static_cast<size_t>(m_world.rank()) * kTimeCount);
     m_work = m_world.sumAside(m_flags);
 }
 
@@ -79,6 +117,9 @@ Order Control::end() {
         m_work->wait();
     m_work.reset();
     const auto* flags = m_flags.const_data_ptr<int64_t>();
+    m_times.clear();
+    for (size_t at = 0; at < timesOf(m_world); at += kTimeCount)
+        m_times.push_back(read(flags + kFlagCount + at));
     Order order;
     if (flags[kSize] > 0)
         order = orderIn(m_world.broadcastAside(m_encoded, flags[kSize]));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/board/board.h"
+#include "shared/metrics/straggler_watch.h"
 #include "trainer/train/control/order.h"
 #include "trainer/train/dist/preemption.h"
 #include "trainer/train/dist/world.h"
@@ -16,6 +17,13 @@
 
 namespace rm {
 
+/// What a rank did in a step.
+struct StepTimes {
+    int64_t step = 0;
+    RankTimes times;
+    bool operator==(const StepTimes&) const = default;
+};
+
 /// Carries commands from rank 0's board to all ranks, so that all act at the same step boundary. It
 /// costs one small all-reduce per step, which overlaps the step: begin() at the start of the step,
 /// end() at its boundary. If there is a command, it follows in a broadcast. Training thread only.
@@ -24,10 +32,14 @@ public:
     Control(const World& world, Board& board, Telemetry& telemetry);
 
     /// `shut`: this rank saw that the scaler holds updates back. `loss`: to be averaged over the
-    /// ranks; all give one, or none does.
-    void begin(bool shut = false, std::optional<double> loss = {});
+    /// ranks; all give one, or none does. `times`: a step of this rank, for times().
+    void begin(bool shut = false, std::optional<double> loss = {},
+               const std::optional<StepTimes>& times = {});
     /// The order to obey now; the same on every rank.
     Order end();
+    /// What each rank gave to the begin() before the last end(), on every rank alike. Empty with
+    /// one rank.
+    const std::vector<std::optional<StepTimes>>& times() const { return m_times; }
     /// begin() and end() for a held run: returns at most kHeldPollMs after the slowest rank.
     Order endHeld();
 
@@ -63,7 +75,10 @@ private:
     Board& m_board;
     Telemetry& m_telemetry;
     int64_t m_step = 0;
-    at::Tensor m_flags; ///< preempt, shut, the size of m_current as a message, losses
+    /// Preempt, shut, the size of m_current as a message, losses; then each rank's StepTimes, of
+    /// which the others sum zeros.
+    at::Tensor m_flags;
+    std::vector<std::optional<StepTimes>> m_times;
     c10::intrusive_ptr<c10d::Work> m_work;
     std::optional<Command> m_current; ///< rank 0: the command under way
     std::optional<Own> m_currentOwn;  ///< set: m_current is a command of the run itself

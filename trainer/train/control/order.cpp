@@ -8,6 +8,8 @@
 namespace rm {
 namespace {
 
+constexpr int64_t kMaxSteps = 1'000'000'000'000;
+
 Result<Order> parseSet(const Command& command) {
     Order order;
     order.kind = CommandKind::kSet;
@@ -20,18 +22,19 @@ Result<Order> parseSet(const Command& command) {
     return order;
 }
 
-Result<Order> parseStep(const Command& command) {
-    constexpr int64_t kMaxSteps = 1'000'000'000'000;
+/// A command whose only argument is a number of steps: `usual` of them unless it is said.
+Result<Order> parseSteps(const Command& command, int64_t usual, int64_t most) {
     Order order;
-    order.kind = CommandKind::kStep;
-    order.steps = 1;
+    order.kind = command.kind;
+    order.steps = usual;
     for (const auto& [key, value] : command.args) {
         const char* end = value.data() + value.size();
         const auto parsed = std::from_chars(value.data(), end, order.steps);
         if (key != "steps" || parsed.ec != std::errc() || parsed.ptr != end || order.steps < 1 ||
-            order.steps > kMaxSteps)
-            return fail(ErrorCode::kInvalid, "step with " + key + " = \"" + value +
-                                                 "\": it takes steps = 1 to 1000000000000");
+            order.steps > most)
+            return fail(ErrorCode::kInvalid,
+                        std::string(commandKindName(command.kind)) + " with " + key + " = \"" +
+                            value + "\": it takes steps = 1 to " + std::to_string(most));
     }
     return order;
 }
@@ -45,7 +48,9 @@ Result<Order> parseOrder(const Command& command) {
     if (command.kind == CommandKind::kSet)
         return parseSet(command);
     if (command.kind == CommandKind::kStep)
-        return parseStep(command);
+        return parseSteps(command, 1, kMaxSteps);
+    if (command.kind == CommandKind::kTrace)
+        return parseSteps(command, kUsualTraceSteps, kMostTraceSteps);
     Order order;
     order.kind = command.kind;
     return order;

@@ -13,7 +13,7 @@ namespace rm {
 /// The order for all ranks at a step boundary: rank 0's command, and what any rank noticed.
 struct Order {
     std::optional<CommandKind> kind;
-    int64_t steps = 0;              ///< argument of kStep
+    int64_t steps = 0;              ///< argument of kStep and kTrace
     LiveSettings set;               ///< argument of kSet
     bool preempt = false;           ///< some rank was asked by signal to end
     bool shut = false;              ///< some rank saw that updates are held back

@@ -33,9 +33,26 @@ at::Tensor BucketCollectives::evenly(const at::Tensor& bucket, bool filled) cons
     return even;
 }
 
+/// The work's own thread tells when it is over. A device's work tells when it was queued, so there
+/// the recorder finds the end otherwise.
+c10::intrusive_ptr<c10d::Work>
+BucketCollectives::traced(TraceKind kind, const at::Tensor& wire,
+                          const std::function<c10::intrusive_ptr<c10d::Work>()>& start) const {
+    const auto ended =
+        m_trace ? m_trace->beginCollective(kind, static_cast<int64_t>(wire.nbytes())) : nullptr;
+    auto work = start();
+    if (ended && wire.is_cpu())
+        work->getFuture()->addCallback(
+            [ended](c10::ivalue::Future& future) { ended(future.hasError()); },
+            /*uses_future=*/true);
+    return work;
+}
+
 Transfer BucketCollectives::sum(const at::Tensor& bucket) const {
     std::vector<at::Tensor> wire{m_format ? bucket.to(*m_format) : bucket};
-    Transfer transfer{m_world.group()->allreduce(wire), [] {}};
+    Transfer transfer{traced(TraceKind::kAllReduce, wire.front(),
+                             [&] { return m_world.group()->allreduce(wire); }),
+                      [] {}};
     if (m_format)
         transfer.unpack = [bucket, wire] { bucket.copy_(wire.front()); };
     return transfer;
@@ -48,7 +65,8 @@ Transfer BucketCollectives::sumParts(const at::Tensor& bucket) const {
     at::Tensor mine = partOf(bucket);
     if (!bucket.is_cpu()) {
         at::Tensor part = partOf(wire);
-        auto work = m_world.group()->_reduce_scatter_base(part, wire);
+        auto work = traced(TraceKind::kReduceScatter, wire,
+                           [&] { return m_world.group()->_reduce_scatter_base(part, wire); });
         return {std::move(work), [part, mine] {
                     if (!part.is_alias_of(mine))
                         at::Tensor(mine).copy_(part.narrow(0, 0, mine.numel()));
@@ -56,7 +74,9 @@ Transfer BucketCollectives::sumParts(const at::Tensor& bucket) const {
     }
     at::Tensor parts = at::empty_like(wire); // every rank's values of my part
     std::vector<int64_t> evenSizes;
-    auto work = m_world.group()->alltoall_base(parts, wire, evenSizes, evenSizes);
+    auto work = traced(TraceKind::kReduceScatter, wire, [&] {
+        return m_world.group()->alltoall_base(parts, wire, evenSizes, evenSizes);
+    });
     return {std::move(work),
             [parts, wire, mine, ranks = m_world.size(), format = m_format]() mutable {
                 const at::Tensor rows = parts.view({ranks, -1}).narrow(1, 0, mine.numel());
@@ -69,11 +89,12 @@ Transfer BucketCollectives::sumParts(const at::Tensor& bucket) const {
 Transfer BucketCollectives::gather(const at::Tensor& bucket) const {
     at::Tensor wire = evenly(bucket, false);
     at::Tensor part = wire.narrow(0, partSize(bucket) * m_world.rank(), partSize(bucket));
+    const auto start = [&] { return m_world.group()->_allgather_base(wire, part); };
     if (wire.is_same(bucket))
-        return {m_world.group()->_allgather_base(wire, part), [] {}};
+        return {traced(TraceKind::kAllGather, wire, start), [] {}};
     const at::Tensor mine = partOf(bucket);
     part.narrow(0, 0, mine.numel()).copy_(mine);
-    return {m_world.group()->_allgather_base(wire, part),
+    return {traced(TraceKind::kAllGather, wire, start),
             [bucket, wire] { bucket.copy_(wire.narrow(0, 0, bucket.numel())); }};
 }
 

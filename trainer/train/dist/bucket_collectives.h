@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainer/train/dist/world.h"
+#include "trainer/train/telemetry/trace_recorder.h"
 
 #include <functional>
 #include <optional>
@@ -20,9 +21,12 @@ struct Transfer {
 /// Passes on c10d's exceptions.
 class BucketCollectives {
 public:
-    BucketCollectives(const World& world, std::optional<at::ScalarType> format)
+    /// `trace`: is told of each, and outlives this.
+    BucketCollectives(const World& world, std::optional<at::ScalarType> format,
+                      TraceRecorder* trace = nullptr)
         : m_world(world)
-        , m_format(format) {}
+        , m_format(format)
+        , m_trace(trace) {}
 
     at::Tensor partOf(const at::Tensor& bucket) const; ///< this rank's; may be empty
 
@@ -35,9 +39,13 @@ public:
 private:
     int64_t partSize(const at::Tensor& bucket) const;
     at::Tensor evenly(const at::Tensor& bucket, bool filled) const;
+    c10::intrusive_ptr<c10d::Work>
+    traced(TraceKind kind, const at::Tensor& wire,
+           const std::function<c10::intrusive_ptr<c10d::Work>()>& start) const;
 
     const World& m_world;
     std::optional<at::ScalarType> m_format;
+    TraceRecorder* m_trace;
 };
 
 } // namespace rm

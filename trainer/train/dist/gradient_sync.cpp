@@ -25,7 +25,7 @@ std::optional<at::ScalarType> transferFormat(const std::string& compression) {
 } // namespace
 
 GradientSync::GradientSync(const World& world, Model& model, const RunSpec::Distribution& settings,
-                           bool sharded, PhaseEnd onPhase)
+                           bool sharded, PhaseEnd onPhase, TraceRecorder* trace)
     : m_world(world)
     , m_model(model)
     , m_settings(settings)
@@ -34,11 +34,11 @@ GradientSync::GradientSync(const World& world, Model& model, const RunSpec::Dist
     if (m_world.isAlone())
         return;
     m_layout = gradientBuckets(m_values, settings.bucketMb * kMiB);
-    const BucketCollectives collectives(world, transferFormat(settings.compression));
+    const BucketCollectives collectives(world, transferFormat(settings.compression), trace);
     m_buckets = std::make_unique<GradientBuckets>(collectives, m_values, m_layout, sharded);
     m_pending = std::make_unique<PendingBuckets>(m_values.size(), m_layout, m_onPhase);
     if (sharded)
-        m_shards = std::make_unique<ParameterShards>(world, model, m_layout);
+        m_shards = std::make_unique<ParameterShards>(world, model, m_layout, trace);
     model.setBeforeUse([this](size_t parameter) { m_pending->await(parameter); });
 }
 

@@ -22,9 +22,9 @@ public:
     /// `onPhase` is called inside backward(), on autograd's thread, when this rank's last bucket is
     /// sent (the rest of backward() is exposed communication), and inside forward passes that wait
     /// for values. `sharded` moves the parameters' storage, so nothing may refer to it yet. The
-    /// model must outlive this.
+    /// model must outlive this. `trace`: is told of the collectives.
     GradientSync(const World& world, Model& model, const RunSpec::Distribution& settings,
-                 bool sharded, PhaseEnd onPhase);
+                 bool sharded, PhaseEnd onPhase, TraceRecorder* trace = nullptr);
     ~GradientSync();
 
     // Null with one rank.

@@ -36,8 +36,9 @@ void moveInto(const at::Tensor& bucket, int64_t offset, at::Tensor parameter) {
 } // namespace
 
 ParameterShards::ParameterShards(const World& world, const Model& model,
-                                 const std::vector<std::vector<size_t>>& buckets)
-    : m_collectives(world, std::nullopt) {
+                                 const std::vector<std::vector<size_t>>& buckets,
+                                 TraceRecorder* trace)
+    : m_collectives(world, std::nullopt, trace) {
     const at::NoGradGuard noGrad;
     const std::vector<at::Tensor> parameters = parameterValues(model);
     for (const auto& indices : buckets) {

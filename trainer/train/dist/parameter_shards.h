@@ -23,7 +23,8 @@ public:
 
     /// Moves the parameters, which must be dense, into buckets.
     ParameterShards(const World& world, const Model& model,
-                    const std::vector<std::vector<size_t>>& buckets);
+                    const std::vector<std::vector<size_t>>& buckets,
+                    TraceRecorder* trace = nullptr);
 
     std::vector<Bucket>& buckets() { return m_buckets; }
     const std::vector<Bucket>& buckets() const { return m_buckets; }

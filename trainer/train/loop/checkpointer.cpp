@@ -218,6 +218,7 @@ Result<void> Checkpointer::saveAtEnd() {
 
 void Checkpointer::save(const std::string& reason, const std::optional<Command>& command) {
     m_training.board.setPhase(Phase::kCheckpoint);
+    const StepReport::Span span(m_training.report, TraceKind::kCheckpoint);
     const int64_t began = monotonicNowNs();
     CheckpointContent content = collect(reason);
     if (m_training.world.isFirst())
@@ -231,6 +232,7 @@ void Checkpointer::save(const std::string& reason, const std::optional<Command>&
 }
 
 Result<void> Checkpointer::saveAndWait(const std::string& reason) {
+    const StepReport::Span span(m_training.report, TraceKind::kCheckpoint);
     save(reason);
     Result<std::string> mine;
     if (m_training.world.isFirst())

@@ -11,6 +11,7 @@
 #include "trainer/train/loop/spike_guard.h"
 #include "trainer/train/loop/validator.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -50,16 +51,19 @@ OrderHandler::OrderHandler(Training& training, Validator& validator, Checkpointe
     , m_guard(guard)
     , m_spikes(spikes)
     , m_control(training.world, training.board, *training.session.telemetry)
+    , m_stragglers(training)
     , m_rules(training.spec.rules) {}
 
 void OrderHandler::listen() {
     m_control.setStep(m_training.step);
-    m_control.begin(m_training.scaler.seenShut(), m_spikes.reportLoss());
+    m_control.begin(m_training.scaler.seenShut(), m_spikes.reportLoss(),
+                    m_training.report.takeTimes());
 }
 
 Result<std::optional<Ending>> OrderHandler::obey() {
     m_control.setStep(m_training.step);
     const Order order = m_control.end();
+    m_stragglers.note(m_control.times());
     RM_ASSIGN_OR_RETURN(const auto spiked, m_spikes.judge(order.meanLoss));
     if (spiked)
         return spiked;
@@ -146,6 +150,12 @@ void OrderHandler::apply(const Order& order) {
         done = refuseWithoutSamples();
         m_validator.sample();
         break;
+    case CommandKind::kTrace:
+        if (const auto begun = trace(order.steps))
+            message = *begun;
+        else
+            done = tl::unexpected(begun.error());
+        break;
     case CommandKind::kSet:
         done = m_checkpointer.saveAndWait(reasonOf(order.set));
         if (done)
@@ -167,6 +177,24 @@ Result<void> OrderHandler::refuseWithoutSamples() const {
                 spec.validation.sampleTokens == 0
                     ? "validation.sample_tokens is 0, so no sample is written"
                     : "a model of the type " + spec.model.type + " writes no samples");
+}
+
+/// All ranks record the same steps, and say so alike.
+Result<std::string> OrderHandler::trace(int64_t steps) {
+    TraceRecorder& recorder = m_training.report.trace();
+    const auto words = [](int64_t first, int64_t count) {
+        return "steps " + std::to_string(first) + " to " + std::to_string(first + count - 1);
+    };
+    if (recorder.isBusy())
+        return fail(ErrorCode::kInvalid, "a trace of " +
+                                             words(recorder.firstStep(), recorder.steps()) +
+                                             " is being recorded; ask again when it is done");
+    const int64_t left = m_training.lastStep - m_training.step;
+    if (left <= 0)
+        return fail(ErrorCode::kInvalid, "the run's last step is done");
+    steps = std::min(steps, left);
+    recorder.begin(m_training.step + 1, steps);
+    return words(m_training.step + 1, steps) + " are recorded";
 }
 
 void OrderHandler::checkpoint() {

@@ -3,6 +3,7 @@
 
 #include "trainer/train/control/control.h"
 #include "trainer/train/loop/rule_book.h"
+#include "trainer/train/loop/straggler_report.h"
 #include "trainer/train/loop/training.h"
 #include "trainer/train/session/ending.h"
 
@@ -46,6 +47,7 @@ private:
     void apply(const Order& order);
     std::string set(const LiveSettings& settings);
     Result<void> refuseWithoutSamples() const;
+    Result<std::string> trace(int64_t steps);
     void checkpoint();
     void validate();
     bool isHeld() const { return m_holdAt && *m_holdAt <= m_training.step; }
@@ -56,6 +58,7 @@ private:
     NonFiniteGuard& m_guard;
     SpikeGuard& m_spikes;
     Control m_control;
+    StragglerReport m_stragglers;
     RuleBook m_rules;
     std::optional<int64_t> m_holdAt; ///< hold at the boundary after this step
     int64_t m_fired = 0;             ///< rules that acted in this attempt, for ids

@@ -27,6 +27,7 @@ protected:
             RM_ASSIGN_OR_RETURN(const auto batch, nextBatch());
             t.board.setPhase(Phase::kForward);
             const at::Tensor loss = forward(batch);
+            m_slowness.inCompute(t.step + 1);
             t.report.lap(metric::kPhaseForwardMs);
             t.board.setPhase(Phase::kBackward);
             const bool last = micro + 1 == count;
@@ -160,6 +161,7 @@ Result<Batch> Step::nextBatch() {
     auto read = m_feed->next();
     if (!read)
         return read;
+    m_slowness.inData(m_training.step + 1);
     m_targets += read->targets;
     Batch batch = toDevice(std::move(*read), m_training.session.device);
     m_training.report.lap(metric::kPhaseDataMs);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainer/train/data/batch_feed.h"
+#include "trainer/train/loop/pace.h"
 #include "trainer/train/loop/training.h"
 
 #include <functional>
@@ -32,7 +33,8 @@ public:
 
 protected:
     explicit Step(Training& training)
-        : m_training(training) {}
+        : m_training(training)
+        , m_slowness(training.world.rank()) {}
 
     virtual Result<at::Tensor> computeGradients() = 0;
     /// The change that readers make to each batch; see BatchFeed::Settings.
@@ -44,6 +46,7 @@ protected:
     at::Tensor updateWeights(double lr);
 
     Training& m_training;
+    const Slowness m_slowness;
 
 private:
     void startReading();

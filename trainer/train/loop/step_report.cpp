@@ -9,18 +9,31 @@ namespace rm {
 
 StepReport::StepReport(const Session& session)
     : m_telemetry(*session.telemetry)
-    , m_clock(session.device.plugin->makeClock()) {}
+    , m_device(*session.device.plugin)
+    , m_clock(m_device.makeClock())
+    , m_trace(m_telemetry, session.world.rank(), !session.device.isCpu())
+    , m_firstOfNode(session.world.rank() - session.world.localRank()) {}
 
 void StepReport::beginStep(int64_t step, bool logged) {
+    if (m_trace.isOnDevice() && m_trace.isBusy()) {
+        // Only around steps that are traced: the device's times count from when the host is here.
+        m_device.synchronize();
+        takeFinishedLaps();
+    }
+    m_trace.beginStep(step);
     m_step = step;
-    m_logged = logged;
+    const bool isTracedAlone = !logged && m_trace.isOpen() && m_trace.isOnDevice();
+    m_isTimed = logged || isTracedAlone;
+    if (isTracedAlone)
+        m_tracedAlone.insert(step);
     m_began = monotonicNowNs();
-    if (logged)
+    if (m_isTimed)
         m_clock->start(step);
 }
 
 void StepReport::lap(MetricId id) {
-    if (m_logged || m_clock->isRecording())
+    m_trace.lap(id);
+    if (m_isTimed || m_clock->isRecording())
         m_clock->lap(id);
 }
 
@@ -29,14 +42,15 @@ RecordedLaps StepReport::takeRecorded() {
 }
 
 void StepReport::replayed(const RecordedLaps& laps) {
-    if (m_logged)
+    if (m_isTimed)
         m_clock->replayed(laps);
 }
 
 void StepReport::endStep() {
-    if (m_logged)
+    m_trace.endWork();
+    if (m_isTimed)
         m_clock->close();
-    m_logged = false; // no lap until the next step begins
+    m_isTimed = false; // no lap until the next step begins
     m_busyNs += monotonicNowNs() - m_began;
     ++m_busySteps;
 }
@@ -53,10 +67,49 @@ void StepReport::pushSums(const StepLaps& laps) {
     }
     for (const auto& [phase, ms] : m_sums)
         m_telemetry.push(static_cast<MetricId>(phase), ms);
+    keepTimes(laps.step);
+}
+
+/// Of the step whose sums were made last.
+void StepReport::keepTimes(int64_t step) {
+    constexpr size_t kMost = 64; // while nobody takes them
+    RankTimes times;
+    times.firstOfNode = m_firstOfNode;
+    times.sendMs = m_sendMs.value_or(-1);
+    for (const auto& [phase, ms] : m_sums) {
+        const auto id = static_cast<MetricId>(phase);
+        if (id == metric::kPhaseDataMs)
+            times.dataMs += ms;
+        else if (id == metric::kPhaseAllreduceMs)
+            times.exposedMs += ms;
+        else if (id != metric::kPhaseCheckpointMs)
+            times.computeMs += ms;
+    }
+    m_times.push_back({step, times});
+    if (m_times.size() > kMost)
+        m_times.pop_front();
+}
+
+std::optional<StepTimes> StepReport::takeTimes() {
+    if (m_times.empty())
+        return std::nullopt;
+    StepTimes oldest = m_times.front();
+    m_times.pop_front();
+    return oldest;
+}
+
+void StepReport::takeFinishedLaps() {
+    for (StepLaps& laps : m_clock->takeFinished()) {
+        if (laps.step == m_step)
+            m_trace.deliver(laps.ms);
+        if (m_tracedAlone.erase(laps.step) == 0)
+            m_finished.push_back(std::move(laps));
+    }
 }
 
 void StepReport::pushFinishedLaps() {
-    for (const StepLaps& laps : m_clock->takeFinished()) {
+    takeFinishedLaps();
+    for (const StepLaps& laps : std::exchange(m_finished, {})) {
         pushSums(laps);
         if (laps.step != m_step)
             m_telemetry.endStep(laps.step, false);
@@ -66,6 +119,9 @@ void StepReport::pushFinishedLaps() {
 void StepReport::publish(const Figures& figures, int64_t targets, MetricId throughput) {
     const double busyMs = static_cast<double>(m_busyNs) / 1e6;
     m_stepMs = busyMs / static_cast<double>(m_busySteps);
+    m_sendMs = m_sending.takeMs();
+    if (m_sendMs)
+        *m_sendMs /= static_cast<double>(m_busySteps);
     m_targetsPerSec = static_cast<double>(targets) / m_stepMs * 1e3;
     m_busyNs = 0;
     m_busySteps = 0;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "trainer/train/control/control.h"
+#include "trainer/train/dist/send_time.h"
 #include "trainer/train/session/session.h"
+#include "trainer/train/telemetry/trace_recorder.h"
 
 #include <ATen/core/Tensor.h>
 
+#include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,7 +37,8 @@ public:
     explicit StepReport(const Session& session);
 
     void beginStep(int64_t step, bool logged);
-    /// Ends a phase, whose metric is `id`, that began at the last lap. Nothing unless logged.
+    /// Ends a phase, whose metric is `id`, that began at the last lap. Nothing unless the step is
+    /// logged or traced.
     void lap(MetricId id);
     /// The laps that were just recorded into a graph; null: none.
     RecordedLaps takeRecorded();
@@ -52,18 +58,50 @@ public:
     /// Publishes a value that is not a step's own: of a validation or checkpoint.
     void publishAlone(MetricId id, double value, int64_t step);
 
+    /// The oldest logged step whose times are known and that was not taken yet.
+    std::optional<StepTimes> takeTimes();
+
+    /// Records some steps in detail when a person asks for it.
+    TraceRecorder& trace() { return m_trace; }
+
+    /// For traces: what happens while it lives is a validation, or saving a checkpoint.
+    class Span {
+    public:
+        Span(StepReport& report, TraceKind kind)
+            : m_trace(report.trace())
+            , m_kind(kind) {
+            m_trace.enter();
+        }
+        ~Span() { m_trace.leave(m_kind); }
+        Span(const Span&) = delete;
+
+    private:
+        TraceRecorder& m_trace;
+        TraceKind m_kind;
+    };
+
     double targetsPerSec() const { return m_targetsPerSec; } ///< as last published
     double stepMs() const { return m_stepMs; }
 
 private:
+    void takeFinishedLaps();
     void pushFinishedLaps();
     void pushSums(const StepLaps& laps);
+    void keepTimes(int64_t step);
 
     Telemetry& m_telemetry;
+    DevicePlugin& m_device;
     std::unique_ptr<StreamClock> m_clock;
+    TraceRecorder m_trace;
+    std::vector<StepLaps> m_finished; ///< of logged steps, not pushed yet
+    std::set<int64_t> m_tracedAlone;  ///< steps that are timed on the device though not logged
     std::vector<std::pair<int, float>> m_sums; ///< by phase, reused from step to step
+    const int m_firstOfNode;
+    SendTime m_sending;
+    std::optional<double> m_sendMs; ///< in each of the last steps
+    std::deque<StepTimes> m_times;  ///< not taken yet
     int64_t m_step = 0;
-    bool m_logged = false;
+    bool m_isTimed = false; ///< logged, or traced on a device
     int64_t m_began = 0;
     int64_t m_busyNs = 0; ///< in steps since the last publish()
     int64_t m_busySteps = 0;

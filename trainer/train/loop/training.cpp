@@ -82,8 +82,9 @@ Training::Training(const Session& givenSession, std::unique_ptr<Task> givenTask,
     , model(task->model())
     , partition(std::move(givenPartition))
     , report(session)
-    , sync(world, model, spec.distribution, spec.optimizer.sharded,
-           [this](MetricId ended) { onPhaseEnd(ended); })
+    , sync(
+          world, model, spec.distribution, spec.optimizer.sharded,
+          [this](MetricId ended) { onPhaseEnd(ended); }, &report.trace())
     , optimizer(makeOptimizer(model, spec.optimizer, world, &sync))
     , scaler(makeScaler(session)) {}
 

@@ -34,6 +34,7 @@ bool Validator::validateByCommand() {
 /// Returns the watched figure.
 std::optional<double> Validator::measure() {
     const World& world = m_training.world;
+    const StepReport::Span span(m_training.report, TraceKind::kValidation);
     m_training.board.setPhase(Phase::kValidation);
     m_training.sync.settle();
     std::vector<at::Tensor> buffers; // a checkpoint gets rank 0's
@@ -62,15 +63,20 @@ std::optional<double> Validator::measure() {
 }
 
 void Validator::sample() {
-    if (!m_training.world.isFirst() || !writesSamples(m_training.spec))
+    const RunSpec& spec = m_training.spec;
+    if (!m_training.world.isFirst() || !(writesSamples(spec) || keepsPictures(spec)))
         return;
+    const StepReport::Span span(m_training.report, TraceKind::kValidation);
     m_training.board.setPhase(Phase::kValidation);
     m_training.sync.settle();
     for (const SampleText& sample : m_training.task->samples(m_training.step)) {
-        std::printf("--- sample at step %lld\n%s%s\n---\n", static_cast<long long>(m_training.step),
-                    sample.prompt.c_str(), sample.text.c_str());
+        if (sample.kind != SampleKind::kPicture)
+            std::printf("--- sample at step %lld\n%s\n---\n",
+                        static_cast<long long>(m_training.step), sampleWords(sample).c_str());
         m_training.session.telemetry->append(sample);
     }
+    if (const auto confusion = m_training.task->confusion(m_training.step))
+        m_training.session.telemetry->append(*confusion);
     std::fflush(stdout);
 }
 

@@ -28,7 +28,8 @@ struct Batch {
     /// input (B, T); targets without padding (N); their positions in B x T (N). An empty mask or
     /// list of positions means that there is no padding. Instead of positions there may be targets
     /// for all B x T, with kIgnoredTarget for padding.
-    /// resnet: pictures as uint8 (B, 3, H, W), channels-last, and classes as int64 (B).
+    /// resnet: pictures as uint8 (B, 3, H, W), channels-last, and classes as int64 (B); of a
+    /// validation also the pictures' indices in their folder (B).
     std::vector<at::Tensor> tensors;
     int64_t targets = 0; ///< how many the loss is a mean over: tokens without padding, or pictures
     std::vector<BadSample> bad{}; ///< samples that were skipped

@@ -18,7 +18,12 @@ size_t bytesOf(const Record& record) {
     if (const auto* samples = std::get_if<Samples>(&record))
         bytes += samples->metric.size() * (sizeof(MetricId) + sizeof(float));
     else if (const auto* text = std::get_if<SampleText>(&record))
-        bytes += text->prompt.size() + text->text.size();
+        bytes +=
+            text->prompt.size() + text->text.size() + text->reference.size() + text->picture.size();
+    else if (const auto* matrix = std::get_if<ConfusionMatrix>(&record))
+        bytes += matrix->counts.size() * sizeof(uint32_t) + matrix->names.size() * sizeof(Record);
+    else if (const auto* trace = std::get_if<TraceRecorded>(&record))
+        bytes += trace->slices.size() * sizeof(TraceSlice);
     else if (const auto* event = std::get_if<Event>(&record))
         bytes += event->message.size();
     return bytes;
@@ -39,8 +44,10 @@ void Backlog::add(std::vector<Record> records) {
 }
 
 bool Backlog::hasRoomFor(const Record& record, size_t bytes) const {
-    const bool isSample =
-        std::holds_alternative<Samples>(record) || std::holds_alternative<SampleText>(record);
+    const bool isSample = std::holds_alternative<Samples>(record) ||
+                          std::holds_alternative<SampleText>(record) ||
+                          std::holds_alternative<ConfusionMatrix>(record) ||
+                          std::holds_alternative<TraceRecorded>(record);
     // An open gap is closed once there is room again, and not for each record that comes between.
     const size_t most = m_gap.records > 0 ? m_mostBytes / 2 : m_mostBytes;
     return m_bytes + bytes <= (isSample ? most : m_mostBytes + kOwnRoom);

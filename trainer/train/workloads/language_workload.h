@@ -15,6 +15,10 @@ public:
                                      const World& world) const override;
     Batch imagineBatch(const RunSpec& spec, int64_t samples) const override;
     int64_t usesPerSample(const RunSpec& spec) const override;
+    Result<void> checkInput(const RunSpec& spec, const TryInput& input) const override;
+    /// Continues the text as samples of a validation do.
+    Result<TryAnswer> tryOut(const RunSpec& spec, Model& model, const std::string& checkpoint,
+                             const Device& device, const TryInput& input) const override;
     Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
                                             const std::string& config,
                                             const std::string& source) const override;

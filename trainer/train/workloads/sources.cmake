@@ -17,6 +17,7 @@ target_sources(rm_train PRIVATE
     workloads/registry.cpp
     workloads/resnet/batch_norm.cpp
     workloads/resnet/image_batches.cpp
+    workloads/resnet/image_findings.cpp
     workloads/resnet/image_folder.cpp
     workloads/resnet/image_task.cpp
     workloads/resnet/image_view.cpp

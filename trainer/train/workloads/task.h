@@ -9,6 +9,7 @@
 #include "trainer/train/session/session.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace rm {
@@ -46,8 +47,12 @@ public:
     /// including the loss; none when nothing is held out.
     virtual std::vector<Figure> validate() = 0;
 
-    /// Text that the model generates from its prompts. Rank 0 only; changes no generator.
+    /// Text that the model generates from its prompts, or pictures of the last validation, which
+    /// are given once. Rank 0 only; changes no generator.
     virtual std::vector<SampleText> samples(int64_t step) = 0;
+    /// How the last validation confused the model's classes, which is given once; nullopt: there is
+    /// nothing new. Rank 0 only.
+    virtual std::optional<ConfusionMatrix> confusion(int64_t /*step*/) { return std::nullopt; }
 
     /// The data in words: "vocabulary 256, 1200 training and 60 validation tokens".
     virtual std::string summary() const = 0;

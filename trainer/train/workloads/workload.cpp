@@ -31,6 +31,16 @@ Result<Weights> Workload::withOurNames(const RunSpec&, Weights weights, const st
 
 void Workload::readConfig(ForeignConfig&, RunSpec::Model&) const {}
 
+Result<void> checkTextInput(const RunSpec& spec, const TryInput& input, const char* use) {
+    const std::string attempt = "try a checkpoint of " + spec.model.type;
+    if (!input.picture.empty())
+        return fail(ErrorCode::kInvalid, attempt + ": the input is a picture, but this model " +
+                                             use + "; give it a text");
+    if (input.text.find('\0') != input.text.npos)
+        return fail(ErrorCode::kInvalid, attempt + ": the input is no text, as it has a zero byte");
+    return {};
+}
+
 DataSizes learntVocabulary(const RunSpec& spec) {
     DataSizes sizes;
     sizes.vocab = spec.data.vocabSize;

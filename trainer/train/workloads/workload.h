@@ -2,11 +2,13 @@
 #pragma once
 
 #include "shared/spec/run_spec.h"
+#include "shared/wire/measures.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/world.h"
 #include "trainer/train/formats/weights.h"
 #include "trainer/train/model/batch.h"
 #include "trainer/train/model/model.h"
+#include "trainer/train/workloads/try_input.h"
 
 #include <memory>
 #include <string>
@@ -93,11 +95,23 @@ public:
     virtual Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
                                                     const std::string& config,
                                                     const std::string& source) const = 0;
+    /// kInvalid: the model takes another kind of input, or this one makes no sense.
+    virtual Result<void> checkInput(const RunSpec& spec, const TryInput& input) const = 0;
+    /// What `model`, made by modelFor() with the weights of the folder `checkpoint` and on
+    /// `device`, makes of an input that was checked; without step, device and seconds. Changes no
+    /// generator.
+    virtual Result<TryAnswer> tryOut(const RunSpec& spec, Model& model,
+                                     const std::string& checkpoint, const Device& device,
+                                     const TryInput& input) const = 0;
+
     /// model_type of a Hugging Face config.json that describes such a model; empty: there is none.
     virtual std::string_view configType() const { return {}; }
     /// Fills `model` from such a config.json, and notes in `config` what our models do not support.
     virtual void readConfig(ForeignConfig& config, RunSpec::Model& model) const;
 };
+
+/// checkInput() of a model that takes texts. `use`: what it does with them: "continues text".
+Result<void> checkTextInput(const RunSpec& spec, const TryInput& input, const char* use);
 
 /// DataSizes for a vocabulary that has yet to be learnt, assumed to be as large as data.vocab_size
 /// allows.

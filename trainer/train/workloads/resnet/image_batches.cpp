@@ -81,16 +81,19 @@ int64_t ValidationImages::targets(int64_t first, int64_t count) const {
 Result<Batch> ValidationImages::read(int64_t first, int64_t count) {
     count = targets(first, count);
     Batch batch = emptyBatch(count, m_size);
+    batch.tensors.push_back(at::empty({count}, at::kLong));
     auto* labels = batch.tensors[1].mutable_data_ptr<int64_t>();
+    auto* indices = batch.tensors[2].mutable_data_ptr<int64_t>();
     int64_t rows = 0;
     for (int64_t i = first; i < first + count; ++i) {
         const int64_t picture = i * m_folder.count() / m_count;
         const auto read = withReader(m_folder.path(picture), [&](ImageReader& reader) {
             return readCentre(reader, batch.tensors[0][rows]);
         });
-        if (read)
-            labels[rows++] = m_folder.label(picture);
-        else
+        if (read) {
+            labels[rows] = m_folder.label(picture);
+            indices[rows++] = picture;
+        } else
             batch.bad.push_back({m_folder.path(picture), read.error().message});
     }
     for (at::Tensor& tensor : batch.tensors)

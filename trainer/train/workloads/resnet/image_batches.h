@@ -27,9 +27,9 @@ private:
     SampleOrder m_order;
 };
 
-/// Center crops of at most `limit` pictures, each once, spread evenly over the folder. Positions
-/// beyond them and unreadable pictures give no sample, so batches may be smaller than requested, or
-/// empty.
+/// Center crops of at most `limit` pictures, each once, spread evenly over the folder; a batch has
+/// as third tensor their indices in the folder, int64 (B). Positions beyond them and unreadable
+/// pictures give no sample, so batches may be smaller than requested, or empty.
 class ValidationImages final : public BatchSource {
 public:
     ValidationImages(ImageFolder folder, int64_t size, int64_t limit);

@@ -3,6 +3,8 @@
 
 #include "trainer/train/workloads/resnet/image.h"
 
+#include <vector>
+
 namespace rm {
 
 Result<std::unique_ptr<ImageReader>> openJpeg(std::span<const std::byte> bytes);
@@ -11,6 +13,10 @@ Result<std::unique_ptr<ImageReader>> openPng(std::span<const std::byte> bytes);
 Result<std::unique_ptr<ImageReader>> openBmp(std::span<const std::byte> bytes);
 /// A lossy or lossless one, no animation.
 Result<std::unique_ptr<ImageReader>> openWebp(std::span<const std::byte> bytes);
+
+/// The picture, rows of R, G, B without gaps, as a JPEG file of medium quality; empty: it cannot be
+/// written as one.
+std::vector<std::byte> encodeJpeg(const uint8_t* rgb, int64_t width, int64_t height);
 
 /// As the libraries take them.
 inline const uint8_t* octets(std::span<const std::byte> bytes) {

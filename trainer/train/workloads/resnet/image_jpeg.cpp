@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio> // jpeglib.h needs FILE
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -177,7 +178,59 @@ Result<Pixels> JpegReader::read(const Region& region, int64_t reduction) {
     return pixels;
 }
 
+class JpegWriter {
+public:
+    JpegWriter() {
+        m_info.err = jpeg_std_error(&m_error.manager);
+        m_error.manager.error_exit = leave;
+    }
+    ~JpegWriter() {
+        jpeg_destroy_compress(&m_info);
+        std::free(m_file); // NOLINT: allocated by libjpeg
+    }
+    JpegWriter(const JpegWriter&) = delete;
+    JpegWriter& operator=(const JpegWriter&) = delete;
+
+    /// False when libjpeg left it by longjmp; so no object in it may have a destructor.
+    bool write(const uint8_t* rgb, int64_t width, int64_t height) {
+        if (setjmp(m_error.jump) != 0)
+            return false;
+        jpeg_create_compress(&m_info);
+        jpeg_mem_dest(&m_info, &m_file, &m_size);
+        m_info.image_width = static_cast<JDIMENSION>(width);
+        m_info.image_height = static_cast<JDIMENSION>(height);
+        m_info.input_components = 3;
+        m_info.in_color_space = JCS_RGB;
+        jpeg_set_defaults(&m_info);
+        jpeg_set_quality(&m_info, kQuality, TRUE);
+        jpeg_start_compress(&m_info, TRUE);
+        for (int64_t y = 0; y < height; ++y) {
+            auto* row = const_cast<uint8_t*>(rgb + y * width * 3); // libjpeg does not write to it
+            jpeg_write_scanlines(&m_info, &row, 1);
+        }
+        jpeg_finish_compress(&m_info);
+        return true;
+    }
+    std::span<const unsigned char> file() const { return {m_file, m_size}; }
+
+private:
+    static constexpr int kQuality = 80;
+
+    ErrorExit m_error;
+    jpeg_compress_struct m_info{};
+    unsigned char* m_file = nullptr;
+    unsigned long m_size = 0; // NOLINT: libjpeg's type
+};
+
 } // namespace
+
+std::vector<std::byte> encodeJpeg(const uint8_t* rgb, int64_t width, int64_t height) {
+    JpegWriter writer;
+    if (!writer.write(rgb, width, height))
+        return {};
+    const auto bytes = std::as_bytes(writer.file());
+    return {bytes.begin(), bytes.end()};
+}
 
 Result<std::unique_ptr<ImageReader>> openJpeg(std::span<const std::byte> bytes) {
     auto reader = std::make_unique<JpegReader>(bytes);

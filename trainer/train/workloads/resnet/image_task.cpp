@@ -44,18 +44,6 @@ ResNet::Settings settingsOf(const RunSpec& spec, const ImageFolder& folder) {
             spec.train.activationCheckpointing};
 }
 
-/// The class names of a checkpoint, by class, from ResNet::configJson(); empty: it has none.
-std::vector<std::string> classesOf(const std::string& checkpoint) {
-    std::vector<std::string> names;
-    const auto config = parseJson(checkpointText(checkpoint, "config.json"), checkpoint);
-    if (!config || !config->contains("pretrained_cfg"))
-        return names;
-    if (const Json* labels = arrayAt(config->at("pretrained_cfg"), "label_names"))
-        for (const Json& label : *labels)
-            names.push_back(label.is_string() ? label.get<std::string>() : std::string());
-    return names;
-}
-
 /// The class numbers of a checkpoint must mean the same classes as the folder's.
 Result<void> checkClasses(const std::string& checkpoint, const std::vector<std::string>& here) {
     const std::vector<std::string> there = classesOf(checkpoint);
@@ -92,6 +80,17 @@ struct Tally {
 };
 
 } // namespace
+
+std::vector<std::string> classesOf(const std::string& checkpoint) {
+    std::vector<std::string> names;
+    const auto config = parseJson(checkpointText(checkpoint, "config.json"), checkpoint);
+    if (!config || !config->contains("pretrained_cfg"))
+        return names;
+    if (const Json* labels = arrayAt(config->at("pretrained_cfg"), "label_names"))
+        for (const Json& label : *labels)
+            names.push_back(label.is_string() ? label.get<std::string>() : std::string());
+    return names;
+}
 
 struct ImageTask::Folders {
     ImageFolder training;
@@ -141,6 +140,7 @@ ImageTask::ImageTask(const Session& session, Folders folders, std::string identi
     , m_model(settingsOf(session.spec, m_training.folder()), session.world) {
     const RunSpec& spec = session.spec;
     m_dataIdentity = std::move(identity);
+    m_classNames = readableNames(m_training.folder().classes());
     if (folders.validation.count() > 0)
         m_validation.emplace(std::move(folders.validation), spec.model.imageSize,
                              spec.validation.batches * spec.train.batchSize);
@@ -171,6 +171,7 @@ std::vector<Figure> ImageTask::validate() {
     BatchFeed feed(*m_validation, partition, m_session.world.rank(), 0,
                    {readers(), m_session.device.at, std::nullopt});
     Tally tally;
+    std::optional<ImageFindings> findings = wantedFindings();
     for (int64_t at = 0; at < m_validation->epochSize(); at += partition.positionsPerStep()) {
         auto read = feed.next();
         if (!read)
@@ -178,16 +179,49 @@ std::vector<Figure> ImageTask::validate() {
         noteBad(*read);
         if (read->targets == 0)
             continue;
+        const Batch onHost = *read;
         const Batch batch = toDevice(std::move(*read), m_session.device);
         const Autocast autocast(m_session.spec.train.precision, m_session.device);
-        tally.add(m_model.logits(normalizePictures(batch.tensors[0]), false), batch.tensors[1]);
+        const at::Tensor logits = m_model.logits(normalizePictures(batch.tensors[0]), false);
+        tally.add(logits, batch.tensors[1]);
+        if (findings)
+            findings->add(logits, onHost);
     }
     m_session.world.sum(tally.sums);
+    if (findings)
+        findings->sum(m_session.world);
     if (tally.sums[3].item<double>() == 0)
         return {};
+    if (m_session.world.isFirst())
+        m_pictured = m_confused = std::move(findings);
     return {{metric::kValidationLoss, tally.mean(0)},
             {metric::kValidationTop1, tally.mean(1)},
             {metric::kValidationTop5, tally.mean(2)}};
+}
+
+std::optional<ImageFindings> ImageTask::wantedFindings() const {
+    const int64_t most = m_session.spec.validation.pictures;
+    if (most == 0)
+        return std::nullopt;
+    return ImageFindings(classCount(m_session.spec, m_training.folder()), most);
+}
+
+std::vector<SampleText> ImageTask::samples(int64_t step) {
+    std::vector<SampleText> samples;
+    if (m_pictured)
+        for (const ImageFindings::Picture& picture : m_pictured->pictures())
+            samples.push_back(pictureSample(picture, step,
+                                            toValidUtf8(m_validation->folder().path(picture.index)),
+                                            m_classNames));
+    m_pictured.reset();
+    return samples;
+}
+
+std::optional<ConfusionMatrix> ImageTask::confusion(int64_t step) {
+    const auto matrix =
+        m_confused ? m_confused->confusion(step, m_classNames) : std::optional<ConfusionMatrix>();
+    m_confused.reset();
+    return matrix;
 }
 
 std::string ImageTask::summary() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainer/train/workloads/resnet/image_batches.h"
+#include "trainer/train/workloads/resnet/image_findings.h"
 #include "trainer/train/workloads/resnet/resnet.h"
 #include "trainer/train/workloads/task.h"
 
@@ -9,6 +10,9 @@
 #include <set>
 
 namespace rm {
+
+/// The class names of a checkpoint, by class, from ResNet::configJson(); empty: it has none.
+std::vector<std::string> classesOf(const std::string& checkpoint);
 
 /// Trains a ResNet to classify pictures.
 class ImageTask final : public Task {
@@ -21,7 +25,8 @@ public:
 
     /// Loss, top-1 and top-5. Afterwards all ranks have rank 0's running statistics.
     std::vector<Figure> validate() override;
-    std::vector<SampleText> samples(int64_t) override { return {}; }
+    std::vector<SampleText> samples(int64_t step) override;
+    std::optional<ConfusionMatrix> confusion(int64_t step) override;
     std::string summary() const override;
     TextFiles files() const override { return {{"config.json", m_model.configJson()}}; }
 
@@ -33,11 +38,14 @@ private:
     static Result<Folders> scan(const Session& session);
     void shareBuffers();
     void noteBad(const Batch& batch);
+    std::optional<ImageFindings> wantedFindings() const;
 
     TrainingImages m_training;
     std::optional<ValidationImages> m_validation;
     ResNet m_model;
     std::set<std::string> m_bad; ///< paths of validation that could not be read
+    std::vector<std::string> m_classNames;
+    std::optional<ImageFindings> m_pictured, m_confused; ///< of the last validation, until given
 };
 
 } // namespace rm

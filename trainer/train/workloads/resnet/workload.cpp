@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/control_group.h"
 #include "shared/return_if_error.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
+#include "trainer/train/workloads/resnet/image_findings.h"
 #include "trainer/train/workloads/resnet/image_folder.h"
 #include "trainer/train/workloads/resnet/image_task.h"
+#include "trainer/train/workloads/resnet/image_view.h"
 #include "trainer/train/workloads/resnet/resnet.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/topk.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <span>
 #include <thread>
 
 namespace rm {
@@ -78,6 +85,42 @@ public:
 
     /// The weights are channels-last in memory, but not in files.
     HostExtras hostExtras() const override { return {.copiesForFiles = true}; }
+
+    Result<void> checkInput(const RunSpec& spec, const TryInput& input) const override {
+        if (!input.picture.empty())
+            return {};
+        return fail(ErrorCode::kInvalid,
+                    "try a checkpoint of " + spec.model.type +
+                        ": the input is a text, but this model classifies pictures; give it the "
+                        "file of one");
+    }
+
+    /// The five likeliest classes of the picture's centre, as a validation sees it.
+    Result<TryAnswer> tryOut(const RunSpec& spec, Model& model, const std::string& checkpoint,
+                             const Device& device, const TryInput& input) const override {
+        constexpr int64_t kMostShown = 5;
+        const int64_t size = spec.model.imageSize;
+        const at::Tensor pixels =
+            at::empty({1, 3, size, size}, at::kByte, at::MemoryFormat::ChannelsLast);
+        const auto read = ImageReader::open(std::as_bytes(std::span<const char>(input.picture)))
+                              .and_then([&](const std::unique_ptr<ImageReader>& reader) {
+                                  return readCentre(*reader, pixels[0]);
+                              });
+        if (!read)
+            return failAs("read the picture", read.error());
+        const Autocast autocast(spec.train.precision, device);
+        const at::Tensor logits =
+            dynamic_cast<ResNet&>(model).logits(normalizePictures(pixels.to(device.at)), false);
+        const at::Tensor chances = at::softmax(logits.to(at::kCPU, at::kFloat), 1);
+        const auto [best, classes] = at::topk(chances, std::min(kMostShown, chances.size(1)), 1);
+        const auto names = classesOf(checkpoint);
+        TryAnswer answer;
+        answer.kind = TryKind::kClasses;
+        for (int64_t i = 0; i < best.size(1); ++i)
+            answer.classes.push_back(
+                {className(classes[0][i].item<int64_t>(), names), best[0][i].item<double>()});
+        return answer;
+    }
 
     Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
                                             const std::string&,

@@ -237,9 +237,15 @@ std::vector<SampleText> TranslationTask::samples(int64_t step) {
     const Autocast autocast(m_session.spec.train.precision, m_session.device);
     const auto texts = translated(toDevice(makePairBatch(pairs), m_session.device));
     std::vector<SampleText> samples;
-    for (size_t i = 0; i < count; ++i)
-        samples.push_back({step, wallNowNs(), "source: " + m_heldOut[i].source + "\n",
-                           "translation: " + texts[i] + "\nreference: " + m_heldOut[i].target});
+    for (size_t i = 0; i < count; ++i) {
+        SampleText sample{step, wallNowNs(), m_heldOut[i].source, texts[i]};
+        sample.kind = SampleKind::kTranslation;
+        sample.reference = m_heldOut[i].target;
+        ChrfCounts counts;
+        addSentence(counts, sample.text, sample.reference);
+        sample.score = static_cast<float>(chrf(counts));
+        samples.push_back(std::move(sample));
+    }
     return samples;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/return_if_error.h"
+#include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/workloads/foreign_config.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
@@ -7,9 +9,11 @@
 #include "trainer/train/workloads/translation/pairs/pair_batches.h"
 #include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
 #include "trainer/train/workloads/translation/translation.h"
+#include "trainer/train/workloads/translation/translation_search.h"
 #include "trainer/train/workloads/translation/translation_task.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace rm {
 namespace {
@@ -33,6 +37,25 @@ Batch imaginePairs(int64_t samples, int64_t tokens) {
         pairs.back().target.pop_back();
     }
     return makePairBatch(pairs);
+}
+
+/// The lines of a text that have words, as the encoder takes them. kInvalid: one is too long.
+Result<std::vector<EncodedPair>> encodedLines(const std::string& text,
+                                              const PairTokenizer& tokenizer, int64_t longest) {
+    std::vector<EncodedPair> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        const auto ids = tokenizer.encodeSource(line);
+        if (ids.size() < 2) // the end alone
+            continue;
+        if (static_cast<int64_t>(ids.size()) > longest)
+            return fail(ErrorCode::kInvalid,
+                        "try a translation: a line of " + std::to_string(ids.size()) +
+                            " tokens is longer than model.context = " + std::to_string(longest) +
+                            "; break it into shorter ones");
+        lines.push_back({{ids.begin(), ids.end()}, {kEndId}});
+    }
+    return lines;
 }
 
 class TranslationWorkload final : public Workload {
@@ -84,6 +107,41 @@ public:
     }
 
     int64_t usesPerSample(const RunSpec& spec) const override { return spec.model.context; }
+
+    Result<void> checkInput(const RunSpec& spec, const TryInput& input) const override {
+        RM_RETURN_IF_ERROR(checkTextInput(spec, input, "translates text"));
+        if (input.text.find_first_not_of(" \t\r\n") == input.text.npos)
+            return fail(ErrorCode::kInvalid, "try a translation: there is no text to translate");
+        return {};
+    }
+
+    /// A line for each line that has words.
+    Result<TryAnswer> tryOut(const RunSpec& spec, Model& model, const std::string& checkpoint,
+                             const Device& device, const TryInput& input) const override {
+        RM_ASSIGN_OR_RETURN(const auto tokenizer,
+                            PairTokenizer::load(checkpointText(checkpoint, "source.spm"),
+                                                checkpointText(checkpoint, "target.spm")));
+        const auto& translation = dynamic_cast<const Translation&>(model);
+        const int64_t longest = translation.longest();
+        RM_ASSIGN_OR_RETURN(const auto lines, encodedLines(input.text, tokenizer, longest));
+        const auto& validation = spec.validation;
+        const int64_t usual = validation.sampleTokens > 0 ? validation.sampleTokens : longest;
+        const SearchSettings settings{std::min(longest, input.maxTokens.value_or(usual)),
+                                      input.beams.value_or(validation.beams),
+                                      validation.lengthPenalty};
+        const Autocast autocast(spec.train.precision, device);
+        TryAnswer answer;
+        answer.kind = TryKind::kTranslation;
+        if (lines.empty())
+            return answer;
+        const Batch batch = toDevice(makePairBatch(lines), device);
+        const auto found = translate(translation, batch.tensors[0], batch.tensors[1], settings);
+        for (size_t i = 0; i < found.size(); ++i) {
+            answer.tokens += static_cast<int64_t>(found[i].size());
+            answer.text += (i == 0 ? "" : "\n") + tokenizer.decodeTarget(found[i]);
+        }
+        return answer;
+    }
 
     HostExtras hostExtras() const override {
         return {.bytes = kPairTexts, .gapsPerActivation = kGapsOfLengths};
