@@ -169,11 +169,11 @@ void AgentQuestions::folder(const FolderQuestion& question, Result<FolderOnNode>
     add<FolderOnNode>("folder", dumpJson(text), &parseFolderOnNode, answer);
 }
 
-void AgentQuestions::fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
-                                 Result<DataFingerprint>& answer) {
+void AgentQuestions::fingerprint(const std::vector<std::string>& paths, bool arePictures,
+                                 std::chrono::seconds limit, Result<DataFingerprint>& answer) {
     m_further += limit;
-    add<DataFingerprint>("fingerprint", dumpJson({{"paths", paths}, {"seconds", limit.count()}}),
-                         &parseDataFingerprint, answer);
+    const Json order = {{"paths", paths}, {"pictures", arePictures}, {"seconds", limit.count()}};
+    add<DataFingerprint>("fingerprint", dumpJson(order), &parseDataFingerprint, answer);
 }
 
 Result<void> AgentQuestions::ask(HostSession& session, const std::string& agent,

@@ -87,9 +87,10 @@ public:
     void savedRuns(const std::string& folder, const std::string& name,
                    Result<std::vector<SavedRun>>& answer);
     void folder(const FolderQuestion& question, Result<FolderOnNode>& answer);
-    /// Within `limit`, else the answer is kUnavailable.
-    void fingerprint(const std::vector<std::string>& paths, std::chrono::seconds limit,
-                     Result<DataFingerprint>& answer);
+    /// Within `limit`, else the answer is kUnavailable. `arePictures`: each is read by all its
+    /// names.
+    void fingerprint(const std::vector<std::string>& paths, bool arePictures,
+                     std::chrono::seconds limit, Result<DataFingerprint>& answer);
 
     /// The error is one of the exchange; without it, each question has its answer or its own error.
     Result<void> ask(HostSession& session, const std::string& agent, std::stop_token stop) const;

@@ -2,6 +2,7 @@
 #include "app/core/checkpoints/checkpoint_changes.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/find_checkpoint.h"
 #include "app/core/findings/text.h"
@@ -60,7 +61,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
     if (checkpoint->removed)
         return {}; // a copy of it is left here
     const std::string name = checkpointNameOf(*checkpoint);
-    if (checkpoint->retiredBy == 0)
+    if (!isRemovable(*checkpoint, reader->checkpoints(run)))
         return failAs(say("checkpoint.remove", {{"checkpoint", name}, {"run", run.toStdString()}}),
                       {ErrorCode::kInvalid, say("checkpoint.goes-on-from-it")});
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint->node));

@@ -7,6 +7,7 @@
 #include "app/core/store/requested_command.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/reasons.h"
 
 #include <algorithm>
 
@@ -28,7 +29,7 @@ std::map<std::string, int64_t> broughtBackUntil(const std::vector<StoredCheckpoi
     constexpr int64_t kAsideNs = int64_t{kAsideDays} * 24 * 3600 * 1'000'000'000;
     std::map<std::string, int64_t> until;
     for (const StoredCheckpoint& each : checkpoints) {
-        if (!each.removed || each.retiredBy == 0)
+        if (!each.removed || (each.retiredBy == 0 && !isBeforeSet(each.saved.reason)))
             continue;
         const auto concerns = [&each](const RequestedCommand& command) {
             if (command.kind == kClean)
@@ -59,6 +60,15 @@ const StoredCheckpoint* newestLiving(const std::vector<StoredCheckpoint>& newest
             copied = &each;
     }
     return copied;
+}
+
+bool isRemovable(const StoredCheckpoint& checkpoint,
+                 const std::vector<StoredCheckpoint>& newestFirst) {
+    if (checkpoint.retiredBy != 0)
+        return true;
+    const StoredCheckpoint* newest = newestLiving(newestFirst);
+    return isBeforeSet(checkpoint.saved.reason) && newest &&
+           newest->saved.path != checkpoint.saved.path;
 }
 
 } // namespace rm

@@ -27,4 +27,10 @@ std::map<std::string, int64_t> broughtBackUntil(const std::vector<StoredCheckpoi
 /// StoreReader::checkpoints().
 const StoredCheckpoint* newestLiving(const std::vector<StoredCheckpoint>& newestFirst);
 
+/// Whether a person may remove the checkpoint: it was set aside, or it was saved before a change of
+/// settings and the run has a newer one on its living line. The node refuses one that its attempt
+/// started from.
+bool isRemovable(const StoredCheckpoint& checkpoint,
+                 const std::vector<StoredCheckpoint>& newestFirst);
+
 } // namespace rm

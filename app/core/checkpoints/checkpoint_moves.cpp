@@ -230,6 +230,23 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                                                       : say("checkpoint.nowhere-as", {places})});
 }
 
+Result<CheckpointSpot> whereItLies(const ProcedureContext& context, const QString& run,
+                                   const StoredCheckpoint& checkpoint, std::stop_token stop) {
+    Search tried;
+    if (const auto source = sourceFor(context, run, checkpoint, {}, stop, tried)) {
+        RM_ASSIGN_OR_RETURN(auto node, nodeCalled(context, source->first.node));
+        return CheckpointSpot{std::move(node), source->first.folder};
+    }
+    const auto known = context.writer ? withLateCopy(context, run, checkpoint) : std::nullopt;
+    if (known)
+        return whereItLies(context, run, *known, stop);
+    const Value places{"tried", tried.words};
+    if (!tried.isCertain)
+        return fail(ErrorCode::kUnavailable, say("checkpoint.out-of-reach", {places}));
+    return fail(ErrorCode::kNotFound,
+                tried.words.empty() ? say("checkpoint.nowhere") : say("checkpoint.gone", {places}));
+}
+
 std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way) {
     std::optional<StepsBefore> steps = way.steps;
     if (steps)

@@ -35,6 +35,15 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop);
 
+/// A node that has the checkpoint, and the folder there.
+struct CheckpointSpot {
+    Node node;
+    std::string folder;
+};
+/// Looks where it was saved, then for its copies. Errors are those of wayTo().
+Result<CheckpointSpot> whereItLies(const ProcedureContext& context, const QString& run,
+                                   const StoredCheckpoint& checkpoint, std::stop_token stop);
+
 /// The steps that an attempt of the same run goes on from.
 std::optional<StepsBefore> stepsOfResume(const CheckpointWay& way);
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "app/core/launch/plan.h"
+#include "shared/wire/measures.h"
 
 #include <QString>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,27 @@ struct CopyOrder {
     /// taken from where it lies.
     QString from;
     bool operator==(const CopyOrder&) const = default;
+};
+
+/// What the model of a checkpoint is asked. What is not set is as the run's spec has it.
+struct TryOrder {
+    QString text; ///< to be continued or translated; empty with a file
+    QString file; ///< on this computer, absolute: a text, or for a classifier a picture
+    std::optional<int64_t> maxTokens = {};
+    std::optional<double> temperature = {}; ///< 0: always the likeliest token
+    std::optional<int64_t> topK = {};
+    std::optional<int64_t> beams = {};
+    std::optional<int64_t> seed = {}; ///< by which tokens are drawn
+    bool onCpu = false;               ///< also where no run trains
+    bool operator==(const TryOrder&) const = default;
+};
+
+/// What the model answered.
+struct TriedCheckpoint {
+    TryAnswer answer;
+    std::string node;
+    std::string note; ///< a sentence on how it was computed beside a run; empty: nothing to say
+    bool operator==(const TriedCheckpoint&) const = default;
 };
 
 /// What resuming would do; nothing is begun.

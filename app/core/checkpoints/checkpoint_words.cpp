@@ -113,6 +113,14 @@ std::string unsavedWords(const RunSummary& run, const std::vector<StoredCheckpoi
                : say("checkpoint.none-saved", {last});
 }
 
+std::string whyNoneIsKnown(const RunSummary& run) {
+    const bool isLost =
+        !run.nodes.empty() && std::ranges::find(run.lostNodes, run.nodes.front().nodeName,
+                                                &LostNode::nodeName) != run.lostNodes.end();
+    return isLost ? say("checkpoint.none-known-yet", {{"node", run.nodes.front().nodeName}})
+                  : std::string();
+}
+
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
                             const std::vector<RequestedCommand>& newestFirst) {
     int64_t savedNs = 0, cleanedNs = 0;

@@ -44,6 +44,10 @@ std::string verdictText(const Result<void>& verified);
 /// there.
 std::string whereWords(const StoredCheckpoint& checkpoint);
 
+/// Why it is not known whether a run that goes on, of which none is known, has saved a checkpoint;
+/// empty: it is known that it has none yet.
+std::string whyNoneIsKnown(const RunSummary& run);
+
 /// Why a run that has ended has no checkpoint that can be had: "it failed before its first
 /// checkpoint", "its checkpoints were cleaned from the nodes on 2026-11-24 22:10". `all`: also
 /// those that were removed; `newestFirst` as of broughtBackUntil().

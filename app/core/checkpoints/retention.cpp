@@ -65,9 +65,11 @@ std::set<std::string> removedNext(StoreReader& reader, const RunSummary& run, co
         living.push_back(entryOf(each));
         if (rules.best > 1)
             living.back().manifest.watched = measured(reader, run.id, spec, each.saved.step);
-        if (each.attempt != run.attempt) // newest first, so that the first of an attempt counts
-            line.behind.push_back({each.attempt, each.saved.step});
     }
+    // Of an earlier attempt the line has what the next one continues.
+    for (const StoredLine& part : reader.lines(run.id))
+        if (part.retiredBy == 0 && part.attempt != run.attempt)
+            line.behind.push_back({part.attempt, part.lastStep});
     const auto removed = checkpointsToRemove(living, line, rules);
     return {removed.begin(), removed.end()};
 }

@@ -8,4 +8,5 @@ target_sources(rm_core PRIVATE
     checkpoints/checkpoint_words.cpp
     checkpoints/find_checkpoint.cpp
     checkpoints/retention.cpp
+    checkpoints/try_checkpoint.cpp
     checkpoints/verify_checkpoint.cpp)

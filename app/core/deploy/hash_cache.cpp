@@ -5,8 +5,7 @@
 #include "app/core/settings/paths.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
-#include "shared/io/json.h"
-#include "shared/return_if_error.h"
+#include "shared/io/json_fields.h"
 
 #include <sys/stat.h>
 
@@ -14,6 +13,25 @@
 #include <filesystem>
 
 namespace rm {
+
+namespace {
+
+/// An entry as it is kept.
+struct KeptHash {
+    std::string path, sha256;
+    int64_t size = 0, changedNs = 0, inode = 0;
+};
+
+template <Either<KeptHash> T, class Visit>
+void fields(T& kept, Visit&& visit) {
+    visit("path", kept.path);
+    visit("sha256", kept.sha256, fitting(isSha256));
+    visit("size", kept.size);
+    visit("changed_ns", kept.changedNs);
+    visit("inode", kept.inode);
+}
+
+} // namespace
 
 HashCache::HashCache(std::string file)
     : m_file(std::move(file)) {
@@ -66,15 +84,9 @@ void HashCache::load() {
     const Json* files = json ? arrayAt(*json, "files") : nullptr;
     if (files == nullptr)
         return;
-    for (const Json& file : *files) {
-        const auto path = textAt(file, "path");
-        const auto sha256 = textAt(file, "sha256");
-        const auto size = intAt(file, "size");
-        const auto changed = intAt(file, "changed_ns");
-        const auto inode = intAt(file, "inode");
-        if (path && size && changed && inode && sha256 && isSha256(*sha256))
-            m_entries[*path] = {{*size, *changed, *inode}, *sha256};
-    }
+    for (const Json& file : *files)
+        if (auto kept = fromJson<KeptHash>(file, m_file))
+            m_entries[kept->path] = {{kept->size, kept->changedNs, kept->inode}, kept->sha256};
 }
 
 void HashCache::save() {
@@ -83,11 +95,8 @@ void HashCache::save() {
         return;
     Json files = Json::array();
     for (const auto& [path, entry] : m_entries)
-        files.push_back({{"path", path},
-                         {"sha256", entry.sha256},
-                         {"size", entry.state.size},
-                         {"changed_ns", entry.state.changedNs},
-                         {"inode", entry.state.inode}});
+        files.push_back(writeFields(KeptHash{path, entry.sha256, entry.state.size,
+                                             entry.state.changedNs, entry.state.inode}));
     if (makeFolders(std::filesystem::path(m_file).parent_path()))
         static_cast<void>(writeFileAtomically(m_file, dumpJson({{"files", std::move(files)}})));
 }

@@ -52,8 +52,8 @@ Result<void> Following::follow(const QString& run, bool wasStarted) {
     return {};
 }
 
-void Following::forget(const QString& run) {
-    m_followed.erase(run);
+bool Following::forget(const QString& run) {
+    return m_followed.erase(run) > 0;
 }
 
 void Following::retry(const std::string& node) {

@@ -28,8 +28,9 @@ public:
     Result<void> follow(const QString& run, bool wasStarted = false);
     /// Null: it is not followed.
     FollowedRun* find(const QString& run) const;
-    /// Lets the run go: it is about to be somewhere else, or nowhere.
-    void forget(const QString& run);
+    /// Lets the run go: it is about to be somewhere else, or nowhere. Whether it was followed: who
+    /// watches it waits for more of it, which follow() or LocalEngine::attemptEnded() brings.
+    bool forget(const QString& run);
 
     /// The node can perhaps be reached now.
     void retry(const std::string& node);

@@ -17,21 +17,27 @@ QFuture<Result<QString>> Launches::start(const QString& run, const std::vector<P
     if (!m_engine.parts().writer)
         return ready<Result<QString>>(failAs(say("engine.start-ranks"),
                                              {ErrorCode::kUnavailable, say("engine.start-there")}));
+    const bool wasFollowed = m_engine.parts().following.forget(run);
     const auto context = m_engine.procedureContext(begin(run, nodes));
     const auto started = runOn(m_engine.parts().pool, [procedure = std::move(procedure), context] {
         return procedure(context);
     });
-    return passOn(started, &m_engine, [this, run, then](const Result<QString>& answer) {
-        onEnded(run, answer);
-        if (then)
-            then(answer);
-    });
+    return passOn(started, &m_engine,
+                  [this, run, then, wasFollowed](const Result<QString>& answer) {
+                      onEnded(run, answer, wasFollowed);
+                      if (then)
+                          then(answer);
+                  });
 }
 
-void Launches::onEnded(const QString& run, const Result<QString>& started) {
+void Launches::onEnded(const QString& run, const Result<QString>& started, bool wasFollowed) {
     m_launches.erase(run);
     if (started)
         m_engine.followStarted(run);
+    else if (wasFollowed && !m_engine.parts().closing.stop_requested())
+        m_engine.attach(run); // a node may still have something of it, for which somebody waits
+    else if (const auto now = m_engine.summary(run); now && hasEnded(now->state))
+        Q_EMIT m_engine.attemptEnded(run); // who attached to it meanwhile waits no longer
     Q_EMIT m_engine.liveChanged(run);
 }
 

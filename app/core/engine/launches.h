@@ -30,9 +30,9 @@ public:
     explicit Launches(LocalEngine& engine)
         : m_engine(engine) {}
 
-    /// Runs the procedure in the pool; at its success the run is attached to, then `then` gets the
-    /// answer in any case. Until then busyNodes() has `nodes`. kInvalid: the run is being started
-    /// already.
+    /// Runs the procedure in the pool, while the run is not followed; at its success the run is
+    /// attached to, else followed again if it was before, then `then` gets the answer in any case.
+    /// Until then busyNodes() has `nodes`. kInvalid: the run is being started already.
     QFuture<Result<QString>> start(const QString& run, const std::vector<PlacedParty>& nodes,
                                    Procedure procedure,
                                    std::function<void(const Result<QString>&)> then = {});
@@ -71,7 +71,7 @@ private:
     };
 
     std::vector<QString> idsOf(const QString& run) const;
-    void onEnded(const QString& run, const Result<QString>& started);
+    void onEnded(const QString& run, const Result<QString>& started, bool wasFollowed);
 
     LocalEngine& m_engine;
     std::map<QString, Launch> m_launches;

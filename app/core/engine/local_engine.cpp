@@ -31,6 +31,15 @@ std::unique_ptr<StoreReader> readerOf(const QString& database) {
     return reader ? std::move(*reader) : nullptr;
 }
 
+/// Emits Engine::failed() of what could not be stored for any run. For any thread.
+std::function<void(const Error&)> failureOfAll(LocalEngine& engine) {
+    return [&engine](const Error& error) {
+        QMetaObject::invokeMethod(&engine, [&engine, error] {
+            Q_EMIT engine.failed({}, QString::fromStdString(error.message));
+        });
+    };
+}
+
 } // namespace
 
 LocalEngine::Parts::Parts(LocalEngine& engine, const Paths& paths, Fleet& nodes,
@@ -38,7 +47,9 @@ LocalEngine::Parts::Parts(LocalEngine& engine, const Paths& paths, Fleet& nodes,
     : database(paths.database())
     , stateFolder(paths.state.toStdString())
     , fleet(&nodes)
-    , writer(storeWriter ? std::make_shared<WriterThread>(std::move(storeWriter)) : nullptr)
+    , writer(storeWriter
+                 ? std::make_shared<WriterThread>(std::move(storeWriter), failureOfAll(engine))
+                 : nullptr)
     , reader(readerOf(database))
     , launches(engine)
     , following(engine)
@@ -54,6 +65,7 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
     connect(&fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
         m_parts->declaredLost.forgetUnreached(node.toStdString());
         m_parts->following.retry(node.toStdString());
+        m_parts->machines.retry(node.toStdString());
     });
     connect(&fleet, &Fleet::nodeEdited, this, [this](const QString& node) {
         m_parts->declaredLost.forgetUnreached(node.toStdString());
@@ -75,6 +87,7 @@ LocalEngine::~LocalEngine() {
     m_parts->launches.cancelAll();
     // Followers first: they commit through the writer; procedures next, for the same reason.
     m_parts->following.hangUp();
+    m_parts->machines.end();
     // A launch ends the ranks that it has started, where the nodes answer. The next engine finds
     // those of the others.
     m_parts->pool.waitForDone(kLastWordsMs);

@@ -11,6 +11,7 @@
 #include "app/core/follow/followed_run.h"
 #include "app/core/launch/cancel_token.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/machines/machine_watch.h"
 #include "app/core/runs/procedure_context.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
@@ -19,6 +20,8 @@
 #include <QThreadPool>
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -54,6 +57,8 @@ struct LocalEngine::Parts {
         std::shared_ptr<Course> course;
     };
     std::vector<Trial> trials; ///< with some that are over
+    /// Checkpoints that are tried, by the askers' ids; with some that are over.
+    std::multimap<QString, std::shared_ptr<Course>> tries;
     std::set<QString> leaving; ///< nodes that Ringmaster is being removed from
 
     std::stop_source closing;
@@ -66,7 +71,11 @@ struct LocalEngine::Parts {
     Following following;
     DeclaredLostNodes declaredLost;
     RunQueue queue;
+    MachineWatch machines{[this](const Node& node) { return hosts->login(node); }};
 };
+
+/// A sink for progress that emits Engine::progressed() of `what`, for any thread.
+std::function<void(const Progress&)> progressOf(LocalEngine& engine, const QString& what);
 
 // What nodes, and not ranks, are asked to do is stored as a command once it is done.
 

@@ -422,7 +422,8 @@ void reportGone(const ProcedureContext& context, const QString& run, const Resum
 /// declared lost is ended before the checkpoint is chosen, as it could remove that. The run's state
 /// changes only after check(), and goes back if the start fails.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
-                          const std::vector<PlacedParty>& nodes, const std::string& which) {
+                          const std::vector<PlacedParty>& nodes, const std::string& which,
+                          IfTooLarge ifTooLarge) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const std::string what =
         say(which.empty() ? "run.resume" : "run.restore", {{"run", run.id.toStdString()}});
@@ -458,6 +459,12 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     PlanRequest request{run.id.toStdString(),     spec.name, attempt, from, !which.empty(),
                         stepsOfResume(point->way)};
     const auto launcher = launcherOf(context, std::move(spec), nodes, std::move(request));
+    const auto refuse = [&](const std::vector<Placement>& parts) {
+        const auto fits = ifTooLarge == IfTooLarge::kRefuse
+                              ? refuseTooLarge(context, run.id, *launcher)
+                              : Result<void>();
+        return fits.map([&] { return parts; });
+    };
     const auto begin = [&](const std::vector<Placement>& parts) {
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
             return deployAndStart(
@@ -465,7 +472,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
                 {attempt, checkpoint.saved.step, from, runNodesOf(parts), next->skipped});
         });
     };
-    const auto started = launcher->check().and_then(begin);
+    const auto started = launcher->check().and_then(refuse).and_then(begin);
     if (!started) {
         if (!isLeftToTheNext(context, *launcher))
             (void)setState(context, run.id, run.state, run.message, run.isPresumed);

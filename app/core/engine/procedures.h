@@ -52,8 +52,9 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
 /// where that can be done at once. A checkpoint that was named (`which`) is verified
 /// first; the newest, if it is damaged, is replaced on its node by the newest whole one before it.
 /// On failure the run keeps the state that it had; the attempt's number is used up once a node may
-/// have seen it.
+/// have seen it. Too little memory is refused as by launchRun().
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
-                          const std::vector<PlacedParty>& nodes, const std::string& which);
+                          const std::vector<PlacedParty>& nodes, const std::string& which,
+                          IfTooLarge ifTooLarge);
 
 } // namespace rm

@@ -35,7 +35,8 @@ using EngineRequest = std::variant<
     CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest, BringBackCheckpointRequest,
     CompareCheckpointsRequest, MeasureNetworkRequest, StopNetworkRequest, EndLeftoversRequest,
     CheckLaunchRequest, TrialRequest, BatchScriptRequest, StopTrialRequest, EnqueueRequest,
-    EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest, StarRequest, ArchiveRequest>;
+    EnqueueResumeRequest, MoveInQueueRequest, StartQueuedRequest, StarRequest, ArchiveRequest,
+    TryCheckpointRequest, StopTryRequest, LookAtMachinesRequest, LeaveMachinesRequest>;
 
 namespace detail {
 

@@ -55,13 +55,14 @@ Started begin(const ProcedureContext& context, const QueueEntry& entry,
     const auto run = reader->run(entry.run);
     if (!run || run->queuePlace == 0) // taken out, or begun, since the look
         return fail(ErrorCode::kInvalid, say("queue.waits-no-more"));
+    const auto ifTooLarge =
+        entry.place.launchesTooLarge ? IfTooLarge::kLaunch : IfTooLarge::kRefuse;
     if (run->state != RunStateKind::kWaiting)
-        return resumeRun(context, *run, parties, {});
+        return resumeRun(context, *run, parties, {}, ifTooLarge);
     RM_ASSIGN_OR_RETURN(auto spec,
                         parseRunSpec(reader->specToml(entry.run), entry.run.toStdString()));
     RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(spec)));
-    return launchRun(context, entry.run, checked, parties, {},
-                     entry.place.launchesTooLarge ? IfTooLarge::kLaunch : IfTooLarge::kRefuse);
+    return launchRun(context, entry.run, checked, parties, {}, ifTooLarge);
 }
 
 /// Takes the run out of the queue for that reason, which is kept also of a run that goes on.
@@ -277,7 +278,6 @@ QFuture<Started> RunQueue::launch(const QueueStart& start, const std::vector<QSt
         });
         return refuse<Started>(parties.error());
     }
-    parts.following.forget(run);
     return parts.launches.start(
         run, *parties,
         [entry = start.entry, behind, parties = *parties,

@@ -5,6 +5,7 @@ target_sources(rm_core PRIVATE
     engine/engine.h
     engine/following.cpp
     engine/following.h
+    engine/go_back.cpp
     engine/declared_lost_nodes.cpp
     engine/declared_lost_nodes.h
     engine/holder/face_channel.cpp

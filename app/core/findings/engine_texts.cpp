@@ -209,6 +209,9 @@ public:
                     "first, or use its release")},
         {"engine.does-not-answer", QT_TR_NOOP("{refusal}, which does not answer; continue it if it "
                                               "is suspended (fg), or end it")},
+        {"engine.holder-is-silent",
+         QT_TR_NOOP("the Ringmaster of process {pid}, which talks to the nodes, does not answer; "
+                    "continue it if it is suspended (fg), or end it")},
         {"engine.cannot-join", QT_TR_NOOP("other terminals and windows cannot join: {why}")},
         {"engine.request-too-long", QT_TR_NOOP("longer than 1 MiB")},
         {"engine.answer-too-long",

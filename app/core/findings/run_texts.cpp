@@ -24,8 +24,29 @@ public:
         {"run.receive", QT_TR_NOOP("receive {file}")},
         {"run.receive-file-of", QT_TR_NOOP("receive a file of run {run}")},
 
+        {"run.log-ranks", QT_TR_NOOP("[ranks {ranks}]")},
+        {"run.no-such-step", QT_TR_NOOP("it has no sample of step {step} or of a later one")},
+        {"run.no-such-steps", QT_TR_NOOP("it has no samples of these steps")},
+        {"run.no-such-time",
+         QT_TR_NOOP("\"{text}\" is no step and no time; give a step (1200), how long ago (15m), a "
+                    "time of this day (14:30), or a day and time (2026-11-21 14:30)")},
+
         {"run.node-not-listed", QT_TR_NOOP("it is not in the list; add it first")},
         {"run.reported-at", QT_TR_NOOP("{place}: {what}")},
+
+        // Of traces.
+        {"trace.waited-for",
+         QT_TR_NOOP(
+             "rank {rank} was the last in {steps} of {all} steps, by {mean} on average; the "
+             "longest wait was that of rank {who} for rank {whom} in step {step}, {longest}")},
+        {"trace.one-clock", QT_TR_NOOP("there is one rank, so one clock")},
+        {"trace.wall-clocks",
+         QT_TR_NOOP(
+             "the ranks are beside each other by the clocks of their machines, as no "
+             "collective was recorded on both: how far these clocks are apart is not known")},
+        {"trace.aligned",
+         QT_TR_NOOP("the clocks of the ranks are aligned by the ends of {collectives} collectives, "
+                    "to about {error}")},
 
         // Which rank or node the run waits for.
         {"run.node-unreachable", QT_TR_NOOP("{node} cannot be reached")},
@@ -290,12 +311,39 @@ public:
         {"checkpoint.remove", QT_TR_NOOP("remove checkpoint {checkpoint} of {run}")},
         {"checkpoint.bring-back", QT_TR_NOOP("bring back checkpoint {checkpoint} of {run}")},
 
+        // What a model made of its inputs.
+        {"samples.none-yet", QT_TR_NOOP("{run} has no sample yet: its model writes some at each "
+                                        "validation.")},
+        {"samples.writes-none", QT_TR_NOOP("{run} has no samples: its spec asks for none.")},
+        {"samples.no-step",
+         QT_TR_NOOP("show samples of {run}: there are none of step {step}; there are some of steps "
+                    "{steps}")},
+        {"samples.no-confusion",
+         QT_TR_NOOP(
+             "show what {run} confused: it has no such table; a model of pictures writes one "
+             "at each validation, unless validation.pictures is 0")},
+        {"samples.other-class", QT_TR_NOOP("1 other class")},
+        {"samples.other-classes", QT_TR_NOOP("{count} other classes")},
+
+        // What the model of a checkpoint is asked.
+        {"try.attempt", QT_TR_NOOP("try the checkpoint of step {step} of {run}")},
+        {"try.any", QT_TR_NOOP("try a checkpoint of {run}")},
+        {"try.stop", QT_TR_NOOP("stop trying a checkpoint")},
+        {"try.purpose", QT_TR_NOOP("a checkpoint that is tried")},
+        {"try.long-text", QT_TR_NOOP("the text is longer than 64 KiB; give it a shorter one")},
+        {"try.beside",
+         QT_TR_NOOP("{run} trains on {node}, so this was computed on the CPU with two "
+                    "threads at low priority.")},
+
         // Which there are, and where.
         {"checkpoint.none", QT_TR_NOOP("it has no checkpoint; begin anew with its settings: "
                                        "{command}")},
         {"checkpoint.none-known",
          QT_TR_NOOP("none of its checkpoints is known, and {nodes} may have some: not all that is "
                     "there was read, which is done once it can be reached")},
+        {"checkpoint.none-known-yet",
+         QT_TR_NOOP("{node} saves them, and cannot be reached now, so that it is not known whether "
+                    "it has any")},
         {"checkpoint.none-known-begin-anew",
          QT_TR_NOOP("{none-known}; or begin anew with its settings: {command}")},
         {"checkpoint.none-living", QT_TR_NOOP("it has none that it could go on from")},
@@ -317,19 +365,36 @@ public:
         {"checkpoint.nowhere-as", QT_TR_NOOP("it is not there, nor anywhere else: {tried}")},
         {"checkpoint.only-out-of-reach",
          QT_TR_NOOP("it is not there, and no place that has it can be reached: {tried}")},
+        {"checkpoint.gone", QT_TR_NOOP("it is nowhere any more: {tried}")},
         {"checkpoint.out-of-reach", QT_TR_NOOP("no place that has it can be reached: {tried}")},
         {"checkpoint.on-no-node-both",
          QT_TR_NOOP("no node has both; copy one to where the other is")},
         {"checkpoint.older-copy", QT_TR_NOOP("; of step {step} there is a copy on {node}, "
                                              "`{command}` goes on from it")},
         {"checkpoint.goes-on-from-it", QT_TR_NOOP("the run goes on from it; only those that were "
-                                                  "set aside can be removed")},
+                                                  "set aside, or saved before a change of "
+                                                  "settings, can be removed")},
         {"checkpoint.unsaved",
          QT_TR_NOOP("the pause could save no checkpoint: the newest is of step {saved}, and steps "
                     "{first} to {last} are trained again")},
         {"checkpoint.none-saved",
          QT_TR_NOOP("the pause could save no checkpoint, and there is none: its {last} steps are "
                     "trained again")},
+        // Changes of settings that a person takes back.
+        {"revert.not-paused", QT_TR_NOOP("the run was not paused, and trains on: {why}")},
+        {"revert.nothing", QT_TR_NOOP("no change of a setting is in force")},
+        {"revert.no-such-change",
+         QT_TR_NOOP("no command \"{change}\" changed a setting, and no setting of that name was "
+                    "changed")},
+        {"revert.ambiguous", QT_TR_NOOP("several commands begin so; give more of the id")},
+        {"revert.not-in-force", QT_TR_NOOP("{key} was changed again since, or the run went back to "
+                                           "before the change, so that nothing is to be set back")},
+        {"revert.has-ended",
+         QT_TR_NOOP("it is {state}, so that no rank can change a setting; going "
+                    "back to the checkpoint from before the change is possible")},
+        {"revert.no-checkpoint",
+         QT_TR_NOOP("the checkpoint that was saved before the change at step "
+                    "{step} is not there any more; the value can be set back")},
         {"checkpoint.none-removed", QT_TR_NOOP("none of that name was removed")},
         {"checkpoint.copied-to", QT_TR_NOOP("copied to {nodes}")},
         {"checkpoint.and-copied-to", QT_TR_NOOP("{node}, copied to {nodes}")},

@@ -24,8 +24,10 @@ TextTable launchTexts();
 TextTable networkTexts();
 TextTable runTexts();
 TextTable queueTexts();
+TextTable paceTexts();
 TextTable sshTexts();
 TextTable engineTexts();
+TextTable machineTexts();
 
 /// All of them.
 std::vector<TextTable> textTables();

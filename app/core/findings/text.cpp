@@ -103,8 +103,8 @@ void appendOnce(std::string& list, const std::string& item) {
 } // namespace
 
 std::vector<TextTable> textTables() {
-    return {listTexts(), nodeTexts(),  gpuTexts(), launchTexts(), networkTexts(),
-            runTexts(),  queueTexts(), sshTexts(), engineTexts()};
+    return {listTexts(),  nodeTexts(), gpuTexts(), launchTexts(), networkTexts(), runTexts(),
+            queueTexts(), paceTexts(), sshTexts(), engineTexts(), machineTexts()};
 }
 
 std::string say(std::string_view id, Values values) {

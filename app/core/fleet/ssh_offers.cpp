@@ -14,10 +14,7 @@
 
 namespace rm {
 
-namespace {
-
-/// Which node is reached by which route.
-std::map<std::string, std::string> routesOf(const std::vector<Node>& nodes) {
+std::map<std::string, std::string> routesTo(const std::vector<Node>& nodes) {
     std::map<std::string, std::string> routes;
     for (const Node& node : nodes)
         if (!node.isLocal)
@@ -25,8 +22,8 @@ std::map<std::string, std::string> routesOf(const std::vector<Node>& nodes) {
     return routes;
 }
 
-SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes,
-                 const std::map<std::string, std::string>& known) {
+SshOffer sshOffer(const std::string& alias, const std::vector<Node>& nodes,
+                  const std::map<std::string, std::string>& known) {
     SshOffer offer;
     offer.node.name = nodeNameFor(alias);
     offer.node.sshHost = alias;
@@ -48,7 +45,10 @@ SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes,
     return offer;
 }
 
-} // namespace
+int sshOffersAtOnce() {
+    constexpr int kMost = 8;
+    return std::clamp(QThread::idealThreadCount(), 1, kMost);
+}
 
 std::string nodeNameFor(const std::string& host) {
     std::string name = host;
@@ -59,12 +59,11 @@ std::string nodeNameFor(const std::string& host) {
 
 std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes,
                                 const std::vector<std::string>& aliases) {
-    const auto known = routesOf(nodes);
-    constexpr int kMost = 8; // commands of Match exec at once
+    const auto known = routesTo(nodes);
     QThreadPool pool;
-    pool.setMaxThreadCount(std::clamp(QThread::idealThreadCount(), 1, kMost));
+    pool.setMaxThreadCount(sshOffersAtOnce());
     return QtConcurrent::blockingMapped<std::vector<SshOffer>>(
-        &pool, aliases, [&](const std::string& alias) { return offerOf(alias, nodes, known); });
+        &pool, aliases, [&](const std::string& alias) { return sshOffer(alias, nodes, known); });
 }
 
 } // namespace rm

@@ -4,6 +4,7 @@
 #include "app/core/node/node.h"
 #include "app/core/remote/ssh_session.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,20 @@ struct SshOffer {
     std::string problem; ///< why it cannot be added; empty: it can, unless it is `known`
 };
 
-/// These names of ~/.ssh/config (sshAliases() has all) against the nodes that there are. `ssh -G`
-/// reads the configuration, as it does for a connection (ssh_config.h), and so runs the commands of
-/// Match exec, but for no name that checkNode() refuses: not for the GUI's thread. Takes some
-/// milliseconds for each.
+/// The nodes, each by the route that leads to it. Takes some milliseconds for each.
+std::map<std::string, std::string> routesTo(const std::vector<Node>& nodes);
+
+/// A name of ~/.ssh/config against the nodes that there are and `known`, the routes to them. `ssh
+/// -G` reads the configuration, as it does for a connection (ssh_config.h), and so runs the
+/// commands of Match exec, but for no name that checkNode() refuses: not for the GUI's thread.
+/// Takes some milliseconds.
+SshOffer sshOffer(const std::string& alias, const std::vector<Node>& nodes,
+                  const std::map<std::string, std::string>& known);
+
+/// How many names are read at once: there may be commands of Match exec.
+int sshOffersAtOnce();
+
+/// sshOffer() of these names (sshAliases() has all).
 std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes,
                                 const std::vector<std::string>& aliases);
 

@@ -99,26 +99,30 @@ void LogLines::feed(std::span<const std::byte> bytes) {
     m_pending.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+void LogLines::stamp(std::span<const LogStamp> stamps) {
+    m_stamps.insert(m_stamps.end(), stamps.begin(), stamps.end());
+}
+
 void LogLines::skipTo(uint64_t offset, const std::string& words) {
-    m_before = takeAll();
-    m_before.push_back(words);
+    m_before = cutAll();
+    m_before.push_back({words, offset}); // has the time of what follows it
     m_cursor = offset;
 }
 
-std::vector<std::string> LogLines::take() {
-    std::vector<std::string> lines = std::exchange(m_before, {});
+std::vector<LogLines::Cut> LogLines::cut() {
+    std::vector<Cut> lines = std::exchange(m_before, {});
     const std::string_view pending = m_pending;
     size_t at = 0;
     for (;;) {
         const std::string_view rest = pending.substr(at);
         const size_t end = rest.find('\n');
         if (end != std::string_view::npos && end <= kMaxLine) {
-            lines.push_back(cleanLine(rest.substr(0, end)));
             at += end + 1;
+            lines.push_back({cleanLine(rest.substr(0, end)), m_cursor + at});
         } else if (rest.size() > kMaxLine) {
             const size_t piece = wholeCharacters(rest, kMaxLine);
-            lines.push_back(cleanLine(rest.substr(0, piece)));
             at += piece;
+            lines.push_back({cleanLine(rest.substr(0, piece)), m_cursor + at});
         } else {
             break;
         }
@@ -128,13 +132,32 @@ std::vector<std::string> LogLines::take() {
     return lines;
 }
 
-std::vector<std::string> LogLines::takeAll() {
-    auto lines = take();
-    if (!m_pending.empty())
-        lines.push_back(cleanLine(m_pending));
+std::vector<LogLines::Cut> LogLines::cutAll() {
+    auto lines = cut();
     m_cursor += m_pending.size();
+    if (!m_pending.empty())
+        lines.push_back({cleanLine(m_pending), m_cursor});
     m_pending.clear();
     return lines;
+}
+
+/// A line was written when its last byte was.
+std::vector<TimedLine> LogLines::timed(std::vector<Cut> lines) {
+    std::vector<TimedLine> all;
+    for (Cut& line : lines) {
+        while (!m_stamps.empty() && m_stamps.front().end < line.end)
+            m_stamps.pop_front();
+        all.push_back({std::move(line.text), m_stamps.empty() ? 0 : m_stamps.front().wallNs});
+    }
+    return all;
+}
+
+std::vector<TimedLine> LogLines::take() {
+    return timed(cut());
+}
+
+std::vector<TimedLine> LogLines::takeAll() {
+    return timed(cutAll());
 }
 
 } // namespace rm

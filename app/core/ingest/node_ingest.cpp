@@ -219,8 +219,10 @@ Result<void> NodeIngest::onSlice(const Slice& slice) {
                                                  {"due", std::to_string(target.received)}})});
     target.received += slice.bytes.size();
     target.cutAt.reset();
-    if (target.log)
+    if (target.log) {
         target.log->feed(slice.bytes);
+        target.log->stamp(slice.stamps);
+    }
     if (target.journal && !target.isOver) {
         target.journal->feed(slice.bytes);
         decodeJournal(slice.file, target);
@@ -278,8 +280,8 @@ std::optional<IngestBatch> NodeIngest::take() {
     batch.attempts.swap(m_attempts);
     for (const auto& [name, file] : m_files) {
         if (file->log)
-            for (std::string& line : m_ended ? file->log->takeAll() : file->log->take())
-                batch.logLines.emplace_back(file->logRank, std::move(line));
+            for (TimedLine& line : m_ended ? file->log->takeAll() : file->log->take())
+                batch.logLines.push_back({file->logRank, std::move(line.text), line.wallNs});
         uint64_t& committed = m_committed[name];
         const uint64_t cursor = file->cursor();
         if (cursor == committed)

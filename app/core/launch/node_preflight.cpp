@@ -236,7 +236,7 @@ void addFingerprint(HostSession& session, const std::string& agent, const RunSpe
     paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
     Result<DataFingerprint> data;
     AgentQuestions question;
-    question.fingerprint(paths, limit, data);
+    question.fingerprint(paths, familyOf(spec).data == DataKind::kPictures, limit, data);
     if (const auto answered = question.ask(session, agent, std::move(stop)); !answered)
         data = tl::unexpected(answered.error());
     if (data)

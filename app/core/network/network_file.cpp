@@ -4,11 +4,11 @@
 #include "app/core/findings/text.h"
 #include "app/core/settings/private_files.h"
 #include "shared/io/file.h"
-#include "shared/io/json.h"
-#include "shared/return_if_error.h"
+#include "shared/io/json_fields.h"
+#include "shared/wire/network_fields.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -19,97 +19,61 @@ namespace {
 constexpr int64_t kNetworkVersion = 2; ///< 1: without "answered_by"
 constexpr size_t kMostNodes = 1024;
 
-Json addressJson(const InterfaceReport& at) {
-    return {{"name", at.name},
-            {"address", at.address},
-            {"prefix", at.prefix},
-            {"speed_mbit", at.speedMbit}};
+/// The ports of a measurement; its token says nothing later.
+template <class Ports>
+struct KeptPorts {
+    Ports& of;
+};
+
+template <class Ports, class Visit>
+void fields(const KeptPorts<Ports>& ports, Visit&& visit) {
+    portFields(ports.of, visit);
 }
 
-std::optional<InterfaceReport> addressFrom(const Json& json) {
-    const auto name = textAt(json, "name"), address = textAt(json, "address");
-    const auto prefix = intAt(json, "prefix"), speed = intAt(json, "speed_mbit");
-    if (!name || !address || !prefix || *prefix < 0 || *prefix > 128 || !speed || *speed < -1)
-        return std::nullopt;
-    return InterfaceReport{*name, *address, static_cast<int>(*prefix), true, *speed};
-}
+} // namespace
 
-Json nodeJson(const NetworkNode& node) {
-    Json addresses = Json::array();
-    for (const InterfaceReport& at : node.addresses)
-        addresses.push_back(addressJson(at));
-    Json json = {
-        {"name", node.name}, {"addresses", std::move(addresses)}, {"problem", node.problem}};
-    // Its token is for one measurement and says nothing later.
+template <Either<NetworkNode> T, class Visit>
+void fields(T& node, Visit&& visit) {
+    visit("name", node.name);
+    visit("addresses", node.addresses);
+    visit("problem", node.problem);
     if (node.problem.empty())
-        json["ports"] = {{"port", node.ports.port},
-                         {"samples", node.ports.samples},
-                         {"range", {node.ports.rangeFirst, node.ports.rangeLast}}};
-    return json;
+        visit("ports", KeptPorts<std::remove_reference_t<decltype((node.ports))>>{node.ports});
 }
 
-std::optional<NetworkNode> nodeFrom(const Json& json) {
-    const auto name = textAt(json, "name"), problem = textAt(json, "problem");
-    const Json* addresses = arrayAt(json, "addresses");
-    if (!name || !problem || !addresses)
-        return std::nullopt;
-    NetworkNode node{*name, {}, {}, *problem};
-    for (const Json& item : *addresses) {
-        const auto at = addressFrom(item);
-        if (!at)
-            return std::nullopt;
-        node.addresses.push_back(*at);
-    }
-    if (!problem->empty())
-        return node;
-    Json ports = json.contains("ports") && json.at("ports").is_object() ? json.at("ports") : Json();
-    if (!ports.is_object())
-        return std::nullopt;
-    ports["next"] = 0;
-    ports["token"] = "";
-    const auto open = parseOpenPorts(dumpJson(ports));
-    if (!open)
-        return std::nullopt;
-    node.ports = *open;
-    return node;
+template <Either<NetworkTrial> T, class Visit>
+void fields(T& trial, Visit&& visit) {
+    visit("from", trial.from);
+    visit("to", trial.to);
+    visit("by", trial.by);
+    visit("address", trial.address);
+    visit("port", trial.port);
+    fields(trial.answer, visit);
 }
 
-Json trialJson(const NetworkTrial& trial) {
-    const DialAnswer& answer = trial.answer;
-    return {{"from", trial.from},
-            {"to", trial.to},
-            {"by", trial.by},
-            {"address", trial.address},
-            {"port", trial.port},
-            {"reach", reachName(answer.reach)},
-            {"large_packets", largePacketsName(answer.large)},
-            {"interface", answer.interface},
-            {"microseconds", answer.microseconds},
-            {"mtu", answer.mtu},
-            {"error", answer.error},
-            {"answered_by", answer.answeredBy}};
+template <Either<NetworkMatrix> T, class Visit>
+void fields(T& matrix, Visit&& visit) {
+    visit("measured_ns", matrix.measuredNs);
+    visit("optional_port", matrix.optionalPort, kOptional);
+    visit("nodes", matrix.nodes, upTo(kMostNodes));
+    visit("trials", matrix.trials);
 }
 
-std::optional<NetworkTrial> trialFrom(const Json& json, size_t nodes) {
-    const auto from = intAt(json, "from"), to = intAt(json, "to"), port = intAt(json, "port"),
-               microseconds = intAt(json, "microseconds"), mtu = intAt(json, "mtu");
-    const auto by = textAt(json, "by"), address = textAt(json, "address"),
-               interface = textAt(json, "interface"), error = textAt(json, "error");
-    const auto reach = reachOfName(textAt(json, "reach").value_or(""));
-    const auto large = largePacketsOfName(textAt(json, "large_packets").value_or(""));
-    const auto isNode = [nodes](const std::optional<int64_t>& index) {
-        return index && *index >= 0 && *index < static_cast<int64_t>(nodes);
+namespace {
+
+/// Its nodes are nodes of the matrix.
+bool isWithin(const NetworkTrial& trial, size_t nodes) {
+    const auto isNode = [nodes](int64_t index) {
+        return index >= 0 && std::cmp_less(index, nodes);
     };
-    if (!isNode(from) || !isNode(to) || *from == *to || !port || !microseconds || !mtu || !by ||
-        !address || !interface || !error || !reach || !large)
-        return std::nullopt;
-    return NetworkTrial{static_cast<int>(*from),
-                        static_cast<int>(*to),
-                        *by,
-                        *address,
-                        *port,
-                        {*reach, *large, *interface, *microseconds, *mtu, *error,
-                         textAt(json, "answered_by").value_or("")}};
+    return isNode(trial.from) && isNode(trial.to) && trial.from != trial.to;
+}
+
+bool areAddressesSound(const NetworkNode& node) {
+    return std::ranges::all_of(node.addresses, [](const InterfaceReport& at) {
+        return !at.name.empty() && !at.address.empty() && at.prefix >= 0 && at.prefix <= 128 &&
+               at.speedMbit >= -1;
+    });
 }
 
 } // namespace
@@ -119,49 +83,30 @@ std::string networkPath(const std::string& stateDir) {
 }
 
 std::string toJson(const NetworkMatrix& matrix) {
-    Json nodes = Json::array(), trials = Json::array();
-    for (const NetworkNode& node : matrix.nodes)
-        nodes.push_back(nodeJson(node));
-    for (const NetworkTrial& trial : matrix.trials)
-        trials.push_back(trialJson(trial));
-    return dumpJson({{"version", kNetworkVersion},
-                     {"measured_ns", matrix.measuredNs},
-                     {"optional_port", matrix.optionalPort},
-                     {"nodes", std::move(nodes)},
-                     {"trials", std::move(trials)}});
+    Json json = writeFields(matrix);
+    json["version"] = kNetworkVersion;
+    return dumpJson(json);
 }
 
 Result<NetworkMatrix> parseNetworkMatrix(const std::string& text, const std::string& source) {
     const auto bad = [&source] {
         return fail(ErrorCode::kCorrupt, say("network.no-measurement", {{"file", source}}));
     };
-    const auto parsed = parseJson(text, source);
-    if (!parsed)
-        return bad();
-    const Json& json = *parsed;
-    const auto version = intAt(json, "version"), measuredNs = intAt(json, "measured_ns");
-    const Json* nodes = arrayAt(json, "nodes");
-    const Json* trials = arrayAt(json, "trials");
+    const auto json = parseJson(text, source);
+    const auto version = json ? intAt(*json, "version") : std::nullopt;
     if (version && *version > kNetworkVersion)
         return fail(ErrorCode::kTooNew, say("network.of-later-release", {{"file", source}}));
-    if (!version || !measuredNs || !nodes || !trials || nodes->size() > kMostNodes)
+    if (!version)
         return bad();
     NetworkMatrix matrix;
-    matrix.measuredNs = *measuredNs;
-    // Earlier releases dialed this one, and did not write so.
-    matrix.optionalPort = intAt(json, "optional_port").value_or(kMeasuredPort);
-    for (const Json& item : *nodes) {
-        auto node = nodeFrom(item);
-        if (!node)
-            return bad();
-        matrix.nodes.push_back(std::move(*node));
-    }
-    for (const Json& item : *trials) {
-        auto trial = trialFrom(item, matrix.nodes.size());
-        if (!trial)
-            return bad();
-        matrix.trials.push_back(std::move(*trial));
-    }
+    matrix.optionalPort = kMeasuredPort; // earlier releases dialed this one, and did not write so
+    const bool isWhole = readFields(*json, matrix).empty() &&
+                         std::ranges::all_of(matrix.nodes, areAddressesSound) &&
+                         std::ranges::all_of(matrix.trials, [&matrix](const NetworkTrial& trial) {
+                             return isWithin(trial, matrix.nodes.size());
+                         });
+    if (!isWhole)
+        return bad();
     return matrix;
 }
 

@@ -2,6 +2,7 @@
 #include "app/core/runs/sql.h"
 
 #include "app/core/runs/run_tags.h"
+#include "app/core/runs/run_trace.h"
 #include "app/core/runs/run_values.h"
 #include "app/core/store/database.h"
 #include "app/core/store/store_reader.h"
@@ -168,10 +169,30 @@ bool checkpointRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) 
     return false;
 }
 
+bool traceRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
+    const std::vector<StoredTrace> traces = reader.traces(part.run.id);
+    const auto at = static_cast<size_t>(++part.next);
+    if (at >= traces.size())
+        return false;
+    const TraceId& id = traces[at].id;
+    const AlignedTrace trace = alignTrace(id, reader.trace(part.run.id, id));
+    const auto seconds = [](int64_t ns) { return static_cast<double>(ns) / 1e9; };
+    for (const AlignedRank& rank : trace.ranks)
+        for (const TraceSlice& slice : rank.slices)
+            rows.push_back({textOf(part.run.id), int64_t{id.attempt}, id.firstStep,
+                            int64_t{rank.rank}, rank.node, slice.step,
+                            std::string(traceKindName(slice.kind)), seconds(slice.beginNs),
+                            seconds(slice.durationNs),
+                            isCollective(slice.kind) ? SqlValue(slice.bytes) : SqlValue(),
+                            isCollective(slice.kind) ? SqlValue(slice.number) : SqlValue()});
+    return at + 1 < traces.size();
+}
+
 bool logRows(StoreReader& reader, Part& part, std::vector<SqlRow>& rows) {
     const auto lines = reader.log(part.run.id, -1, part.next, kLinesAtOnce);
     for (const LogLine& line : lines)
-        rows.push_back({textOf(part.run.id), int64_t{line.rank}, timeOf(line.wallNs), line.text});
+        rows.push_back({textOf(part.run.id), int64_t{line.rank}, timeOf(line.wallNs), line.text,
+                        line.node, std::string(severityName(line.severity)), flag(line.isStamped)});
     if (!lines.empty())
         part.next = lines.back().id;
     return !lines.empty();
@@ -229,12 +250,21 @@ const std::vector<Source>& sources() {
          -1,
          &partsByRun,
          &checkpointRows},
-        {{"logs", "run TEXT, rank INTEGER, time REAL, text TEXT"},
+        {{"logs", "run TEXT, rank INTEGER, time REAL, text TEXT, node TEXT, severity TEXT, stamped "
+                  "INTEGER"},
          0,
          -1,
          -1,
          &partsByRun,
-         &logRows}};
+         &logRows},
+        {{"trace_slices", "run TEXT, attempt INTEGER, first_step INTEGER, rank INTEGER, node TEXT, "
+                          "step INTEGER, kind TEXT, begin REAL, duration REAL, bytes INTEGER, "
+                          "number INTEGER"},
+         0,
+         -1,
+         -1,
+         &partsByRun,
+         &traceRows}};
     return all;
 }
 

@@ -28,9 +28,10 @@ struct SqlTable {
     const char* name;
     const char* columns; ///< "run TEXT, step INTEGER, ...", as in CREATE TABLE
 };
-/// `runs`, `spec`, `metrics`, `samples`, `events`, `attempts`, `commands`, `checkpoints`, `logs`.
-/// Times are seconds since the Unix epoch. Samples and checkpoints are without those that were set
-/// aside; `spec` has no rows for a run whose spec is of a later release.
+/// `runs`, `spec`, `metrics`, `samples`, `events`, `attempts`, `commands`, `checkpoints`, `logs`,
+/// `trace_slices`. Times are seconds since the Unix epoch, of a trace since its begin. Samples and
+/// checkpoints are without those that were set aside; `spec` has no rows for a run whose spec is of
+/// a later release.
 const std::vector<SqlTable>& sqlTables();
 
 /// Answers one statement that only reads, over sqlTables(), the stored tables of SCHEMA.md, and

@@ -5,17 +5,18 @@
 
 #include <QDateTime>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <set>
+#include <utility>
 
 namespace rm {
 
 namespace {
-
-constexpr int kLinesAtOnce = 10'000; ///< of a log
 
 /// Unix seconds with microseconds, rounded down, in integer arithmetic.
 std::string secondsText(int64_t wallNs) {
@@ -43,12 +44,6 @@ std::string valueText(float value) {
     return {text, end};
 }
 
-std::string timeText(int64_t wallNs) {
-    return QDateTime::fromMSecsSinceEpoch(wallNs / 1'000'000)
-        .toString("yyyy-MM-dd HH:mm:ss")
-        .toStdString();
-}
-
 template <class Write>
 Result<int64_t> toFile(const QString& path, const Write& write) {
     std::ofstream file(path.toStdString(), std::ios::binary | std::ios::trunc);
@@ -57,24 +52,54 @@ Result<int64_t> toFile(const QString& path, const Write& write) {
     return write(file);
 }
 
+/// A series of one of the runs.
+using RunSeries = std::pair<QString, SeriesKey>;
+
+/// The chosen ones of the runs' series; an error names the first metric of which none has any.
+Result<std::vector<RunSeries>> chosenSeries(StoreReader& reader, const QStringList& runs,
+                                            const SampleChoice& choice) {
+    const auto isIn = [](const auto& some, const auto& one) {
+        return some.empty() || std::ranges::find(some, one) != some.end();
+    };
+    std::vector<RunSeries> chosen;
+    std::set<std::string> there;
+    for (const QString& run : runs) {
+        if (!reader.run(run))
+            return fail(ErrorCode::kNotFound, "there is no run " + run.toStdString());
+        for (const SeriesKey& key : reader.series(run)) {
+            there.insert(key.metric);
+            if (isIn(choice.metrics, key.metric) && isIn(choice.ranks, key.rank))
+                chosen.emplace_back(run, key);
+        }
+    }
+    for (const std::string& metric : choice.metrics)
+        if (!there.contains(metric))
+            return fail(ErrorCode::kNotFound, runs.size() == 1 ? "it has no samples of " + metric
+                                                               : "none has samples of " + metric);
+    return chosen;
+}
+
 } // namespace
 
-Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream& out) {
-    const std::string attempt = "export run " + run.toStdString();
+Result<int64_t> exportCsv(StoreReader& reader, const QStringList& runs, std::ostream& out,
+                          const SampleChoice& choice) {
+    const std::string attempt = "export " + runs.join(' ').toStdString();
     const auto snapshot = reader.snapshot();
-    if (!reader.run(run))
-        return fail(ErrorCode::kNotFound, attempt + ": there is none");
+    const auto series = chosenSeries(reader, runs, choice);
+    if (!series)
+        return fail(series.error().code, attempt + ": " + series.error().message);
     int64_t rows = 0;
-    out << "metric,rank,step,wall_time,value\n";
-    for (const SeriesKey& key : reader.series(run)) {
-        const std::string head = key.metric + "," + std::to_string(key.rank) + ",";
+    out << (choice.namesRuns ? "run," : "") << "metric,rank,step,wall_time,value\n";
+    for (const auto& [run, key] : *series) {
+        const std::string head = (choice.namesRuns ? run.toStdString() + "," : "") + key.metric +
+                                 "," + std::to_string(key.rank) + ",";
         const auto write = [&](std::span<const Point> points) {
             for (const Point& point : points)
                 out << head << point.step << ',' << secondsText(point.wallNs) << ','
                     << valueText(point.value) << '\n';
             rows += static_cast<int64_t>(points.size());
         };
-        if (!reader.visitPoints(run, key, INT64_MIN, INT64_MAX, write))
+        if (!reader.visitPoints(run, key, choice.first, choice.last, write))
             return fail(ErrorCode::kCorrupt, attempt + ": stored samples cannot be read");
         if (!out)
             return failErrno(attempt + ": write", errno);
@@ -85,8 +110,24 @@ Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream&
     return rows;
 }
 
-Result<int64_t> exportCsv(StoreReader& reader, const QString& run, const QString& path) {
-    return toFile(path, [&](std::ostream& file) { return exportCsv(reader, run, file); });
+Result<int64_t> exportCsv(StoreReader& reader, const QStringList& runs, const QString& path,
+                          const SampleChoice& choice) {
+    return toFile(path, [&](std::ostream& file) { return exportCsv(reader, runs, file, choice); });
+}
+
+std::string placeText(const LogLine& line) {
+    return line.node.empty() ? "r" + std::to_string(line.rank)
+                             : line.node + ":" + std::to_string(line.rank);
+}
+
+std::string logLineText(const LogLine& line) {
+    return logLineText(line, placeText(line));
+}
+
+std::string logLineText(const LogLine& line, const std::string& place) {
+    const QDateTime when = QDateTime::fromMSecsSinceEpoch(line.wallNs / 1'000'000);
+    return (line.isStamped ? "" : "~") + when.toString("yyyy-MM-dd HH:mm:ss.zzz").toStdString() +
+           "  " + place + "  " + line.text;
 }
 
 Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoice& choice,
@@ -95,19 +136,17 @@ Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoi
     if (!reader.run(run))
         return fail(ErrorCode::kNotFound, attempt + ": there is no such run");
     int64_t count = 0;
-    int64_t last = -1;
-    for (;;) {
-        const auto lines = reader.log(run, choice.rank, last, kLinesAtOnce, choice.contains);
-        for (const LogLine& line : lines)
-            out << timeText(line.wallNs) << "  r" << line.rank << "  " << line.text << '\n';
-        out.flush();
-        if (!out)
-            return failErrno(attempt + ": write", errno);
-        count += static_cast<int64_t>(lines.size());
-        if (lines.size() < static_cast<size_t>(kLinesAtOnce))
-            return count;
-        last = lines.back().id;
-    }
+    const bool isRead = reader.visitLog(run, choice, [&](const LogLine& line) {
+        out << logLineText(line) << '\n';
+        ++count;
+        return !out.fail();
+    });
+    out.flush();
+    if (!out)
+        return failErrno(attempt + ": write", errno);
+    if (!isRead)
+        return fail(ErrorCode::kCorrupt, attempt + ": stored lines cannot be read");
+    return count;
 }
 
 Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoice& choice,

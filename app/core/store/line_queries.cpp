@@ -2,11 +2,17 @@
 // StoreReader's queries about the lines of a run and the checkpoints on them.
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/store_reader.h"
+#include "app/core/store/trace_rows.h"
 #include "shared/checkpoint/manifest.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace rm {
@@ -200,6 +206,36 @@ std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
     });
 }
 
+namespace {
+
+/// A row of step, wall_ns, prompt, text, kind, reference, score, picture.
+SampleText sampleFrom(const Query& row) {
+    SampleText sample{row.integer(0), row.integer(1), row.text(2), row.text(3)};
+    sample.kind = static_cast<SampleKind>(row.number(4));
+    sample.reference = row.text(5);
+    if (!row.isNull(6))
+        sample.score = static_cast<float>(row.real(6));
+    const auto picture = row.blob(7);
+    sample.picture.assign(picture.begin(), picture.end());
+    return sample;
+}
+
+/// A row of step, wall_ns, classes, names, counts; nullopt: it is none of ours.
+std::optional<ConfusionMatrix> confusionFrom(const Query& row) {
+    ConfusionMatrix matrix{row.integer(0), row.integer(1), row.integer(2), {}, {}};
+    const auto names = QJsonDocument::fromJson(QByteArray::fromStdString(row.text(3))).array();
+    for (const auto& name : names)
+        matrix.names.push_back(name.toString().toStdString());
+    const auto counts = row.blob(4);
+    if (counts.size() != matrix.side() * matrix.side() * sizeof(uint32_t))
+        return std::nullopt;
+    matrix.counts.resize(matrix.side() * matrix.side());
+    std::memcpy(matrix.counts.data(), counts.data(), counts.size());
+    return matrix;
+}
+
+} // namespace
+
 std::vector<StoredSample> StoreReader::samples(const QString& run) {
     return m_impl->read("list the text samples of a run", [&] {
         std::vector<StoredSample> samples;
@@ -207,16 +243,76 @@ std::vector<StoredSample> StoreReader::samples(const QString& run) {
         if (!id)
             return samples;
         auto parts = m_impl->lines(*id).parts();
-        auto rows = m_impl->database.query("SELECT step, wall_ns, prompt, text, attempt "
-                                           "FROM sample_text WHERE run = ? ORDER BY id DESC");
+        auto rows = m_impl->database.query(
+            "SELECT step, wall_ns, prompt, text, kind, reference, score, NULL, attempt "
+            "FROM sample_text WHERE run = ? ORDER BY id DESC");
         rows.with(id);
         while (rows.next()) {
-            SampleText sample{rows.integer(0), rows.integer(1), rows.text(2), rows.text(3)};
-            const int attempt = rows.number(4);
+            SampleText sample = sampleFrom(rows);
+            const int attempt = rows.number(8);
             const int retired = retiredBy(parts[attempt], sample.step);
             samples.push_back({std::move(sample), attempt, retired});
         }
         return samples;
+    });
+}
+
+std::vector<SampleText> StoreReader::samplesAt(const QString& run, int attempt, int64_t step) {
+    return m_impl->read("read the samples of a step", [&] {
+        std::vector<SampleText> samples;
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return samples;
+        auto rows = m_impl->database.query(
+            "SELECT step, wall_ns, prompt, text, kind, reference, score, picture "
+            "FROM sample_text WHERE run = ? AND attempt = ? AND step = ? ORDER BY id");
+        rows.with(id, attempt, step);
+        while (rows.next())
+            samples.push_back(sampleFrom(rows));
+        return samples;
+    });
+}
+
+std::vector<StoredConfusion> StoreReader::confusions(const QString& run) {
+    return m_impl->read("list the confusion matrices of a run", [&] {
+        std::vector<StoredConfusion> confusions;
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return confusions;
+        auto parts = m_impl->lines(*id).parts();
+        auto rows = m_impl->database.query("SELECT step, wall_ns, classes, names, counts, attempt "
+                                           "FROM confusion WHERE run = ? ORDER BY id DESC");
+        rows.with(id);
+        while (rows.next()) {
+            auto matrix = confusionFrom(rows);
+            if (!matrix) {
+                m_impl->warn({ErrorCode::kCorrupt, "read a confusion matrix: damaged"});
+                continue;
+            }
+            const int attempt = rows.number(5);
+            const int retired = retiredBy(parts[attempt], matrix->step);
+            confusions.push_back({std::move(*matrix), attempt, retired});
+        }
+        return confusions;
+    });
+}
+
+std::vector<StoredTrace> StoreReader::traces(const QString& run) {
+    return m_impl->read("list the traces of a run", [&] {
+        const auto id = m_impl->runId(run);
+        return id ? tracesOf(m_impl->database, *id) : std::vector<StoredTrace>();
+    });
+}
+
+std::vector<RankTrace> StoreReader::trace(const QString& run, const TraceId& trace) {
+    return m_impl->read("read a trace", [&]() -> std::vector<RankTrace> {
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return {};
+        auto ranks = readTrace(m_impl->database, *id, trace);
+        if (!ranks)
+            m_impl->warn(ranks.error());
+        return ranks.value_or(std::vector<RankTrace>());
     });
 }
 

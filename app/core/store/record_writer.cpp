@@ -8,11 +8,14 @@
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <span>
 
 namespace rm {
 
@@ -258,10 +261,37 @@ void RecordWriter::on(const SampleText& record) {
     if (!isOfRankZero())
         return;
     m_database
-        .query("INSERT INTO sample_text (run, attempt, step, wall_ns, prompt, text) "
-               "VALUES (?, ?, ?, ?, ?, ?)")
-        .with(m_run, attemptOfRank(0), record.step, record.wallNs, record.prompt, record.text)
+        .query("INSERT INTO sample_text (run, attempt, step, wall_ns, prompt, text, kind, "
+               "reference, score, picture) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, x''))")
+        .with(m_run, attemptOfRank(0), record.step, record.wallNs, record.prompt, record.text,
+              static_cast<int>(record.kind), record.reference, // a NaN is stored as NULL
+              static_cast<double>(record.score), std::span<const std::byte>(record.picture))
         .run();
+}
+
+void RecordWriter::on(const ConfusionMatrix& record) {
+    if (!isOfRankZero() || !isStep(record.step))
+        return;
+    QJsonArray names;
+    for (const std::string& name : record.names)
+        names.append(QString::fromStdString(name));
+    static_assert(std::endian::native == std::endian::little);
+    m_database
+        .query("INSERT INTO confusion (run, attempt, step, wall_ns, classes, names, counts) "
+               "VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .with(m_run, attemptOfRank(0), record.step, record.wallNs, record.classes,
+              QJsonDocument(names).toJson(QJsonDocument::Compact).toStdString(),
+              std::as_bytes(std::span(record.counts)))
+        .run();
+}
+
+void RecordWriter::on(const TraceRecorded& record) {
+    if (!isRank(record.rank) || !isStep(record.firstStep))
+        return;
+    const std::string why =
+        m_traces.add(m_database, {m_run, attemptOfRank(record.rank), m_node}, record);
+    if (!why.empty())
+        refuse(why);
 }
 
 void RecordWriter::on(const RankStarted& record) {
@@ -582,6 +612,7 @@ Result<void> RecordWriter::finish() {
                  std::to_string(m_refused) + " records of " +
                      (m_nodeName.empty() ? "a node" : m_nodeName) +
                      " make no sense, first: " + m_whyRefused});
+    m_traces.store(m_database);
     storeRankSteps();
     if (const auto stored = storeStreams(); !stored)
         return stored;

@@ -5,6 +5,7 @@
 #include "app/core/store/rank_ranges.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stream_writer.h"
+#include "app/core/store/trace_rows.h"
 #include "shared/journal/records.h"
 
 #include <map>
@@ -53,6 +54,8 @@ private:
     void on(const SettingsChanged& record);
     void on(const StepsPlanned& record);
     void on(const SampleText& record);
+    void on(const ConfusionMatrix& record);
+    void on(const TraceRecorded& record);
     void on(const RankStarted& record);
     void on(const RankExited& record);
     void on(const AttemptEnded& record);
@@ -91,6 +94,7 @@ private:
     std::optional<std::vector<RankRange>> m_ranks; ///< of this node, once asked for
     std::map<int64_t, StreamRows> m_rows;          ///< by stream
     std::map<std::pair<int32_t, int32_t>, int64_t> m_rankSteps; ///< by attempt, rank
+    TraceRows m_traces;
     std::vector<int32_t> m_endedAttempts;
     std::optional<AttemptEnded> m_endBefore; ///< of the newest attempt, before these records
     bool m_lifecycleChanged = false;

@@ -315,7 +315,9 @@ Result<std::vector<std::string>> copyRows(const QString& path, const QString& fr
         RM_ASSIGN_OR_RETURN(from, found.open(to.connection()));
     }
     std::vector<std::string> tables;
-    SQLite::Statement names(to.connection(), "SELECT name FROM sqlite_master WHERE type = 'table' "
+    // Not the index of words, which the writer fills again.
+    SQLite::Statement names(to.connection(), "SELECT name FROM pragma_table_list WHERE schema = "
+                                             "'main' AND type = 'table' AND name <> 'log_search' "
                                              "AND name NOT LIKE 'sqlite_%'");
     while (names.executeStep())
         tables.push_back(names.getColumn(0).getString());
@@ -355,6 +357,14 @@ void removeOrphans(Database& database) {
     }
 }
 
+/// The writer puts the lines of logs into the index of words anew, and rates them again: which ones
+/// had been rated is not known any more.
+void rateAgain(Database& database) {
+    if (database.connection().tableExists("log_search"))
+        database.connection().exec(
+            "UPDATE log_search SET unrated = (SELECT coalesce(max(id), 0) FROM log_line)");
+}
+
 /// Makes `fresh` a database with what can be read of the other one.
 Result<RecoveredStore> rescue(const QString& path, const QString& fresh) {
     const std::string file = fresh.toStdString();
@@ -366,6 +376,7 @@ Result<RecoveredStore> rescue(const QString& path, const QString& fresh) {
         {
             SQLite::Transaction transaction(database.connection());
             removeOrphans(database);
+            rateAgain(database);
             transaction.commit();
         }
         if (!isWhole(database.connection()))

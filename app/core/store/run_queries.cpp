@@ -12,34 +12,6 @@
 
 namespace rm {
 
-namespace {
-
-std::string likePattern(const QString& contains) {
-    std::string pattern = "%";
-    for (const char c : contains.toStdString()) {
-        if (c == '%' || c == '_' || c == '\\')
-            pattern += '\\';
-        pattern += c;
-    }
-    return pattern + "%";
-}
-
-const char* logQuery(int rank, int64_t afterId) {
-    if (afterId != 0 && rank >= 0)
-        return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND rank = ?2 "
-               "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id LIMIT ?4";
-    if (afterId != 0)
-        return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND ?2 < 0 "
-               "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id LIMIT ?4";
-    if (rank >= 0)
-        return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND rank = ?2 "
-               "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id DESC LIMIT ?4";
-    return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND ?2 < 0 "
-           "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id DESC LIMIT ?4";
-}
-
-} // namespace
-
 const char* severityName(Severity severity) {
     switch (severity) {
     case Severity::kInfo:
@@ -190,30 +162,6 @@ std::vector<RunNode> StoreReader::places(const QString& run) {
                 places.push_back(std::move(place));
         }
         return places;
-    });
-}
-
-std::vector<LogLine> StoreReader::log(const QString& run, int rank, int64_t afterId, int limit,
-                                      const QString& contains) {
-    return m_impl->read("read the log of a run", [&] {
-        std::vector<LogLine> lines;
-        const auto id = m_impl->runId(run);
-        auto rows = m_impl->database.query(logQuery(rank, afterId));
-        rows.with(id, rank, afterId, limit, likePattern(contains));
-        while (rows.next())
-            lines.push_back({rows.integer(0), rows.number(1), rows.integer(2), rows.text(3)});
-        if (afterId == 0)
-            std::reverse(lines.begin(), lines.end());
-        return lines;
-    });
-}
-
-int64_t StoreReader::logIdBefore(const QString& run, int64_t wallNs) {
-    return m_impl->read("read the log of a run", [&] {
-        auto rows =
-            m_impl->database.query("SELECT max(id) FROM log_line WHERE run = ?1 AND wall_ns < ?2");
-        rows.with(m_impl->runId(run), wallNs);
-        return rows.firstInteger().value_or(-1);
     });
 }
 

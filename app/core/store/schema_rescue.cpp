@@ -166,10 +166,11 @@ struct Table {
 };
 
 std::vector<Table> tablesOf(SQLite::Database& whole) {
-    SQLite::Statement rows(whole, "SELECT s.name, s.sql, s.rootpage, l.wr FROM sqlite_schema s "
-                                  "JOIN pragma_table_list l ON l.name = s.name "
-                                  "WHERE s.type = 'table' AND l.schema = 'main' "
-                                  "AND s.name NOT LIKE 'sqlite_%'");
+    SQLite::Statement rows(whole,
+                           "SELECT s.name, s.sql, s.rootpage, l.wr FROM sqlite_schema s "
+                           "JOIN pragma_table_list l ON l.name = s.name "
+                           "WHERE s.type = 'table' AND l.schema = 'main' AND l.type = 'table' "
+                           "AND s.name NOT LIKE 'sqlite_%'");
     std::vector<Table> tables;
     while (rows.executeStep())
         tables.push_back({rows.getColumn(0).getString(), rows.getColumn(1).getString(),

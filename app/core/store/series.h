@@ -47,14 +47,23 @@ struct StoredSample {
     int retiredBy = 0; ///< attempt; 0: of the living line
 };
 
+struct StoredConfusion {
+    ConfusionMatrix matrix;
+    int attempt = 0;
+    int retiredBy = 0; ///< attempt; 0: of the living line
+};
+
 /// Bytes of one rank's log lines above which the oldest are left out.
 inline constexpr auto kMostStoredLog = static_cast<int64_t>(kMostLog);
 
 struct LogLine {
     int64_t id = 0;
     int rank = 0;
-    int64_t wallNs = 0; ///< when it was ingested
+    int64_t wallNs = 0; ///< when it was written, by its node's clock, or came here: isStamped
     std::string text;   ///< escapes stripped, at most 4 KiB
+    bool isStamped = false;
+    Severity severity = Severity::kInfo; ///< severityOf()
+    std::string node = {};               ///< its name; empty: an earlier release stored the line
 };
 
 } // namespace rm

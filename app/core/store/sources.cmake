@@ -29,6 +29,9 @@ add_library(rm_store STATIC
     store/export.cpp
     store/line_queries.cpp
     store/lock_file.cpp
+    store/log_queries.cpp
+    store/log_search.cpp
+    store/log_severity.cpp
     store/pyramid.cpp
     store/queue_rows.cpp
     store/rank_ranges.cpp
@@ -47,6 +50,7 @@ add_library(rm_store STATIC
     store/stream_reader.cpp
     store/stream_rows.cpp
     store/stream_writer.cpp
+    store/trace_rows.cpp
     store/writer_thread.cpp)
 target_compile_definitions(rm_store PRIVATE RINGMASTER_RELEASE="${PROJECT_VERSION}")
 target_link_libraries(rm_store PUBLIC Qt6::Core rm_shared SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)

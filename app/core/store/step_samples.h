@@ -9,14 +9,15 @@
 
 namespace rm {
 
-/// What a model generated after a step, with its prompt: one text of a GPT, or several translations
-/// in order, separated by blank lines.
+/// What a model made of its inputs after a step: one text of a GPT, several translations, or
+/// pictures, in order. `text` has all of them in words, separated by blank lines.
 struct StepSample {
     int64_t step = 0;
     int64_t wallNs = 0; ///< of the last
     std::string text;
     int attempt = 0;
     int retiredBy = 0; ///< attempt; 0: of the living line
+    std::vector<SampleText> parts = {};
     bool operator==(const StepSample&) const = default;
 };
 

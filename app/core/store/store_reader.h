@@ -2,11 +2,13 @@
 #pragma once
 
 #include "app/core/store/attempts.h"
+#include "app/core/store/log_choice.h"
 #include "app/core/store/queue.h"
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/series.h"
 #include "app/core/store/stored_checkpoint.h"
+#include "app/core/store/stored_trace.h"
 #include "shared/result.h"
 
 #include <QString>
@@ -98,18 +100,38 @@ public:
     std::vector<RequestedCommand> requestedCommands(const QString& run, int limit = 500);
     /// The commands without an answer, in the order in which they were asked for.
     std::vector<RequestedCommand> openCommands(const QString& run);
-    std::vector<StoredSample> samples(const QString& run); ///< newest first
+    /// Newest first, without the bytes of pictures.
+    std::vector<StoredSample> samples(const QString& run);
+    /// Those of one validation, in their order, with the bytes of pictures.
+    std::vector<SampleText> samplesAt(const QString& run, int attempt, int64_t step);
+    std::vector<StoredConfusion> confusions(const QString& run); ///< newest first
+    std::vector<StoredTrace> traces(const QString& run);         ///< newest first
+    /// What each rank did, by rank; empty: there is no such trace.
+    std::vector<RankTrace> trace(const QString& run, const TraceId& id);
     /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
     std::vector<RunNode> places(const QString& run);
     /// Where the run was in the newest attempt that all its nodes took part in. RunSummary::nodes
     /// have no ranks where agents went on without a node that was lost.
     std::vector<RunNode> wholePlaces(const QString& run);
-    /// Lines with id > afterId (0: the last `limit`, -1: the first); rank -1: all. Of each rank the
-    /// last kMostStoredLog bytes are kept, and a first line says what was left out.
+    /// Lines with id > afterId (0: the last `limit`, -1: the first) as they were stored; rank -1:
+    /// all. Of each rank the last kMostStoredLog bytes are kept, and a first line says what was
+    /// left out.
     std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,
                              const QString& contains = {});
-    /// The id behind which the lines begin that came at that time or later, for log(); -1: all did.
-    int64_t logIdBefore(const QString& run, int64_t wallNs);
+    /// The last lines by time. Of a search with more answers than `limit` those that were stored
+    /// last.
+    LogPage logTail(const QString& run, const LogChoice& choice, int limit);
+    /// The first lines of that time or later; of that time only those of a later id.
+    LogPage logFrom(const QString& run, const LogChoice& choice, int64_t wallNs, int64_t afterId,
+                    int limit);
+    /// The last lines before that time, and of that time those of an earlier id.
+    LogPage logBefore(const QString& run, const LogChoice& choice, int64_t wallNs, int64_t beforeId,
+                      int limit);
+    /// The first lines that were stored behind that id.
+    LogPage logAfter(const QString& run, const LogChoice& choice, int64_t afterId, int limit);
+    /// All lines, by time. False: not all could be read, or `visitor` wants no more.
+    bool visitLog(const QString& run, const LogChoice& choice,
+                  const std::function<bool(const LogLine&)>& visitor);
     /// File -> offset, per node.
     std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
     /// The ranks whose files that node may have: its ranks in attempts that were asked for with

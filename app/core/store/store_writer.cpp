@@ -5,6 +5,7 @@
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
+#include "app/core/store/log_severity.h"
 #include "app/core/store/queue_rows.h"
 #include "app/core/store/record_writer.h"
 #include "app/core/store/recover.h"
@@ -34,6 +35,7 @@ namespace rm {
 
 namespace {
 
+constexpr int kLinesFilledAtOnce = 500;
 constexpr int kWalPages = 8192; ///< 32 MiB, then SQLite folds the WAL into the file
 
 Result<void> configure(Database& database, const std::string& path) {
@@ -130,6 +132,8 @@ struct StoreWriter::Impl {
     Result<int64_t> findWaiting(const QString& run);
     void forgetLogsOfOthers(int64_t run, int attempt, const RunNode& node);
     void storeLog(int64_t run, const IngestBatch& batch, RecordWriter& records);
+    bool fillLogSearch();
+    std::string nodeOf(int64_t run, const IngestBatch& batch);
     int64_t& logBytes(int64_t run, int rank);
     void cutLog(int64_t run, int rank);
     void lapse(int64_t run, const std::string& why);
@@ -221,20 +225,34 @@ Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
 
 void StoreWriter::Impl::storeLog(int64_t run, const IngestBatch& batch, RecordWriter& records) {
     const int64_t now = wallNowNs();
+    const std::string node = batch.logLines.empty() ? std::string() : nodeOf(run, batch);
     std::set<int> grown;
-    for (const auto& [rank, line] : batch.logLines) {
-        if (!records.owns(rank))
+    for (const NewLogLine& line : batch.logLines) {
+        if (!records.owns(line.rank))
             continue;
-        int64_t& bytes = logBytes(run, rank); // before the line is one of those that it counts
-        database.query("INSERT INTO log_line (run, rank, wall_ns, text) VALUES (?, ?, ?, ?)")
-            .with(run, rank, now, line)
+        int64_t& bytes = logBytes(run, line.rank); // before it is one of those that it counts
+        const bool isStamped = line.wallNs > 0;
+        database
+            .query("INSERT INTO log_line (run, rank, wall_ns, text, stamped, severity, node) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?)")
+            .with(run, line.rank, isStamped ? line.wallNs : now, line.text, isStamped,
+                  static_cast<int>(severityOf(line.text)), node)
             .run();
-        bytes += static_cast<int64_t>(line.size());
-        grown.insert(rank);
+        bytes += static_cast<int64_t>(line.text.size());
+        grown.insert(line.rank);
     }
     for (const int rank : grown)
         if (logBytes(run, rank) > kMostStoredLog)
             cutLog(run, rank);
+}
+
+/// What people call the node that tells it.
+std::string StoreWriter::Impl::nodeOf(int64_t run, const IngestBatch& batch) {
+    if (!batch.nodeName.empty())
+        return batch.nodeName;
+    auto row = database.query("SELECT name FROM node WHERE run = ? AND node = ? "
+                              "ORDER BY attempt DESC LIMIT 1");
+    return row.with(run, batch.nodeIndex).next() ? row.text(0) : std::string();
 }
 
 /// How much there is of a rank's log.
@@ -252,19 +270,26 @@ int64_t& StoreWriter::Impl::logBytes(int64_t run, int rank) {
 /// Leaves out the oldest quarter, and says so in the place of its last line.
 void StoreWriter::Impl::cutLog(int64_t run, int rank) {
     int64_t& bytes = logBytes(run, rank);
-    int64_t last = 0;
+    int64_t last = 0, wallNs = 0, stamped = 0;
+    std::string node;
     {
-        auto oldest = database.query("SELECT id, length(CAST(text AS BLOB)) FROM log_line "
-                                     "WHERE run = ? AND rank = ? ORDER BY id");
+        auto oldest = database.query("SELECT id, length(CAST(text AS BLOB)), wall_ns, stamped, "
+                                     "node FROM log_line WHERE run = ? AND rank = ? "
+                                     "ORDER BY wall_ns, id");
         oldest.with(run, rank);
         while (bytes > kMostStoredLog / 4 * 3 && oldest.next()) {
             last = oldest.integer(0);
             bytes -= oldest.integer(1);
+            wallNs = oldest.integer(2);
+            stamped = oldest.integer(3);
+            node = oldest.text(4);
         }
     }
     // The line of an earlier cut is one of them.
-    const int cut = database.query("DELETE FROM log_line WHERE run = ? AND rank = ? AND id <= ?")
-                        .with(run, rank, last)
+    const int cut = database
+                        .query("DELETE FROM log_line WHERE run = ?1 AND rank = ?2 AND "
+                               "(wall_ns < ?3 OR (wall_ns = ?3 AND id <= ?4))")
+                        .with(run, rank, wallNs, last)
                         .run();
     database
         .query("INSERT INTO log_cut (run, rank, lines) VALUES (?1, ?2, ?3) ON CONFLICT (run, rank) "
@@ -277,10 +302,44 @@ void StoreWriter::Impl::cutLog(int64_t run, int rank) {
                               " lines before this one are left out here, as there were more than " +
                               std::to_string(kMostStoredLog >> 20) +
                               " MiB of this rank; its node may still have them ---";
-    database.query("INSERT INTO log_line (id, run, rank, wall_ns, text) VALUES (?, ?, ?, ?, ?)")
-        .with(last, run, rank, wallNowNs(), words)
+    database
+        .query("INSERT INTO log_line (id, run, rank, wall_ns, text, stamped, node) "
+               "VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .with(last, run, rank, wallNs, words, stamped, node)
         .run();
     bytes += static_cast<int64_t>(words.size());
+}
+
+bool StoreWriter::Impl::fillLogSearch() {
+    int64_t filled = 0, unrated = 0;
+    if (auto row = database.query("SELECT filled, unrated FROM log_search"); row.next()) {
+        filled = row.integer(0);
+        unrated = row.integer(1);
+    }
+    std::vector<std::pair<int64_t, Severity>> severe;
+    int lines = 0;
+    {
+        auto rows = database.query("SELECT id, text FROM log_line WHERE id > ?1 "
+                                   "ORDER BY id LIMIT ?2");
+        rows.with(filled, kLinesFilledAtOnce);
+        for (; rows.next(); ++lines) {
+            filled = rows.integer(0);
+            const std::string text = rows.text(1);
+            database.query("INSERT INTO log_text (rowid, text) VALUES (?, ?)")
+                .with(filled, text)
+                .run();
+            const Severity severity = filled <= unrated ? severityOf(text) : Severity::kInfo;
+            if (severity != Severity::kInfo)
+                severe.emplace_back(filled, severity);
+        }
+    }
+    for (const auto& [id, severity] : severe)
+        database.query("UPDATE log_line SET severity = ? WHERE id = ?")
+            .with(static_cast<int>(severity), id)
+            .run();
+    if (lines > 0)
+        database.query("UPDATE log_search SET filled = ?").with(filled).run();
+    return lines == kLinesFilledAtOnce;
 }
 
 void StoreWriter::Impl::lapse(int64_t run, const std::string& why) {
@@ -862,6 +921,15 @@ Result<void> StoreWriter::ingest(const IngestBatch& batch) {
             return failAs(attempt, checked.error());
         return m_impl->apply(*run, batch);
     });
+}
+
+Result<bool> StoreWriter::fillLogSearch() {
+    bool isMore = false;
+    const auto done = m_impl->transact("index the lines of logs", [&]() -> Result<void> {
+        isMore = m_impl->fillLogSearch();
+        return {};
+    });
+    return done.map([&] { return isMore; });
 }
 
 void StoreWriter::checkpointWal() {

@@ -20,6 +20,13 @@
 
 namespace rm {
 
+/// A whole line of a rank's log.
+struct NewLogLine {
+    int rank = 0;
+    std::string text = {};
+    int64_t wallNs = 0; ///< when it was written, by its node's clock; 0: not known
+};
+
 /// New decoded records and log lines of one node of one run, committed with the cursors in one
 /// transaction.
 struct IngestBatch {
@@ -30,8 +37,7 @@ struct IngestBatch {
     /// For each record the attempt whose file had it; 0, or no entry: the one that its rank or
     /// node began last.
     std::vector<int32_t> attempts = {};
-    /// New whole lines of logs.
-    std::vector<std::pair<int, std::string>> logLines; ///< rank, line
+    std::vector<NewLogLine> logLines = {};
     std::vector<std::pair<std::string, uint64_t>> cursors;
     /// Where the bytes of this batch began, for the same files. The batch is refused unless these
     /// are the stored cursors (0: none stored). Empty: not checked.
@@ -137,6 +143,9 @@ public:
     /// cursors are stored already).
     Result<void> ingest(const IngestBatch& batch);
 
+    /// Puts some lines of logs that are not in the index of words yet into it (SCHEMA.md). False:
+    /// all are there. Called when idle.
+    Result<bool> fillLogSearch();
     /// Folds the WAL into the file; called when idle and at the end.
     void checkpointWal();
 

@@ -19,7 +19,10 @@ class WriterThread {
 public:
     using Task = std::function<Result<void>(StoreWriter&)>;
 
-    explicit WriterThread(std::unique_ptr<StoreWriter> writer);
+    /// `onFailure`: hears of what fails that nobody has posted, in this thread and once until it
+    /// works again.
+    explicit WriterThread(std::unique_ptr<StoreWriter> writer,
+                          std::function<void(const Error&)> onFailure = {});
     ~WriterThread();
 
     std::future<Result<void>> post(Task task);
@@ -28,8 +31,11 @@ public:
 
 private:
     void loop(std::stop_token stop);
+    bool fillLogSearch();
 
     std::unique_ptr<StoreWriter> m_writer;
+    std::function<void(const Error&)> m_onFailure;
+    bool m_cannotFill = false; ///< the thread's: the last time failed
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<std::packaged_task<Result<void>(StoreWriter&)>> m_tasks;

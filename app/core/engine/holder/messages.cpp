@@ -62,6 +62,16 @@ constexpr bool isKnown(LiveState::Link link) {
     return false;
 }
 
+constexpr bool isKnown(TryKind kind) {
+    switch (kind) {
+    case TryKind::kText:
+    case TryKind::kTranslation:
+    case TryKind::kClasses:
+        return true;
+    }
+    return false;
+}
+
 constexpr bool isKnown(IfTooLarge what) {
     switch (what) {
     case IfTooLarge::kRefuse:
@@ -138,6 +148,19 @@ constexpr bool isKnown(OtherRuns what) {
     switch (what) {
     case OtherRuns::kRefuse:
     case OtherRuns::kEnd:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(MachineState state) {
+    switch (state) {
+    case MachineState::kConnecting:
+    case MachineState::kLive:
+    case MachineState::kLost:
+    case MachineState::kRefused:
+    case MachineState::kFailed:
+    case MachineState::kCluster:
         return true;
     }
     return false;

@@ -12,16 +12,26 @@
 #include "app/core/settings/user_name.h"
 #include "app/core/store/store_reader.h"
 #include "app/core/store/store_writer.h"
+#include "shared/io/clock.h"
 
 #include <QCoreApplication>
 #include <QDir>
+#include <QTimer>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
 namespace rm {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookForHolder = 2s;
+constexpr int64_t kAskHolderNs = 4'000'000'000;
+constexpr int kMostUnanswered = 4; ///< questions to a holder, then it counts as silent
 
 std::string absolute(const std::string& path) {
     if (path.empty() || path.front() == '~')
@@ -91,6 +101,10 @@ struct SharedEngine::Impl {
     // kServed
     std::unique_ptr<FaceChannel> channel;
     int64_t holderPid = 0;
+    QTimer lookout;        ///< while it serves us
+    int64_t heardNs = 0;   ///< CLOCK_MONOTONIC, of its last message
+    int unanswered = 0;    ///< questions since then
+    bool isSilent = false; ///< it was suspended, or hangs: so that the runs are shown as lost
     std::map<QString, LiveState> live; ///< as far as was heard
 };
 
@@ -304,6 +318,11 @@ void SharedEngine::beServed(FoundHolder holder) {
     m_impl->role = Impl::Role::kServed;
     m_impl->holderPid = holder.pid;
     m_impl->channel = std::move(holder.channel);
+    m_impl->heardNs = monotonicNowNs();
+    m_impl->unanswered = 0;
+    m_impl->isSilent = false;
+    m_impl->lookout.callOnTimeout(this, &SharedEngine::lookForHolder, Qt::UniqueConnection);
+    m_impl->lookout.start(kLookForHolder);
     connect(m_impl->channel.get(), &FaceChannel::received, this, &SharedEngine::onMessage);
     // Queued, as a send() may be what detects that the holder is gone.
     connect(m_impl->channel.get(), &FaceChannel::ended, this, &SharedEngine::onHolderGone,
@@ -345,6 +364,7 @@ void SharedEngine::giveUp(const Error& error) {
 /// Repeats requests that take effect only once. A start that the old holder had begun fails: the
 /// next holder finds the run as it was left.
 void SharedEngine::onHolderGone() {
+    m_impl->lookout.stop();
     m_impl->channel.release()->deleteLater();
     m_impl->role = Impl::Role::kClosed;
     m_impl->live.clear();
@@ -417,7 +437,47 @@ struct SharedEngine::Hearing {
     void operator()(const face::Follow&) {}
 };
 
+/// A holder without news says nothing, so that it is asked: Follow is answered however often it is
+/// sent. What is left unanswered counts, and not the time, in which this process may have been
+/// suspended itself.
+void SharedEngine::lookForHolder() {
+    const int64_t silentNs = monotonicNowNs() - m_impl->heardNs;
+    // One that it follows: it would say of another once more that it cannot.
+    const auto run = std::ranges::find_if(m_impl->followed, [this](const QString& each) {
+        const auto known = m_impl->live.find(each);
+        return known != m_impl->live.end() && !known->second.nodes.empty() &&
+               !known->second.nodes.front().node.empty();
+    });
+    if (silentNs < kAskHolderNs || run == m_impl->followed.end())
+        return;
+    if (m_impl->unanswered < kMostUnanswered) {
+        ++m_impl->unanswered;
+        m_impl->channel->send(face::Follow{*run});
+    } else if (!std::exchange(m_impl->isSilent, true)) {
+        onHolderSilent(silentNs); // once it goes on, it finds what was sent before
+    }
+}
+
+/// Nothing is heard of the runs while it stands still: their nodes are shown so, with the reason.
+void SharedEngine::onHolderSilent(int64_t silentNs) {
+    const QString why = QString::fromStdString(
+        say("engine.holder-is-silent", {{"pid", std::to_string(m_impl->holderPid)}}));
+    for (const QString& run : m_impl->followed) {
+        for (LiveState::NodeLink& node : m_impl->live[run].nodes) {
+            node.link = LiveState::Link::kLost;
+            node.why = why;
+            node.lostSinceNs = wallNowNs() - silentNs;
+        }
+        Q_EMIT liveChanged(run);
+    }
+}
+
 void SharedEngine::onMessage(const face::Message& message) {
+    m_impl->heardNs = monotonicNowNs();
+    m_impl->unanswered = 0;
+    if (std::exchange(m_impl->isSilent, false))
+        for (const QString& run : m_impl->followed)
+            m_impl->channel->send(face::Follow{run});
     std::visit(Hearing{*this, *m_impl}, message);
 }
 

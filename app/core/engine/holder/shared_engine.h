@@ -62,6 +62,8 @@ private:
     void goOn();
     void giveUp(const Error& error);
     void onHolderGone();
+    void lookForHolder();
+    void onHolderSilent(int64_t silentNs);
     void passSignalsOn(const Engine& engine);
     void onMessage(const face::Message& message);
 

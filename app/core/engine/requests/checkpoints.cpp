@@ -3,6 +3,7 @@
 
 #include "app/core/checkpoints/checkpoint_changes.h"
 #include "app/core/checkpoints/checkpoint_moves.h"
+#include "app/core/checkpoints/try_checkpoint.h"
 #include "app/core/checkpoints/verify_checkpoint.h"
 #include "app/core/engine/parts.h"
 #include "app/core/findings/text.h"
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 
 namespace rm {
 
@@ -76,6 +78,39 @@ QFuture<Result<TensorComparison>> CompareCheckpointsRequest::perform(LocalEngine
                                        context = engine.closingContext()] {
         return compareCheckpoints(context, run, a, b);
     });
+}
+
+std::string TryCheckpointRequest::attempt() const {
+    return say("try.any", {{"run", run.toStdString()}});
+}
+
+QFuture<Result<TriedCheckpoint>> TryCheckpointRequest::perform(LocalEngine& engine) const {
+    LocalEngine::Parts& parts = engine.parts();
+    if (const auto found = engine.summary(run); !found)
+        return refuse<Answer>(found.error());
+    std::erase_if(parts.tries, [](const auto& each) { return bool(each.second->isOver); });
+    const auto own = std::make_shared<Course>();
+    parts.tries.emplace(id, own);
+    return runOn(parts.pool, [run = run, which = checkpoint.toStdString(), order = order, own,
+                              progress = progressOf(engine, tryName(id)),
+                              context = engine.closingContext(),
+                              closing = parts.closing.get_token()] {
+        const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
+        auto tried = tryCheckpoint(context, run, which, order, progress, own->stop.get_token());
+        own->isOver = true;
+        return tried;
+    });
+}
+
+std::string StopTryRequest::attempt() const {
+    return say("try.stop");
+}
+
+QFuture<Result<void>> StopTryRequest::perform(LocalEngine& engine) const {
+    for (const auto& [each, course] : engine.parts().tries)
+        if (each == id)
+            course->stop.request_stop();
+    return ready(Answer());
 }
 
 std::string RemoveCheckpointRequest::attempt() const {

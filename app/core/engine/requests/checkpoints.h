@@ -57,9 +57,9 @@ struct CompareCheckpointsRequest {
     bool operator==(const CompareCheckpointsRequest&) const = default;
 };
 
-/// Removes a checkpoint of a line that was set aside from its node, also while the run goes on. For
-/// kAsideDays it can be brought back. kInvalid: it is pinned, or of the living line. Once done it
-/// is stored as a command (kRemoveCheckpoint).
+/// Removes a checkpoint that isRemovable() from its node, also while the run goes on. For
+/// kAsideDays it can be brought back. kInvalid: it is pinned, or the run needs it. Once done it is
+/// stored as a command (kRemoveCheckpoint).
 struct RemoveCheckpointRequest {
     using Answer = Result<void>;
 
@@ -83,6 +83,34 @@ struct BringBackCheckpointRequest {
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
     bool operator==(const BringBackCheckpointRequest&) const = default;
+};
+
+/// Lets the model of a checkpoint answer one input, on a node where it lies, which is sent the
+/// trainer where it is missing. Where a run trains on that node, on the CPU, with few threads and
+/// at low priority. Engine::progressed() tells how far it is, by tryName(id). kNotFound: it is
+/// nowhere any more; kInvalid: the model takes another kind of input.
+struct TryCheckpointRequest {
+    using Answer = Result<TriedCheckpoint>;
+
+    QString run;
+    QString checkpoint; ///< empty: the newest
+    TryOrder order;
+    QString id = {}; ///< of the asker's choice, for StopTryRequest
+
+    std::string attempt() const;
+    QFuture<Answer> perform(LocalEngine& engine) const;
+    bool operator==(const TryCheckpointRequest&) const = default;
+};
+
+/// Ends such a trial soon, if it is under way: its answer is kUnavailable.
+struct StopTryRequest {
+    using Answer = Result<void>;
+
+    QString id;
+
+    std::string attempt() const;
+    QFuture<Answer> perform(LocalEngine& engine) const;
+    bool operator==(const StopTryRequest&) const = default;
 };
 
 /// Compares every byte of a checkpoint with its manifest, where it was saved and in each copy. The

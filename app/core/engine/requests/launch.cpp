@@ -255,7 +255,7 @@ void ResumingLaunch::onLooked(const Earlier& earlier) {
 QFuture<Started> ResumingLaunch::begin(const std::optional<EarlierRun>& earlier) {
     const auto& [spec, nodes, id, ifTooLarge, sameAs] = m_request;
     if (earlier && earlier->isSame())
-        return ResumeRequest{earlier->run, {}, nodes}.perform(m_engine);
+        return ResumeRequest{earlier->run, {}, nodes, {}, ifTooLarge}.perform(m_engine);
     if (earlier && !earlier->run.isEmpty())
         return BranchRequest{earlier->run, {}, spec, id, ifTooLarge, nodes}.perform(m_engine);
     // Its newest checkpoint may be damaged: then the ranks take the one before it.
@@ -326,14 +326,15 @@ QFuture<Started> ResumeRequest::perform(LocalEngine& engine) const {
             return ready<Answer>(
                 failAs(attempt(), {ErrorCode::kUnavailable, say("engine.lost-node-is-ending",
                                                                 {{"node", party.node.name}})}));
-    parts.following.forget(run);
     RequestedCommand requested = requestedNow(checkpoint.isEmpty() ? "resume" : "restore", by);
     if (!checkpoint.isEmpty())
         requested.args.emplace_back("checkpoint", checkpoint.toStdString());
     return parts.launches.start(
         run, *parties,
-        [found = *found, parties = *parties, which = checkpoint.toStdString()](
-            const ProcedureContext& context) { return resumeRun(context, found, parties, which); },
+        [found = *found, parties = *parties, which = checkpoint.toStdString(),
+         ifTooLarge = ifTooLarge](const ProcedureContext& context) {
+            return resumeRun(context, found, parties, which, ifTooLarge);
+        },
         [&engine, run = run, requested](const Answer& answer) {
             noteResume(engine, run, requested, answer);
         });

@@ -62,8 +62,9 @@ struct LaunchRequest {
 /// The checkpoint is copied to the first of the nodes if it does not lie there, from where it was
 /// saved or from a copy of it. kUnavailable: none of these can be reached. Where all have answered
 /// that they do not have the newest any more, the newest before it that is somewhere is taken, and
-/// an event says so (checkpoint-gone); of one that was named that is kNotFound. It is stored as a
-/// command, unless it is refused at once.
+/// an event says so (checkpoint-gone); of one that was named that is kNotFound. Where a node has
+/// too little memory, the run stays as it was: see LaunchRequest. It is stored as a command, unless
+/// it is refused at once.
 struct ResumeRequest {
     using Answer = Result<QString>;
     static constexpr bool kStartsRanks = true;
@@ -72,6 +73,7 @@ struct ResumeRequest {
     QString checkpoint = {};           ///< empty: the newest
     std::vector<Placement> nodes = {}; ///< empty: those of the last attempt
     Requester by = {};
+    IfTooLarge ifTooLarge = IfTooLarge::kRefuse;
 
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;

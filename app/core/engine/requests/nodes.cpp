@@ -35,15 +35,14 @@ Result<std::vector<Node>> nodesToMeasure(LocalEngine& engine, const QStringList&
     return nodes;
 }
 
-/// A sink for progress that emits Engine::progressed(), for any thread.
+} // namespace
+
 std::function<void(const Progress&)> progressOf(LocalEngine& engine, const QString& what) {
     return [&engine, what](const Progress& now) {
         QMetaObject::invokeMethod(&engine,
                                   [&engine, what, now] { Q_EMIT engine.progressed(what, now); });
     };
 }
-
-} // namespace
 
 std::string CheckRequest::attempt() const {
     return say("gpu.node-check", {{"node", node.toStdString()}});
@@ -194,6 +193,31 @@ QFuture<Result<void>> StopTrialRequest::perform(LocalEngine& engine) const {
     for (const auto& each : engine.parts().trials)
         if (each.what == trial)
             each.course->stop.request_stop();
+    return ready(Answer());
+}
+
+std::string LookAtMachinesRequest::attempt() const {
+    return say("machine.look");
+}
+
+QFuture<Result<std::vector<MachineNews>>>
+LookAtMachinesRequest::perform(LocalEngine& engine) const {
+    std::vector<Node> nodes;
+    for (const MachineQuestion& question : look.questions) {
+        const auto found = engine.find(QString::fromStdString(question.node));
+        if (!found)
+            return refuse<Answer>(found.error());
+        nodes.push_back(*found);
+    }
+    return ready<Answer>(engine.parts().machines.look(look, nodes));
+}
+
+std::string LeaveMachinesRequest::attempt() const {
+    return say("machine.leave");
+}
+
+QFuture<Result<void>> LeaveMachinesRequest::perform(LocalEngine& engine) const {
+    engine.parts().machines.leave(viewer);
     return ready(Answer());
 }
 

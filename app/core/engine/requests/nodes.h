@@ -4,6 +4,7 @@
 #include "app/core/agent/node_cleaning.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/trial.h"
+#include "app/core/machines/machine_watch.h"
 #include "app/core/remote/host.h"
 #include "shared/result.h"
 
@@ -111,6 +112,29 @@ struct StopTrialRequest {
     std::string attempt() const;
     QFuture<Answer> perform(LocalEngine& engine) const;
     bool operator==(const StopTrialRequest&) const = default;
+};
+
+/// Tells what is new of nodes that are looked at live, and looks at them for the next few seconds.
+/// Who looks asks again and again. kNotFound: one of them is not in the list.
+struct LookAtMachinesRequest {
+    using Answer = Result<std::vector<MachineNews>>;
+
+    MachineLook look;
+
+    std::string attempt() const;
+    QFuture<Answer> perform(LocalEngine& engine) const;
+    bool operator==(const LookAtMachinesRequest&) const = default;
+};
+
+/// Ends the looking of that one at once.
+struct LeaveMachinesRequest {
+    using Answer = Result<void>;
+
+    std::string viewer; ///< MachineLook::by
+
+    std::string attempt() const;
+    QFuture<Answer> perform(LocalEngine& engine) const;
+    bool operator==(const LeaveMachinesRequest&) const = default;
 };
 
 } // namespace rm

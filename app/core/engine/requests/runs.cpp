@@ -157,15 +157,22 @@ QFuture<Result<void>> RemoveFromNodesRequest::perform(LocalEngine& engine) const
         return refuse<Answer>(places.error());
     if (auto can = engine.canWrite(attempt()); !can)
         return ready<Answer>(std::move(can));
-    engine.parts().following.forget(run);
-    return runOn(engine.parts().pool,
-                 [run = run, places = *places, requested = requestedNow(kClean, by),
-                  context = engine.procedureContext(std::make_shared<CancelToken>()),
-                  stop = engine.parts().closing.get_token()] {
-                     return removeRunFolders(context, run, places, stop).and_then([&] {
-                         return noteDone(context, run, requested);
-                     });
-                 });
+    const bool wasFollowed = engine.parts().following.forget(run);
+    const auto removed = runOn(
+        engine.parts().pool, [run = run, places = *places, requested = requestedNow(kClean, by),
+                              context = engine.procedureContext(std::make_shared<CancelToken>()),
+                              stop = engine.parts().closing.get_token()] {
+            return removeRunFolders(context, run, places, stop).and_then([&] {
+                return noteDone(context, run, requested);
+            });
+        });
+    // Who watches the run waits for what its nodes have, or no longer.
+    return passOn(removed, &engine, [&engine, run = run, wasFollowed](const Answer& answer) {
+        if (wasFollowed && !answer && !engine.parts().closing.stop_requested())
+            engine.attach(run);
+        else if (wasFollowed)
+            Q_EMIT engine.attemptEnded(run);
+    });
 }
 
 std::string WindowRequest::attempt() const {
