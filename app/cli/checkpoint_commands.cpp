@@ -162,11 +162,11 @@ void addCheckpoints(CommandLine& line) {
         bool undo = false;
     };
     auto& removal = line.keep<Remove>();
-    auto* remove = line.addOfRun("remove-checkpoint", "Remove a checkpoint that was set aside",
-                                 removal.run, [&removal](CommandContext& context) {
-                                     return runRemoveCheckpoint(context, removal.run,
-                                                                removal.checkpoint, removal.undo);
-                                 });
+    auto* remove = line.addOfRun(
+        "remove-checkpoint", "Remove a checkpoint that was set aside, or saved before a `set`",
+        removal.run, [&removal](CommandContext& context) {
+            return runRemoveCheckpoint(context, removal.run, removal.checkpoint, removal.undo);
+        });
     remove->add_option("CHECKPOINT", removal.checkpoint, kCheckpointHelp)->required();
     remove->add_flag("--undo", removal.undo, "Bring it back, within a week of its removal");
 

@@ -28,14 +28,20 @@ void describe(CommandLine& line) {
     addQueue(line);
     addForecast(line);
     addControls(line);
+    addTracing(line);
+    addRevert(line);
+    addWatch(line);
     addRequested(line);
     addRuns(line);
     addLists(line);
+    addLogs(line);
     addComparing(line);
     addSql(line);
     addCheckpoints(line);
+    addSamples(line);
     addKeeping(line);
     addNodes(line);
+    addMachines(line);
     addManual(line);
 }
 

@@ -2,6 +2,7 @@
 #include "app/cli/access.h"
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
+#include "app/cli/control.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
@@ -10,6 +11,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/json.h"
 #include "shared/spec/live_settings.h"
+#include "shared/wire/command_kind.h"
 
 #include <QScopeGuard>
 
@@ -25,7 +27,6 @@ namespace rm::cli {
 namespace {
 
 constexpr int kSignalled = 128; ///< exit codes above: by a signal, see Interruption
-constexpr int64_t kMostSteps = 1'000'000'000'000; // as the ranks take them
 
 using namespace std::chrono_literals;
 
@@ -251,8 +252,10 @@ int leaveCommand(const CommandContext& context, const QString& run, CommandKind 
     return exitCode;
 }
 
+} // namespace
+
 int runControl(CommandContext& context, const std::string& id, CommandKind kind,
-               std::vector<std::pair<std::string, std::string>> args) {
+               std::vector<std::pair<std::string, std::string>> args, CommandState* answer) {
     const auto run = context.caughtUpOne(id, true);
     if (!run)
         return printError(context, run.error());
@@ -313,9 +316,14 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                           {ErrorCode::kUnavailable, std::string(commandKindName(kind)) + " " +
                                                         run->id.toStdString() + ": " +
                                                         whyNotOver(live(), run->id, kind, *state)});
-    printState(context, run->id, kind, *state);
+    if (answer)
+        *answer = *state;
+    else
+        printState(context, run->id, kind, *state);
     return 0;
 }
+
+namespace {
 
 /// What `act` answers in JSON, in place of standard output.
 Json answerOf(const std::function<void()>& act) {
@@ -414,6 +422,8 @@ void addDeclareLost(CommandLine& line) {
 
 void addControls(CommandLine& line) {
     for (const CommandRow& row : commandRows()) {
+        if (row.kind == CommandKind::kTrace)
+            continue; // addTracing(): it has an answer of its own
         auto& o = line.keep<ControlOptions>();
         if (row.endsAttempt) {
             auto* command =
@@ -430,7 +440,7 @@ void addControls(CommandLine& line) {
             });
         if (row.kind == CommandKind::kStep)
             command->add_option("N", o.steps, "How many steps")
-                ->check(wholeNumber("steps", 1, kMostSteps));
+                ->check(wholeNumber("steps", 1, kMostCommandSteps));
         if (row.kind == CommandKind::kSet)
             addSetting(*command, o);
     }

@@ -284,6 +284,33 @@ Json toJson(const NodeCheck& check) {
     return out;
 }
 
+Json toJson(const RunSummary& run, const Verdict& verdict) {
+    const Pace& pace = verdict.pace;
+    auto findings = Json::array();
+    for (const Slowdown& slowdown : verdict.slowdowns) {
+        Json out = {
+            {"share", slowdown.share},
+            {"speed_up", slowdown.speedUp},
+            {"rank", slowdown.rank >= 0 ? Json(slowdown.rank) : Json(nullptr)},
+            {"slow_in", slowdown.cause ? Json(slowCauseName(*slowdown.cause)) : Json(nullptr)}};
+        out.update(toJson(slowdown.row));
+        out.erase("action");
+        findings.push_back(std::move(out));
+    }
+    const auto known = [](bool is, double value) { return is ? Json(value) : Json(nullptr); };
+    const bool isMeasured = pace.steps > 0;
+    return {{"run", run.id.toStdString()},
+            {"steps", pace.steps},
+            {"first_step", isMeasured ? Json(pace.firstStep()) : Json(nullptr)},
+            {"last_step", isMeasured ? Json(pace.lastStep) : Json(nullptr)},
+            {"step_ms", known(isMeasured, pace.stepMs)},
+            {"data_ms", known(isMeasured && pace.hasPhases, pace.dataMs)},
+            {"compute_ms", known(isMeasured && pace.hasPhases, pace.workMs)},
+            {"communication_ms", known(isMeasured && pace.hasPhases, pace.exposedMs)},
+            {"findings", std::move(findings)},
+            {"not_known", verdict.unknowns}};
+}
+
 Json toJson(const Error& error) {
     return {{"error", {{"code", errorCodeName(error.code)}, {"message", error.message}}}};
 }

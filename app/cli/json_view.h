@@ -5,6 +5,7 @@
 #include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/ssh_offers.h"
+#include "app/core/runs/slowdowns.h"
 #include "app/core/store/attempts.h"
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
@@ -30,6 +31,8 @@ nlohmann::ordered_json toJson(const NodeCheck& check);
 nlohmann::ordered_json toJson(const LaunchCheck& check); ///< "ready" and "rows"
 nlohmann::ordered_json toJson(const PastCheck& check);
 nlohmann::ordered_json toJson(const SshOffer& offer);
+/// "findings", those that cost the most first, and "not_known".
+nlohmann::ordered_json toJson(const RunSummary& run, const Verdict& verdict);
 /// {"error": {"code": ..., "message": ...}}
 nlohmann::ordered_json toJson(const Error& error);
 

@@ -8,9 +8,13 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/retention.h"
+#include "app/core/findings/text.h"
 #include "app/core/launch/recipes.h"
+#include "app/core/runs/failure_cause.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/requested_words.h"
+#include "app/core/runs/run_figures.h"
+#include "app/core/runs/slowdowns.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
@@ -37,13 +41,6 @@ struct CheckpointsOptions {
     bool verify = false;
     bool preview = false;               ///< say which ones retention removes next
     std::vector<std::string> overrides; ///< section.key=value, of the rules of that
-};
-
-struct LogOptions {
-    std::string run;
-    int rank = -1;        ///< -1: all
-    std::string contains; ///< empty: all
-    std::string output;   ///< empty: standard output
 };
 
 std::vector<StoredCheckpoint> present(std::vector<StoredCheckpoint> checkpoints) {
@@ -123,6 +120,9 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
         std::cout << "  branch of   " << parentText(run) << "\n";
     if (const auto settings = settingsNow(reader.settings(run.id)); !settings.empty())
         std::cout << "  set to      " << oneLine(settingsWords(settings)) << "\n";
+    if (const std::string verdict = verdictLine(readVerdict(reader, run).slowdowns);
+        !verdict.empty())
+        std::cout << "  why slow    " << oneLine(verdict) << "\n";
     if (!trouble.waiting.empty())
         std::cout << "  waiting     " << oneLine(trouble.waiting) << "\n";
     for (const std::string& node : trouble.silent)
@@ -150,6 +150,9 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
         std::cout << "  message     " << oneLine(run.message.toStdString()) << "\n";
     if (const auto words = unsavedWords(run, reader.checkpoints(run.id)); !words.empty())
         std::cout << "  unsaved     " << words << "\n";
+    if (const KnownError* known = knownCause(run, reader.attempts(run.id), reader.ranks(run.id)))
+        std::cout << "  known       " << meaningOf(*known) << "\n"
+                  << "  to do       " << fixOf(*known) << "\n";
     for (const StoredRank& rank : reader.ranks(run.id)) {
         std::cout << "  rank " << rank.rank << "      step " << rank.step;
         if (rank.exited)
@@ -182,7 +185,60 @@ int runShow(CommandContext& context, const std::string& id) {
     out["checkpoints"] = arrayOf(present(reader.checkpoints(run.id)));
     out["spec"] = reader.specToml(run.id);
     out["settings"] = settingsNow(reader.settings(run.id));
+    out["why"] = toJson(run, readVerdict(reader, run));
+    const KnownError* known = knownCause(run, reader.attempts(run.id), reader.ranks(run.id));
+    out["known_error"] = known ? nlohmann::ordered_json{{"id", known->id},
+                                                        {"meaning", meaningOf(*known)},
+                                                        {"fix", fixOf(*known)}}
+                               : nlohmann::ordered_json();
     printJson(out);
+    return 0;
+}
+
+struct WhyOptions {
+    std::string run;
+    std::optional<int64_t> from, to; ///< neither: the last steps
+};
+
+int runWhy(CommandContext& context, const WhyOptions& options) {
+    const auto read = readRun(context, options.run);
+    if (!read)
+        return printError(context, read.error());
+    const RunSummary& run = read->summary;
+    std::optional<StepSpan> span;
+    if (options.from && options.to && *options.from > *options.to)
+        return printError(context,
+                          {ErrorCode::kInvalid, "why " + options.run + ": --to is before --from"});
+    if (options.from || options.to) {
+        const auto there =
+            stepsOfRun(*read->reader, run.id,
+                       StepSpan{options.from.value_or(0), options.to.value_or(StepSpan::kLast)});
+        if (!there)
+            return printError(context, failAs("why " + options.run, there.error()).value());
+        span = there->steps;
+    }
+    const Verdict verdict = readVerdict(*read->reader, run, span);
+    if (context.json()) {
+        printJson(toJson(run, verdict));
+        return 0;
+    }
+    std::cout << oneLine(run.name.toStdString()) << "  " << stateText(run) << ", "
+              << stepsText(run, " of ") << "\n";
+    if (span && verdict.pace.steps > 0)
+        std::cout << "Of steps " << verdict.pace.firstStep() << " to " << verdict.pace.lastStep
+                  << "\n";
+    for (const Slowdown& slowdown : verdict.slowdowns) {
+        std::cout << "\n" << slowdown.row.title << "\n  " << oneLine(slowdown.row.evidence) << "\n";
+        if (!slowdown.row.cause.empty())
+            std::cout << "  " << oneLine(slowdown.row.cause) << "\n";
+        if (!slowdown.row.fix.empty())
+            std::cout << "  what to do: " << oneLine(slowdown.row.fix) << "\n";
+    }
+    if (!verdict.unknowns.empty())
+        std::cout << "\nNot known\n";
+    for (const std::string& unknown : verdict.unknowns)
+        std::cout << "  " << oneLine(unknown) << "\n";
+    std::cout << std::flush;
     return 0;
 }
 
@@ -275,6 +331,8 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
                   << whyNoCheckpoint(read->summary, stored,
                                      read->reader->requestedCommands(read->summary.id))
                   << ".\n";
+    else if (const std::string why = whyNoneIsKnown(read->summary); !why.empty())
+        std::cout << "No checkpoint is known: " << oneLine(why) << ".\n";
     else
         std::cout << "No checkpoints yet.\n";
     if (options.preview && read->summary.state == RunStateKind::kFinished)
@@ -283,68 +341,56 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     return exitCodeOf(verdicts);
 }
 
-/// Checks that an attempt of the run had such a rank; -1: all of them. kInvalid: none had.
-Result<void> hasRank(const ReadRun& read, int rank) {
-    const QString& run = read.summary.id;
-    int ranks = read.summary.ranks;
-    for (const RunNode& place : read.reader->places(run))
-        ranks = std::max(ranks, place.firstRank + place.ranks);
-    // A line may be all that is left of an attempt on more ranks.
-    if (rank < ranks || !read.reader->log(run, rank, 0, 1).empty())
-        return {};
-    return fail(ErrorCode::kInvalid,
-                "it has no rank " + std::to_string(rank) +
-                    (ranks == 1 ? "; its only rank is 0"
-                                : "; its ranks are 0 to " + std::to_string(ranks - 1)));
-}
+struct ExportOptions {
+    std::vector<std::string> runs;
+    std::string output; ///< empty: standard output
+    std::string format = "csv";
+    SampleChoice choice;
+};
 
-int runExport(CommandContext& context, const std::string& id, const std::string& output) {
-    if (context.json() && output.empty())
-        return printError(context, {ErrorCode::kInvalid, "export " + id +
+int runExport(CommandContext& context, const ExportOptions& options) {
+    if (context.json() && options.output.empty())
+        return printError(context, {ErrorCode::kInvalid, "export " + joined(options.runs, " ") +
                                                              ": with --json name an --output: two "
                                                              "answers do not fit into one stream"});
-    const auto read = readRun(context, id);
-    if (!read)
-        return printError(context, read.error());
-    const QString& run = read->summary.id;
+    if (options.choice.first > options.choice.last)
+        return printError(context, {ErrorCode::kInvalid, "export " + joined(options.runs, " ") +
+                                                             ": --to is before --from"});
+    QStringList ids;
+    std::unique_ptr<StoreReader> reader;
+    for (const std::string& name : options.runs) {
+        auto read = readRun(context, name);
+        if (!read)
+            return printError(context, read.error());
+        ids << read->summary.id;
+        reader = std::move(read->reader);
+    }
+    ids.removeDuplicates();
     // Not in this thread, which may be serving other terminals.
+    SampleChoice choice = options.choice;
+    choice.namesRuns = options.runs.size() > 1;
     const auto rows = await(QtConcurrent::run([&] {
-        return output.empty() ? exportCsv(*read->reader, run, std::cout)
-                              : exportCsv(*read->reader, run, QString::fromStdString(output));
+        return options.output.empty()
+                   ? exportCsv(*reader, ids, std::cout, choice)
+                   : exportCsv(*reader, ids, QString::fromStdString(options.output), choice);
     }));
     if (!rows)
         return printError(context, rows.error());
-    if (context.json())
-        printJson({{"run", run.toStdString()}, {"rows", *rows}, {"output", output}});
-    else if (!output.empty())
-        std::cerr << *rows << " rows written to " << output << std::endl;
-    return 0;
-}
-
-int runLogs(CommandContext& context, const LogOptions& options) {
-    if (context.json() && options.output.empty())
-        return printError(context, {ErrorCode::kInvalid, "logs " + options.run +
-                                                             ": with --json name an --output: two "
-                                                             "answers do not fit into one stream"});
-    const auto read = readRun(context, options.run);
-    if (!read)
-        return printError(context, read.error());
-    const QString& run = read->summary.id;
-    if (const auto has = hasRank(*read, options.rank); !has)
-        return printError(context, failAs("logs " + options.run, has.error()).value());
-    const LogChoice choice{options.rank, QString::fromStdString(options.contains)};
-    // Not in this thread, which may be serving other terminals.
-    const auto lines = await(QtConcurrent::run([&] {
-        return options.output.empty()
-                   ? exportLog(*read->reader, run, choice, std::cout)
-                   : exportLog(*read->reader, run, choice, QString::fromStdString(options.output));
-    }));
-    if (!lines)
-        return printError(context, lines.error());
-    if (context.json())
-        printJson({{"run", run.toStdString()}, {"lines", *lines}, {"output", options.output}});
-    else if (!options.output.empty())
-        std::cerr << *lines << " lines written to " << options.output << std::endl;
+    if (context.json()) {
+        std::vector<std::string> names;
+        for (const QString& id : ids)
+            names.push_back(id.toStdString());
+        nlohmann::ordered_json answer;
+        if (choice.namesRuns)
+            answer["runs"] = names;
+        else
+            answer["run"] = names.front();
+        answer["rows"] = *rows;
+        answer["output"] = options.output;
+        printJson(answer);
+    } else if (!options.output.empty()) {
+        std::cerr << *rows << " rows written to " << options.output << std::endl;
+    }
     return 0;
 }
 
@@ -394,6 +440,15 @@ void addLists(CommandLine& line) {
         *line.addOfRun("show", "Show one run", shown,
                        [&shown](CommandContext& context) { return runShow(context, shown); }));
 
+    auto& slow = line.keep<WhyOptions>();
+    auto* why = line.addOfRun("why", "Say why a run is not faster, and what to do", slow.run,
+                              [&slow](CommandContext& context) { return runWhy(context, slow); });
+    why->add_option("--from", slow.from, "From this step on, in place of the last ones")
+        ->check(wholeNumber("a step", 0, std::numeric_limits<int64_t>::max()));
+    why->add_option("--to", slow.to, "Up to this step")
+        ->check(wholeNumber("a step", 0, std::numeric_limits<int64_t>::max()));
+    line.mayOnlyRead(*why);
+
     auto& o = line.keep<CheckpointsOptions>();
     auto* checkpoints =
         line.addOfRun("checkpoints", "List a run's checkpoints", o.run,
@@ -408,29 +463,21 @@ void addLists(CommandLine& line) {
         ->allow_extra_args(false)
         ->needs(preview);
 
-    struct Export {
-        std::string run, output;
-        std::string format = "csv";
-    };
-    auto& exported = line.keep<Export>();
-    auto* exporting = line.addOfRun(
-        "export", "Write every sample of a run, without the steps that were set aside",
-        exported.run, [&exported](CommandContext& context) {
-            return runExport(context, exported.run, exported.output);
-        });
+    auto& exported = line.keep<ExportOptions>();
+    auto* exporting =
+        line.add("export", "Write every sample of runs, without the steps that were set aside",
+                 [&exported](CommandContext& context) { return runExport(context, exported); });
+    exporting->add_option("RUN", exported.runs, kRunsHelp)->required();
     line.mayOnlyRead(*exporting);
     exporting->add_option("--format", exported.format, "csv")->check(CLI::IsMember({"csv"}));
     exporting->add_option("--output", exported.output, "A file; default: standard output");
-
-    auto& wanted = line.keep<LogOptions>();
-    auto* logs =
-        line.addOfRun("logs", "Print what the ranks wrote", wanted.run,
-                      [&wanted](CommandContext& context) { return runLogs(context, wanted); });
-    line.mayOnlyRead(*logs);
-    logs->add_option("--rank", wanted.rank, "Only of this rank")
-        ->check(wholeNumber("a rank", 0, std::numeric_limits<int>::max()));
-    logs->add_option("--filter", wanted.contains, "Lines that contain these words");
-    logs->add_option("--output", wanted.output, "A file; default: standard output");
+    exporting
+        ->add_option("--metric", exported.choice.metrics, "Only of this metric; may be repeated")
+        ->allow_extra_args(false);
+    exporting->add_option("--from", exported.choice.first, "From this step on")
+        ->check(wholeNumber("a step", 0, std::numeric_limits<int64_t>::max()));
+    exporting->add_option("--to", exported.choice.last, "Up to this step")
+        ->check(wholeNumber("a step", 0, std::numeric_limits<int64_t>::max()));
 }
 
 } // namespace rm::cli

@@ -64,6 +64,7 @@ struct ResumeOptions {
     std::string run;
     std::vector<std::string> nodes; ///< NAME[:RANKS]; none: those of the last attempt
     bool wait = false;
+    bool anyway = false; ///< as RunOptions'
     bool queue = false;
     bool preview = false; ///< only say what would change
 };
@@ -569,12 +570,13 @@ Result<void> reportChanges(CommandContext& context, const RunSummary& run,
 }
 
 int queueResume(CommandContext& context, const QString& run,
-                const std::vector<Placement>& placements, bool wait) {
-    auto place = placeInQueue(placements, 0, false);
+                const std::vector<Placement>& placements, const ResumeOptions& options) {
+    auto place = placeInQueue(placements, 0, options.anyway);
     const auto done = place.and_then([&](const QueuedPlace& where) {
         return await(context.engine().ask(EnqueueResumeRequest{run, where}));
     });
-    return done ? startQueued(context, {{run}, {}, wait}) : printError(context, done.error());
+    return done ? startQueued(context, {{run}, {}, options.wait})
+                : printError(context, done.error());
 }
 
 int runResume(CommandContext& context, const ResumeOptions& options) {
@@ -587,12 +589,13 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
     if (options.preview)
         return printPreview(context, *run, {}, *placements);
     if (options.queue)
-        return queueResume(context, run->id, *placements, options.wait);
+        return queueResume(context, run->id, *placements, options);
     if (const auto shown = reportChanges(context, *run, {}, *placements); !shown)
         return printError(context, shown.error());
     const auto report = startReport(context, *run);
     const auto begin = [&] {
-        return context.engine().ask(ResumeRequest{run->id, {}, *placements});
+        return context.engine().ask(
+            ResumeRequest{run->id, {}, *placements, {}, ifTooLarge(options.anyway)});
     };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords, report},
                          options.wait);
@@ -614,8 +617,11 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
     if (const auto agreed = agreeToRetire(context, *run, options); !agreed)
         return printError(context, agreed.error());
     const auto begin = [&] {
-        return context.engine().ask(
-            ResumeRequest{run->id, QString::fromStdString(options.checkpoint), *placements});
+        return context.engine().ask(ResumeRequest{run->id,
+                                                  QString::fromStdString(options.checkpoint),
+                                                  *placements,
+                                                  {},
+                                                  ifTooLarge(options.anyway)});
     };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
                          options.wait);
@@ -712,6 +718,7 @@ void addResume(CommandLine& line) {
     resume->add_option("--node", o.nodes, kNodeHelp)->allow_extra_args(false);
     resume->add_flag("--preview", o.preview, kPreviewHelp);
     resume->add_flag("--wait", o.wait, kWaitHelp);
+    resume->add_flag("--anyway", o.anyway, kAnywayHelp);
     resume->add_flag("--queue", o.queue, kQueueHelp);
 }
 

@@ -8,6 +8,7 @@
 #include "shared/journal/event_codes.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace rm::cli {
 
@@ -154,6 +155,15 @@ bool isShownAsWarning(const Event& event) {
            (event.severity == Severity::kWarning && event.code != kNodeLostEvent);
 }
 
+/// Whether the words have that rank, and not only one whose number begins with it.
+bool namesRank(const std::string& words, const std::string& rank) {
+    size_t at = words.find(rank);
+    while (at != std::string::npos && at + rank.size() < words.size() &&
+           std::isdigit(static_cast<unsigned char>(words[at + rank.size()])))
+        at = words.find(rank, at + 1);
+    return at != std::string::npos;
+}
+
 } // namespace
 
 std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt) {
@@ -176,7 +186,9 @@ std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attem
 
 std::string warningText(const Warned& warned) {
     const Event& event = warned.newest.event;
-    return formatAgo(event.wallNs) + ": " + oneLine(event.message) +
+    const std::string rank = "rank " + std::to_string(event.rank);
+    const bool isNamed = event.rank < 0 || namesRank(event.message, rank);
+    return formatAgo(event.wallNs) + ": " + (isNamed ? "" : rank + ": ") + oneLine(event.message) +
            (warned.count > 1 ? " (" + std::to_string(warned.count) + " times)" : "");
 }
 

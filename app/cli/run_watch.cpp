@@ -10,6 +10,7 @@
 #include "app/core/engine/earlier_run.h"
 #include "app/core/queue/queue_order.h"
 #include "app/core/runs/standstill.h"
+#include "app/core/store/read_failures.h"
 #include "app/core/store/run_metrics.h"
 #include "app/core/store/step_samples.h"
 #include "app/core/store/store_reader.h"
@@ -230,7 +231,9 @@ int Watch::finish() {
     m_status.print(statusText(*run));
     m_status.update("");
     auto samples = samplesByStep(m_reader->samples(m_run));
-    std::erase_if(samples, [](const StepSample& sample) { return sample.retiredBy != 0; });
+    std::erase_if(samples, [](const StepSample& sample) { // pictures say nothing in a line
+        return sample.retiredBy != 0 || sample.parts.front().kind == SampleKind::kPicture;
+    });
     if (m_session.json()) {
         printJson(toJson(*run));
     } else {

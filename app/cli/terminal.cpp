@@ -27,9 +27,13 @@ namespace {
 
 constexpr int64_t kPlainEveryNs = 5'000'000'000;
 
+/// Of UTF-8.
+bool beginsCharacter(char byte) {
+    return (byte & 0xC0) != 0x80;
+}
+
 size_t widthOf(const std::string& utf8) {
-    return static_cast<size_t>(
-        std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    return static_cast<size_t>(std::ranges::count_if(utf8, beginsCharacter));
 }
 
 std::string format(const char* pattern, double value) {
@@ -119,6 +123,14 @@ std::string safeText(const std::string& text) {
     return printable(text, U"\n\t");
 }
 
+std::string cutBehind(const std::string& utf8, size_t characters) {
+    size_t end = 0;
+    for (; end < utf8.size(); ++end)
+        if (beginsCharacter(utf8[end]) && characters-- == 0)
+            break;
+    return utf8.substr(0, end);
+}
+
 std::string progressBar(double share, int width) {
     const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
     return "[" + std::string(static_cast<size_t>(full), '#') +
@@ -156,10 +168,10 @@ void StatusLine::update(const std::string& text, const std::vector<std::string>&
         m_text = text;
         m_details = text.empty() ? std::vector<std::string>() : withinScreen(details);
         draw();
-    } else if (!text.empty() && wallNowNs() - m_printedNs >= kPlainEveryNs) {
+    } else if (!text.empty() && monotonicNowNs() - m_printedNs >= kPlainEveryNs) {
         std::cerr << text << std::endl;
         m_text = text;
-        m_printedNs = wallNowNs();
+        m_printedNs = monotonicNowNs();
     }
 }
 

@@ -22,6 +22,8 @@ std::string formatNumber(double value);     ///< four significant digits
 std::string oneLine(const std::string& text);
 /// The same, but line breaks and tabs stay.
 std::string safeText(const std::string& text);
+/// UTF-8 without what is behind so many characters.
+std::string cutBehind(const std::string& utf8, size_t characters);
 
 /// A status line on stderr that is overwritten in place, with lines of details below it. If stderr
 /// is not a terminal, every update with a new text prints a line without details, at most one in
