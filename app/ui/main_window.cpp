@@ -18,6 +18,7 @@
 #include "app/ui/dialogs/sheet.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/machines/machines_page.h"
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/nodes/nodes_page.h"
 #include "app/ui/palette_dialog.h"
@@ -27,6 +28,7 @@
 #include "app/ui/runs/runs_page.h"
 #include "app/ui/runs/welcome_page.h"
 #include "app/ui/widgets/banner.h"
+#include "app/ui/widgets/escape_clears.h"
 #include "app/ui/widgets/toast.h"
 #include "app/ui/widgets/wheel_guard.h"
 
@@ -95,27 +97,26 @@ MainWindow::~MainWindow() {
 void MainWindow::buildUi() {
     Theme::instance().install(*qApp);
     WheelGuard::install(*qApp);
+    EscapeClears::install(*qApp);
     setObjectName("mainWindow");
     setWindowTitle(tr("Ringmaster"));
     setWindowIcon(QIcon(":/icons/ringmaster.svg"));
     setMinimumSize(kSmallest);
-    auto* central = new QWidget;
+    // Each has its parent from the start: with a style sheet, Qt styles all of what it gets another
+    // parent anew.
+    auto* central = new QWidget(this);
     auto* row = new QHBoxLayout(central);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
-    m_rail = new Rail(*m_runsFeed);
-    m_stack = new QStackedWidget;
-    m_welcome = new WelcomePage(*m_context);
-    m_runs = new RunsPage(*m_context);
-    m_run = new RunPage(*m_context);
-    m_newRun = new NewRunPage(*m_context);
-    m_nodes = new NodesPage(*m_context);
-    m_compare = new ComparePage(*m_context);
-    for (QWidget* page :
-         std::initializer_list<QWidget*>{m_welcome, m_runs, m_run, m_newRun, m_nodes, m_compare})
-        m_stack->addWidget(page);
-    m_unread = new Banner("unreadBanner");
+    m_rail = new Rail(*m_runsFeed, central);
+    m_unread = new Banner("unreadBanner", central);
     m_unread->hide();
+    m_stack = new QStackedWidget(central);
+    m_welcome = new WelcomePage(*m_context, m_stack);
+    m_runs = new RunsPage(*m_context, m_stack);
+    m_nodes = new NodesPage(*m_context, m_stack);
+    for (QWidget* page : std::initializer_list<QWidget*>{m_welcome, m_runs, m_nodes})
+        m_stack->addWidget(page);
     auto* pages = new QVBoxLayout;
     pages->setSpacing(0);
     pages->addWidget(m_unread);
@@ -186,6 +187,8 @@ void MainWindow::wirePages() {
             showNewRun();
         else if (place == Rail::Place::kNodes)
             showNodes();
+        else if (place == Rail::Place::kMachines)
+            showMachines();
         else
             showCompare();
     });
@@ -202,19 +205,65 @@ void MainWindow::wirePages() {
     connect(m_runs, &RunsPage::runChosen, this, &MainWindow::showRun);
     connect(m_runs, &RunsPage::newRunRequested, this, &MainWindow::showNewRun);
     connect(m_runs, &RunsPage::compareRequested, this, &MainWindow::compare);
-    connect(m_run->findChild<RunActions*>(), &RunActions::compareRequested, this,
-            &MainWindow::compare);
-    connect(m_run->findChild<RunActions*>(), &RunActions::lineageRequested, this,
-            [this](const QString& run) {
-                m_compare->showLineageOf(run);
-                showCompare();
-            });
-    connect(m_run->findChild<RunActions*>(), &RunActions::reproduced, this, &MainWindow::showRun);
-    connect(m_compare, &ComparePage::runChosen, this, &MainWindow::showRun);
-    connect(m_compare, &ComparePage::chooseRequested, this, [this] {
-        showRuns();
-        m_runs->focusTable();
+}
+
+/// False: it was there.
+template <class Page>
+bool MainWindow::makePage(Page*& page) {
+    if (page)
+        return false;
+    page = new Page(*m_context, m_stack);
+    m_stack->addWidget(page);
+    return true;
+}
+
+RunPage& MainWindow::runPage() {
+    if (makePage(m_run))
+        wireRun();
+    return *m_run;
+}
+
+NewRunPage& MainWindow::newRunPage() {
+    if (makePage(m_newRun))
+        wireNewRun();
+    return *m_newRun;
+}
+
+ComparePage& MainWindow::comparePage() {
+    if (makePage(m_compare))
+        wireCompare();
+    return *m_compare;
+}
+
+MachinesPage& MainWindow::machinesPage() {
+    makePage(m_machines);
+    return *m_machines;
+}
+
+void MainWindow::wireRun() {
+    const auto* actions = m_run->findChild<RunActions*>();
+    connect(actions, &RunActions::compareRequested, this, &MainWindow::compare);
+    connect(actions, &RunActions::lineageRequested, this, [this](const QString& run) {
+        comparePage().showLineageOf(run);
+        showCompare();
     });
+    connect(actions, &RunActions::reproduced, this, &MainWindow::showRun);
+    const auto editAgain = [this](const QString& run, const QString& toml,
+                                  const std::vector<Placement>& nodes) {
+        newRunPage().prepareAgain(run, toml, nodes);
+        showNewRun();
+    };
+    connect(m_run, &RunPage::editRequested, this, editAgain);
+    connect(actions, &RunActions::editRequested, this, editAgain);
+    connect(
+        m_run, &RunPage::branchRequested, this,
+        [this](const BranchPoint& from, const QString& toml, const std::vector<Placement>& nodes) {
+            newRunPage().prepareBranch(from, toml, nodes);
+            showNewRun();
+        });
+}
+
+void MainWindow::wireNewRun() {
     connect(m_newRun, &NewRunPage::launched, this, [this](const QString& run) {
         showRun(run);
         m_run->setFocus(Qt::OtherFocusReason); // its button is gone
@@ -225,19 +274,14 @@ void MainWindow::wirePages() {
         if (m_stack->currentWidget() == m_run && m_run->run() == run && !m_runsFeed->find(run))
             showNewRun();
     });
-    const auto editAgain = [this](const QString& run, const QString& toml,
-                                  const std::vector<Placement>& nodes) {
-        m_newRun->prepareAgain(run, toml, nodes);
-        showNewRun();
-    };
-    connect(m_run, &RunPage::editRequested, this, editAgain);
-    connect(m_run->findChild<RunActions*>(), &RunActions::editRequested, this, editAgain);
-    connect(
-        m_run, &RunPage::branchRequested, this,
-        [this](const BranchPoint& from, const QString& toml, const std::vector<Placement>& nodes) {
-            m_newRun->prepareBranch(from, toml, nodes);
-            showNewRun();
-        });
+}
+
+void MainWindow::wireCompare() {
+    connect(m_compare, &ComparePage::runChosen, this, &MainWindow::showRun);
+    connect(m_compare, &ComparePage::chooseRequested, this, [this] {
+        showRuns();
+        m_runs->focusTable();
+    });
 }
 
 void MainWindow::wireKeys() {
@@ -262,6 +306,7 @@ void MainWindow::wireKeys() {
     bindPage(Qt::CTRL | Qt::Key_2, &MainWindow::showNewRun);
     bindPage(Qt::CTRL | Qt::Key_3, &MainWindow::showNodes);
     bindPage(Qt::CTRL | Qt::Key_4, &MainWindow::showCompare);
+    bindPage(Qt::CTRL | Qt::Key_5, &MainWindow::showMachines);
     bind(Qt::CTRL | Qt::Key_F, [this] {
         if (m_stack->currentWidget() == m_run) {
             m_run->focusFilter();
@@ -373,14 +418,14 @@ void MainWindow::showRuns() {
 }
 
 void MainWindow::showRun(const QString& run) {
-    m_run->setRun(run);
+    runPage().setRun(run);
     m_rail->setPlace(Rail::Place::kRuns);
     m_stack->setCurrentWidget(m_run);
 }
 
 void MainWindow::showNewRun() {
     m_rail->setPlace(Rail::Place::kNewRun);
-    m_stack->setCurrentWidget(m_newRun);
+    m_stack->setCurrentWidget(&newRunPage());
 }
 
 void MainWindow::showNodes() {
@@ -392,19 +437,27 @@ void MainWindow::showNodes() {
 
 void MainWindow::showCompare() {
     m_rail->setPlace(Rail::Place::kCompare);
-    m_stack->setCurrentWidget(m_compare);
+    m_stack->setCurrentWidget(&comparePage());
+}
+
+void MainWindow::showMachines() {
+    m_rail->setPlace(Rail::Place::kMachines);
+    m_stack->setCurrentWidget(&machinesPage());
 }
 
 void MainWindow::compare(const QStringList& runs) {
-    m_compare->replaceRuns(runs);
+    comparePage().replaceRuns(runs);
     showCompare();
 }
 
-/// On Nodes the chosen node, on Runs the table; else the first widget in the page's tab order.
+/// On Nodes and Machines what is chosen, on Runs the table; else the first widget in the page's tab
+/// order.
 void MainWindow::focusPage() {
     const QWidget* page = m_stack->currentWidget();
     if (page == m_nodes)
         return m_nodes->focusSelected();
+    if (page == m_machines)
+        return m_machines->focusSelected();
     if (page == m_runs && m_runs->focusTable())
         return;
     QWidget* widget = page->nextInFocusChain();
@@ -417,19 +470,19 @@ void MainWindow::focusPage() {
 }
 
 void MainWindow::prepareHere() {
-    m_newRun->prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
+    newRunPage().prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
     showNewRun();
 }
 
 /// Launches with one click. The run's page is shown at once and reports how the launch goes.
 void MainWindow::trainHere() {
-    m_newRun->prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
+    newRunPage().prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
     const QString run = m_newRun->launchNow();
     if (run.isEmpty()) {
         showNewRun();
         return;
     }
-    m_run->expect(run, kFirstRecipe);
+    runPage().expect(run, kFirstRecipe);
     showRun(run);
 }
 
@@ -468,9 +521,9 @@ std::vector<PaletteEntry> MainWindow::actionEntries() {
              m_connector->checkAll();
          }},
         {tr("Queue"), tr("action"), [this] { showQueue(); }},
-        {tr("Light theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kLight); }},
-        {tr("Dark theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kDark); }},
-        {tr("Theme of the desktop"), tr("action"),
+        {tr("Light colours"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kLight); }},
+        {tr("Dark colours"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kDark); }},
+        {tr("Colours as the desktop has them"), tr("action"),
          [] { Theme::instance().setMode(Theme::Mode::kSystem); }}};
 }
 
@@ -479,6 +532,7 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
                                       {tr("New run"), tr("page"), [this] { showNewRun(); }},
                                       {tr("Nodes"), tr("page"), [this] { showNodes(); }},
                                       {tr("Compare"), tr("page"), [this] { showCompare(); }},
+                                      {tr("Machines"), tr("page"), [this] { showMachines(); }},
                                       {tr("Welcome"), tr("page"), [this] { showWelcome(); }},
                                       {tr("Manual"), tr("page"), [this] { showManual("index"); }}};
     std::ranges::move(runEntries(), std::back_inserter(entries));
@@ -512,6 +566,8 @@ QString MainWindow::topicOfPage() const {
         return m_run->manualTopic();
     if (page == m_compare)
         return "compare";
+    if (page == m_machines)
+        return "machines";
     return page == m_welcome ? "first-run" : "runs";
 }
 

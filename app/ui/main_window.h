@@ -13,6 +13,7 @@ namespace rm {
 class ComparePage;
 class Engine;
 class Fleet;
+class MachinesPage;
 class NewRunPage;
 class NodeConnector;
 class NodesPage;
@@ -41,6 +42,7 @@ public:
     void showNewRun();
     void showNodes();
     void showCompare();
+    void showMachines();
     /// Shows these beside each other, by their ids.
     void compare(const QStringList& runs);
     void showPalette();
@@ -50,11 +52,13 @@ public:
     /// gave to the start of the app ($XDG_ACTIVATION_TOKEN).
     void comeToFront(const QByteArray& activationToken);
 
-    // For tests that look at one page.
-    RunPage& runPage() const { return *m_run; }
-    NewRunPage& newRunPage() const { return *m_newRun; }
+    // Pages that are made when they are first needed: each takes long, and most starts show few.
+    RunPage& runPage();
+    NewRunPage& newRunPage();
+    ComparePage& comparePage();
+    MachinesPage& machinesPage();
+    // For tests.
     NodesPage& nodesPage() const { return *m_nodes; }
-    ComparePage& comparePage() const { return *m_compare; }
     RunsFeed& runs() const { return *m_runsFeed; }
 
 protected:
@@ -66,6 +70,11 @@ private:
     void buildUi();
     void wire();
     void wirePages();
+    void wireRun();
+    void wireNewRun();
+    void wireCompare();
+    template <class Page>
+    bool makePage(Page*& page);
     void wireKeys();
     void restore();
     void focusPage();
@@ -97,10 +106,12 @@ private:
     QStackedWidget* m_stack;
     WelcomePage* m_welcome;
     RunsPage* m_runs;
-    RunPage* m_run;
-    NewRunPage* m_newRun;
-    NodesPage* m_nodes;
-    ComparePage* m_compare;
+    NodesPage* m_nodes; ///< says what is wrong with the list of nodes
+    // nullptr: not made yet
+    RunPage* m_run = nullptr;
+    NewRunPage* m_newRun = nullptr;
+    ComparePage* m_compare = nullptr;
+    MachinesPage* m_machines = nullptr;
     bool m_firstPageChosen = false;
 };
 

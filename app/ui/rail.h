@@ -15,11 +15,12 @@ namespace rm {
 
 class RunsFeed;
 
-/// The column at the left: pages, live runs, and the foot with palette, manual and theme.
+/// The column at the left: pages, live runs with their number, and the foot with palette, manual
+/// and theme.
 class Rail : public QWidget {
     Q_OBJECT
 public:
-    enum class Place { kRuns, kNewRun, kNodes, kCompare, kNone };
+    enum class Place { kRuns, kNewRun, kNodes, kCompare, kMachines, kNone };
 
     explicit Rail(const RunsFeed& runs, QWidget* parent = nullptr);
     void setPlace(Place place);
@@ -38,7 +39,8 @@ private:
     void restore();
     void showLive();
     QPushButton* makeLiveButton(const RunSummary& run);
-    void nameTheme();
+    void openThemes();
+    void applyTheme();
 
     const RunsFeed& m_runs;
     std::vector<std::pair<Place, QPushButton*>> m_places;
@@ -47,6 +49,7 @@ private:
     QPushButton* m_palette;
     QPushButton* m_manual;
     QPushButton* m_theme;
+    QPushButton* m_moreLive; ///< stands for the live runs that have no line here
     std::vector<RunSummary> m_shown;
 };
 

@@ -3,6 +3,7 @@
 
 #include "app/core/engine/engine.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/export.h"
 #include "app/core/store/read_failures.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/compare/comparison_table.h"
@@ -12,6 +13,7 @@
 #include "app/ui/compare/scatter_view.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/export_dialog.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -23,6 +25,7 @@
 #include "app/ui/widgets/reflow_grid.h"
 #include "app/ui/widgets/table.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/metrics/metric_title.h"
 
 #include <QButtonGroup>
 #include <QComboBox>
@@ -53,15 +56,10 @@ constexpr int kLeastCell = 72, kMostCell = 360; ///< width of the tables' column
 constexpr int kFiguresInSight = 10, kDifferencesInSight = 16;
 constexpr int kFilterWidth = 320, kAlignWidth = 150;
 constexpr size_t kMostOffered = 40;
+enum CurvesShown { kNoRuns, kTheCurves, kNotReadYet };
 
 QSettings settingsOf(const AppContext& context) {
     return {context.paths.settings(), QSettings::IniFormat};
-}
-
-/// "train/loss", "train/step_ms (ms)"
-QString titleOf(const MetricDef& metric) {
-    const QString name = QString::fromStdString(metric.name);
-    return metric.unit.empty() ? name : name + " (" + QString::fromStdString(metric.unit) + ')';
 }
 
 QTableView* asComparison(Table& table, ComparisonTable& model, int rowsInSight) {
@@ -161,6 +159,7 @@ QWidget* ComparePage::buildCurves() {
     m_curves = new QStackedWidget;
     m_curves->addWidget(empty);
     m_curves->addWidget(content);
+    m_curves->addWidget(new QWidget); // kNotReadYet
     return m_curves;
 }
 
@@ -276,10 +275,7 @@ void ComparePage::wire() {
     connect(&m_context.engine, &Engine::samplesAppended, this, onGrown);
     connect(&m_context.engine, &Engine::attemptEnded, this, onGrown);
     connect(&m_context.runs, &RunsFeed::changed, this, [this] {
-        QStringList there = m_chosen;
-        there.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
-        if (m_context.runs.isLoaded() && !readFailure() && there != m_chosen)
-            setRuns(there); // one was deleted
+        forgetDeleted();
         for (RunKey* key : m_keys)
             if (const RunSummary* run = m_context.runs.find(key->run()))
                 key->show(*run, m_context.styles.of(run->id));
@@ -371,10 +367,18 @@ void ComparePage::restore() {
     const QSettings kept = settingsOf(m_context);
     m_chosen = kept.value("compare/runs").toStringList();
     m_runs = m_chosen.mid(0, static_cast<qsizetype>(kMostRuns));
-    m_curves->setCurrentIndex(0);
+    m_curves->setCurrentIndex(m_runs.isEmpty() ? kNoRuns : kNotReadYet);
     readFilter();
     showView(static_cast<View>(
         std::clamp<int>(kept.value("compare/view", kCurves).toInt(), kCurves, kParallel)));
+    forgetDeleted(); // the list may have been read before this page was made
+}
+
+void ComparePage::forgetDeleted() {
+    QStringList there = m_chosen;
+    there.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
+    if (m_context.runs.isLoaded() && !readFailure() && there != m_chosen)
+        setRuns(there);
 }
 
 void ComparePage::setRuns(const QStringList& runs) {
@@ -391,7 +395,7 @@ void ComparePage::setRuns(const QStringList& runs) {
     m_zoom.reset();
     if (m_runs.isEmpty()) {
         m_comparison.reset();
-        m_curves->setCurrentIndex(0);
+        m_curves->setCurrentIndex(kNoRuns);
         showFacts();
     }
     readFilter();
@@ -516,7 +520,7 @@ void ComparePage::apply(const Comparison& comparison) {
     const bool isOther = !m_comparison || !std::ranges::equal(m_comparison->runs, comparison.runs,
                                                               {}, &RunSummary::id, &RunSummary::id);
     m_comparison = comparison;
-    m_curves->setCurrentIndex(1);
+    m_curves->setCurrentIndex(kTheCurves);
     showFacts();
     if (isOther)
         arrangeKeys();
@@ -570,7 +574,8 @@ void ComparePage::arrangeCharts() {
     for (const MetricDef& metric : metrics) {
         const QByteArray name = "compared." + QByteArray::fromStdString(metric.name);
         auto* chart = new LineChart({}, name.constData());
-        chart->setTitle(titleOf(metric), asHtml(QString::fromStdString(metric.description)));
+        chart->setTitle(QString::fromStdString(titleOf(metric)),
+                        asHtml(QString::fromStdString(metric.name + ": " + metric.description)));
         chart->setMinimumHeight(size::kChartMin);
         connect(chart, &LineChart::zoomRequested, this, &ComparePage::zoomTo);
         connect(chart, &LineChart::resetRequested, this, &ComparePage::resetZoom);
@@ -578,6 +583,8 @@ void ComparePage::arrangeCharts() {
             for (const Shown& each : m_charts)
                 each.chart->setPointer(x); // each run has a step of its own there
         });
+        connect(chart, &LineChart::menuRequested, this,
+                [this, metric](QMenu* menu) { fillExportMenu(*menu, metric); });
         (m_charts.empty() ? m_first : m_grid)->add(chart, 1, m_charts.empty() ? 1 : 0);
         m_charts.push_back({metric, chart});
     }
@@ -725,6 +732,48 @@ void ComparePage::fillAddMenu() {
         menu->addAction(tr("There is no other run"))->setEnabled(false);
     else if (offered > kMostOffered)
         menu->addAction(tr("All runs"), this, &ComparePage::chooseRequested);
+}
+
+/// A picture is of what the chart shows, numbers are of all that the drawn runs have.
+void ComparePage::fillExportMenu(QMenu& menu, const MetricDef& metric) {
+    QMenu* formats = menu.addMenu(tr("Export"));
+    for (const PictureFormat format : kPictureFormats)
+        formats
+            ->addAction(pictureFormatWords(format), this,
+                        [this, format, metric] { exportPicture(metric, format); })
+            ->setObjectName(QString("export.") + endingOf(format));
+    QAction* samples = formats->addAction(tr("CSV, every sample of these runs"), this,
+                                          [this, metric] { exportSamples(metric); });
+    samples->setObjectName("export.csv");
+    samples->setEnabled(std::ranges::any_of(m_keys, &RunKey::isDrawn));
+}
+
+void ComparePage::exportPicture(const MetricDef& metric, PictureFormat format) {
+    const auto shown = std::ranges::find(m_charts, metric.name,
+                                         [](const Shown& each) { return each.metric.name; });
+    if (shown == m_charts.end())
+        return;
+    const QString title = QString::fromStdString(titleOf(metric));
+    LineChart picture(title, "exportedChart");
+    picture.show(shown->chart->curves(), shown->chart->view());
+    picture.setMarks(marks());
+    askExport(m_context, window(),
+              pictureExport(
+                  tr("Export %1").arg(title), "compareExportDialog",
+                  exportFileName("compared", QString::fromStdString(metric.name), endingOf(format)),
+                  pictureOf(picture, format)));
+}
+
+void ComparePage::exportSamples(const MetricDef& metric) {
+    QStringList drawn = m_runs;
+    drawn.removeIf([this](const QString& run) { return !isDrawn(run); });
+    askExport(m_context, window(),
+              {tr("Export %1").arg(QString::fromStdString(titleOf(metric))), "compareExportDialog",
+               exportFileName("compared", QString::fromStdString(metric.name), "csv"),
+               [drawn, name = metric.name](StoreReader& reader, const QString& path) {
+                   return exportCsv(reader, drawn, path, {.metrics = {name}, .namesRuns = true});
+               },
+               [](int64_t rows) { return counted(rows, tr("1 sample"), tr("%1 samples")); }});
 }
 
 void ComparePage::zoomTo(double low, double high) {

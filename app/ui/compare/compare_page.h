@@ -8,6 +8,7 @@
 #include "app/ui/compare/compared_curves.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
+#include "app/ui/plot/chart_picture.h"
 #include "app/ui/plot/line_chart.h"
 
 #include <QStringList>
@@ -22,6 +23,7 @@ class QButtonGroup;
 class QComboBox;
 class QLabel;
 class QLineEdit;
+class QMenu;
 class QPushButton;
 class QScrollArea;
 class QStackedWidget;
@@ -81,6 +83,7 @@ private:
     void wireBar();
     void wireViews();
     void restore();
+    void forgetDeleted();
     void readFilter();
     void readAlignment();
     void nameAlignProblem(const QString& why); ///< empty: there is none
@@ -99,6 +102,9 @@ private:
     void nameWindow(const ComparedCurves& curves);
     void nameMissing(const std::vector<MissingCurve>& missing);
     void fillAddMenu();
+    void fillExportMenu(QMenu& menu, const MetricDef& metric);
+    void exportPicture(const MetricDef& metric, PictureFormat format);
+    void exportSamples(const MetricDef& metric);
     void fit();
     void zoomTo(double low, double high);
     void resetZoom();
@@ -129,7 +135,7 @@ private:
     QButtonGroup* m_views;
     QLineEdit* m_filter;      ///< of the runs in the views of values
     QStackedWidget* m_stack;  ///< by View
-    QStackedWidget* m_curves; ///< why there are none, or they
+    QStackedWidget* m_curves; ///< why there are none, or they; nothing until they are read
     ScatterView* m_scatter;
     ParallelView* m_parallel;
     size_t m_valueRuns = 0; ///< that the view of values shows

@@ -6,6 +6,7 @@
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
+#include "shared/metrics/metric_title.h"
 
 #include <algorithm>
 
@@ -162,7 +163,8 @@ std::vector<ComparisonTable::Row> figureRows(const Comparison& comparison) {
         const MetricDef& def = metric.def;
         if (def.direction == MetricDirection::kNeither)
             continue;
-        ComparisonTable::Row row{text(def.name), text(def.description), {}, {}, metric.best};
+        ComparisonTable::Row row{
+            text(titleOf(def)), text(def.name + ": " + def.description), {}, {}, metric.best};
         for (const auto& extent : metric.extents) {
             row.cells << (extent ? figure(def, *bestOf(def, *extent)) + kSeparator +
                                        figure(def, extent->last)

@@ -39,6 +39,8 @@ StateWords pendingWords(CommandKind kind, const QString& counted) {
         return {RunWords::tr("Sampling"), Tone::kGood};
     case CommandKind::kSet:
         return {RunWords::tr("Changing a setting"), Tone::kGood};
+    case CommandKind::kTrace:
+        return {RunWords::tr("Starting a trace"), Tone::kGood};
     case CommandKind::kStop:
         return {RunWords::tr("Stopping%1").arg(counted), Tone::kWarn};
     case CommandKind::kKill:
@@ -203,6 +205,15 @@ QString placeWords(const RunSummary& run) {
     if (!run.parentRun.isEmpty())
         parts << RunWords::tr("branch of %1").arg(parentWords(run));
     return parts.join(kSeparator);
+}
+
+QString stepsWords(const StepSpan& span) {
+    const QString first = formatCount(span.first);
+    if (span.first == span.last)
+        return RunWords::tr("step %1").arg(first);
+    return span.last == StepSpan::kLast
+               ? RunWords::tr("step %1 and later").arg(first)
+               : RunWords::tr("steps %1 to %2").arg(first, formatCount(span.last));
 }
 
 QString parentWords(const RunSummary& run) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
+#include "app/core/runs/step_span.h"
 #include "app/core/store/run_summary.h"
 #include "app/ui/widgets/chip.h"
 #include "shared/metrics/registry.h"
@@ -33,6 +34,8 @@ QString linkLostText(const LiveState& live);
 
 /// "2 nodes · 8 ranks · started 09:14"
 QString placeWords(const RunSummary& run);
+/// "steps 400 to 600", "step 400", "step 400 and later".
+QString stepsWords(const StepSpan& span);
 /// "gpt-tiny at 401": the origin of a branch; empty: the run is not a branch.
 QString parentWords(const RunSummary& run);
 

@@ -109,6 +109,9 @@ QString validationWords(const RunSpec& spec) {
                                        : SpecWords::tr("greedy"));
     if (usesField(spec, "validation.prompt") && validation.sampleTokens > 0)
         parts << SpecWords::tr("a sample of %1 tokens").arg(validation.sampleTokens);
+    if (usesField(spec, "validation.pictures") && validation.pictures > 0)
+        parts << counted(validation.pictures, SpecWords::tr("1 picture kept"),
+                         SpecWords::tr("%1 pictures kept"));
     return parts.join(", ");
 }
 

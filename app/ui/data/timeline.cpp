@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/timeline.h"
 
+#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/runs/requested_words.h"
 #include "app/core/store/attempts.h"
 #include "app/core/store/requested_command.h"
@@ -47,7 +48,12 @@ Moment momentOf(const StoredCheckpoint& stored) {
                        .arg(formatCount(saved.step), formatMilliseconds(saved.durationMs));
     if (stored.isBest)
         text += TimelineWords::tr(", best");
-    return {saved.step, saved.wallNs, Tone::kAccent, text};
+    if (stored.removed)
+        text += isSomewhere(stored) ? TimelineWords::tr(", removed; there is a copy")
+                                    : TimelineWords::tr(", removed");
+    Moment moment{saved.step, saved.wallNs, Tone::kAccent, text};
+    moment.removed = stored.removed;
+    return moment;
 }
 
 /// "3 steps" of a command `step`; "steps": it was asked for elsewhere.
@@ -92,8 +98,11 @@ const RequestedCommand* requestOf(const StoredCommand& command, const RunHistory
 
 Moment momentOf(const StoredCommand& stored, const RunHistory& history) {
     const CommandApplied& applied = stored.applied;
-    return {applied.step, applied.wallNs, applied.ok ? Tone::kWarn : Tone::kBad,
-            commandText(applied, requestOf(stored, history))};
+    Moment moment{applied.step, applied.wallNs, applied.ok ? Tone::kWarn : Tone::kBad,
+                  commandText(applied, requestOf(stored, history))};
+    if (applied.ok && applied.kind == "set")
+        moment.command = applied.id;
+    return moment;
 }
 
 bool isShownByAttempt(const RequestedCommand& requested) {
@@ -233,9 +242,13 @@ std::vector<Mark> checkpointMarks(const RunHistory& history) {
 }
 
 std::vector<Mark> chartMarks(const RunHistory& history) {
-    std::vector<Mark> marks = checkpointMarks(history);
-    for (Mark& mark : marks)
+    std::vector<Mark> marks;
+    for (const StoredCheckpoint& checkpoint : history.checkpoints) {
+        Mark mark = markOf(momentOf(checkpoint), checkpoint.attempt, history);
         mark.quiet = true;
+        if (!mark.removed || !mark.retired)
+            marks.push_back(std::move(mark));
+    }
     for (const StoredAttempt& attempt : history.attempts)
         if (attempt.attempt > 1 && attempt.hasStarted)
             marks.push_back(startOf(attempt, history.lines));

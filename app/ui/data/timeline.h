@@ -8,6 +8,7 @@
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/widgets/chip.h"
 
+#include <string>
 #include <vector>
 
 namespace rm {
@@ -18,9 +19,11 @@ struct Mark {
     int64_t wallNs = 0;
     Tone tone = Tone::kAccent;
     QString text;
-    bool quiet = false;   ///< one of many: fainter
-    int attempt = 0;      ///< whose it is; 0: no attempt's
-    bool retired = false; ///< belongs to that attempt's abandoned line, is shown on it
+    bool quiet = false;       ///< one of many: fainter
+    int attempt = 0;          ///< whose it is; 0: no attempt's
+    bool retired = false;     ///< belongs to that attempt's abandoned line, is shown on it
+    bool removed = false;     ///< of a checkpoint that is no longer where it was saved
+    std::string command = {}; ///< the id of the `set` that took effect then; empty: none did
     bool operator==(const Mark&) const = default;
 };
 
@@ -40,8 +43,8 @@ using Moment = Mark;
 /// Everything worth telling, newest first.
 std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history);
 
-/// What charts mark: commands, attempts, checkpoints that still exist, warnings and errors; what
-/// belongs to an abandoned line as retired.
+/// What charts mark: commands, attempts, checkpoints, warnings and errors; what belongs to an
+/// abandoned line as retired, and a checkpoint of the living line that was removed as removed.
 std::vector<Mark> chartMarks(const RunHistory& history);
 
 /// A mark for each checkpoint that still exists.

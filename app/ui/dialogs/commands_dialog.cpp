@@ -34,12 +34,16 @@ CommandsDialog::CommandsDialog(const AppContext& context, const RunSummary& run,
     , m_puller(kPullMs, this)
     , m_rows(new QStandardItemModel(0, 4, this))
     , m_table(new Table("commandsTable", tr("Commands")))
-    , m_empty(makeText(tr("Nothing was asked of it yet."), "body")) {
+    , m_empty(makeText(QString(), "body")) { // until it is known what was asked of it
     buildUi();
     connect(m_table, &Table::rowChosen, this, &CommandsDialog::showSelection);
     connect(m_withdraw, &QPushButton::clicked, this, [this] {
         if (const RequestedCommand* command = chosen())
             Q_EMIT withdrawRequested({*command});
+    });
+    connect(m_revert, &QPushButton::clicked, this, [this] {
+        if (const RequestedCommand* command = chosen())
+            Q_EMIT revertRequested(command->id);
     });
     connect(&context.engine, &Engine::runsChanged, &m_puller, &Puller::request);
     connect(&m_puller, &Puller::pull, this, &CommandsDialog::refresh);
@@ -60,6 +64,10 @@ void CommandsDialog::buildUi() {
     m_withdraw = addButton(tr("Withdraw"), "", "withdrawChosen");
     m_withdraw->setToolTip(tr("Take back what waits for a node"));
     m_withdraw->setEnabled(false);
+    m_revert = addButton(tr("Take back…"), "", "revertChosen");
+    m_revert->setToolTip(tr(
+        "Set a setting back to what it was, or go back to the checkpoint from before the change"));
+    m_revert->setEnabled(false);
     connect(addButton(tr("Close"), "", "closeCommands"), &QPushButton::clicked, this,
             &QDialog::reject);
 }
@@ -75,6 +83,7 @@ void CommandsDialog::refresh() {
 void CommandsDialog::showCommands(const std::vector<RequestedCommand>& commands) {
     m_table->setVisible(!commands.empty());
     m_empty->setVisible(commands.empty());
+    m_empty->setText(tr("Nothing was asked of it yet."));
     if (commands == m_commands)
         return; // the engine tells of every run, many times a second
     const RequestedCommand* before = chosen();
@@ -102,6 +111,8 @@ void CommandsDialog::showCommands(const std::vector<RequestedCommand>& commands)
 void CommandsDialog::showSelection() {
     const RequestedCommand* command = chosen();
     m_withdraw->setEnabled(command && command->state == RequestedState::kWaiting);
+    m_revert->setEnabled(command && command->state == RequestedState::kApplied &&
+                         command->kind == commandKindName(CommandKind::kSet));
 }
 
 const RequestedCommand* CommandsDialog::chosen() const {

@@ -24,6 +24,7 @@ public:
 
 Q_SIGNALS:
     void withdrawRequested(const std::vector<rm::RequestedCommand>& commands);
+    void revertRequested(const std::string& command); ///< the id of a `set`
 
 private:
     void buildUi();
@@ -40,6 +41,7 @@ private:
     Table* m_table;
     QLabel* m_empty;
     QPushButton* m_withdraw;
+    QPushButton* m_revert;
 };
 
 } // namespace rm

@@ -5,9 +5,11 @@
 #include "app/core/engine/engine.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/io/file.h"
 
 #include <QCoreApplication>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QtConcurrent>
 
 namespace rm {
@@ -41,10 +43,28 @@ void askExport(const AppContext& context, QWidget* window, Export what) {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->selectFile(what.fileName);
+    dialog->setDefaultSuffix(QFileInfo(what.fileName).suffix());
     QObject::connect(
         dialog, &QFileDialog::fileSelected, &context.toast,
         [context, what = std::move(what)](const QString& path) { exportTo(context, what, path); });
     dialog->open();
+}
+
+Export pictureExport(const QString& title, const char* objectName, const QString& fileName,
+                     const QByteArray& bytes) {
+    return {title, objectName, fileName,
+            [bytes](StoreReader&, const QString& path) -> Result<int64_t> {
+                const auto written = writeFileAtomically(path.toStdString(), bytes.toStdString());
+                return written ? Result<int64_t>(1) : tl::unexpected<Error>(written.error());
+            },
+            [](int64_t) { return ExportWords::tr("1 picture"); }};
+}
+
+QString exportFileName(const QString& whose, QString what, const QString& ending) {
+    for (QChar& c : what)
+        if (!c.isLetterOrNumber() && c != '_')
+            c = '-';
+    return whose + '-' + what + '.' + ending;
 }
 
 } // namespace rm

@@ -25,4 +25,11 @@ struct Export {
 /// Asks for the file and writes it; a toast tells how that went.
 void askExport(const AppContext& context, QWidget* window, Export what);
 
+/// An Export of bytes that are there, of one picture.
+Export pictureExport(const QString& title, const char* objectName, const QString& fileName,
+                     const QByteArray& bytes);
+
+/// "my-run-grad_norm.svg"; `what`: a panel, say, whose name may have signs that no file has.
+QString exportFileName(const QString& whose, QString what, const QString& ending);
+
 } // namespace rm

@@ -25,6 +25,7 @@ QMap<QString, QString> colourTokens(const Colours& c) {
             {"secondary", c.secondary.name()},
             {"faint", c.faint.name()},
             {"accent", c.accent.name()},
+            {"accent-text", c.accentText.name()},
             {"accent-back", c.accentBack.name()},
             {"accent-hover", c.accentHover.name()},
             {"on-accent", c.onAccent.name()},

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/look/theme.h"
 
+#include "app/ui/look/desktop_scheme.h"
 #include "app/ui/look/style_sheet.h"
 
 #include <QApplication>
+#include <QEvent>
 #include <QFontDatabase>
+#include <QLineEdit>
 #include <QPalette>
+#include <QPlainTextEdit>
 #include <QStyleFactory>
 
 #include <utility>
@@ -29,10 +33,11 @@ const Colours kLightColours = {
     .secondary = "#5E6875",
     .faint = "#8A94A1",
     .accent = "#2F6FEB",
+    .accentText = "#2560D6",
     .accentBack = "#E6EEFD",
     .accentHover = "#245CCB",
     .onAccent = "#FFFFFF",
-    .good = "#1A7F4B",
+    .good = "#167444",
     .goodBack = "#E3F4EA",
     .warn = "#8A5C00",
     .warnBack = "#FBF0D6",
@@ -55,6 +60,7 @@ const Colours kDarkColours = {
     .secondary = "#9AA4B0",
     .faint = "#6C7683",
     .accent = "#6EA0FF",
+    .accentText = "#6EA0FF",
     .accentBack = "#1B2A45",
     .accentHover = "#8CB4FF",
     .onAccent = "#10141A",
@@ -94,11 +100,32 @@ QPalette paletteOf(const Colours& c) {
     palette.setColor(QPalette::ToolTipText, c.text);
     palette.setColor(QPalette::Highlight, c.accentBack);
     palette.setColor(QPalette::HighlightedText, c.text);
-    palette.setColor(QPalette::Link, c.accent);
+    palette.setColor(QPalette::Link, c.accentText);
     for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
         palette.setColor(QPalette::Disabled, role, c.secondary);
     return palette;
 }
+
+/// Draws the placeholder of each field in the theme's second colour. A style sheet's `color` makes
+/// it half of that, which is too faint to be read, and Qt 6.4 has no property for it.
+class PlaceholderInk : public QObject {
+public:
+    using QObject::QObject;
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() != QEvent::PaletteChange ||
+            (!qobject_cast<QLineEdit*>(watched) && !qobject_cast<QPlainTextEdit*>(watched)))
+            return false;
+        auto* field = static_cast<QWidget*>(watched);
+        QPalette palette = field->palette();
+        for (const auto group : {QPalette::Active, QPalette::Inactive})
+            palette.setColor(group, QPalette::PlaceholderText, colours().secondary);
+        if (palette != field->palette())
+            field->setPalette(palette); // comes here again
+        return false;
+    }
+};
 
 struct FontShape {
     int pixels;
@@ -140,10 +167,20 @@ void Theme::install(QApplication& application) {
     m_sans = firstInstalled({"Inter", "Inter Variable", "Noto Sans", "Cantarell"},
                             QFontDatabase::GeneralFont);
     m_mono = firstInstalled({"JetBrains Mono", "DejaVu Sans Mono"}, QFontDatabase::FixedFont);
-    // Qt 6.4 has no colour-scheme property, so a dark palette is taken as a dark desktop.
-    m_systemDark = application.palette().color(QPalette::Window).lightness() < 128;
+    // Qt 6.4 has no property for it. Where no portal says it, a dark palette is a dark desktop's.
+    m_paletteDark = application.palette().color(QPalette::Window).lightness() < 128;
     application.setStyle(QStyleFactory::create("Fusion"));
+    application.installEventFilter(new PlaceholderInk(&application));
     apply();
+    if (const auto bus = DesktopScheme::sessionBus())
+        connect(new DesktopScheme(*bus, &application), &DesktopScheme::changed, this,
+                &Theme::setDesktopDark);
+}
+
+void Theme::setDesktopDark(std::optional<bool> isDark) {
+    m_desktopDark = isDark;
+    if (isDarkIn(m_mode) != m_dark)
+        apply();
 }
 
 void Theme::setMode(Mode mode) {
@@ -155,7 +192,7 @@ void Theme::setMode(Mode mode) {
 }
 
 bool Theme::isDarkIn(Mode mode) const {
-    return mode == Mode::kDark || (mode == Mode::kSystem && m_systemDark);
+    return mode == Mode::kDark || (mode == Mode::kSystem && m_desktopDark.value_or(m_paletteDark));
 }
 
 void Theme::apply() {

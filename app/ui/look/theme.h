@@ -6,16 +6,19 @@
 #include <QObject>
 
 #include <array>
+#include <optional>
 
 class QApplication;
 
 namespace rm {
 
-/// Colours by role. Green, amber and red are used for states only.
+/// Colours by role. Green, amber and red are used for states only. Texts in `text`, `secondary`,
+/// `accentText` and those of states have a contrast of 4.5:1 on each background that they stand on;
+/// `accent` is for fills and lines.
 struct Colours {
     QColor page, card, rail, hairline, grid;
     QColor text, secondary, faint;
-    QColor accent, accentBack, accentHover, onAccent;
+    QColor accent, accentText, accentBack, accentHover, onAccent;
     QColor good, goodBack, warn, warnBack, bad, badBack;
     QColor neutralBack, hover, input;
     std::array<QColor, 8> series;
@@ -33,6 +36,7 @@ inline constexpr int kControlRadius = 6;
 inline constexpr int kControlHeight = 32;
 inline constexpr int kRowHeight = 36;
 inline constexpr int kRailWidth = 184;
+inline constexpr int kIcon = 16;
 inline constexpr int kDot = 8;
 inline constexpr int kVerdict = 20;
 inline constexpr int kFormLabel = 168;
@@ -69,7 +73,10 @@ public:
 
     /// Applies style, palette, fonts and style sheet. The first call counts.
     void install(QApplication& application);
-    void setMode(Mode mode);
+    void setMode(Mode mode); ///< what a person chose
+    /// What the desktop asks for, which counts in kSystem; nullopt: it has no preference, so that
+    /// the colours that Qt found there decide.
+    void setDesktopDark(std::optional<bool> isDark);
     Mode mode() const { return m_mode; }
     bool isDark() const { return m_dark; }
 
@@ -85,7 +92,8 @@ private:
     bool isDarkIn(Mode mode) const;
 
     Mode m_mode = Mode::kSystem;
-    bool m_systemDark = false;
+    bool m_paletteDark = false; ///< the colours that Qt found
+    std::optional<bool> m_desktopDark;
     bool m_dark = false;
     bool m_installed = false;
     QString m_sans, m_mono;

@@ -126,6 +126,13 @@ int CheckpointsModel::rowOfNewest() const {
     return newest ? static_cast<int>(newest - m_checkpoints.data()) : 0;
 }
 
+int CheckpointsModel::rowOfNewest(const StepSpan& span) const {
+    const auto found = std::ranges::find_if(m_checkpoints, [&](const StoredCheckpoint& each) {
+        return each.retiredBy == 0 && span.holds(each.saved.step);
+    });
+    return found == m_checkpoints.end() ? -1 : static_cast<int>(found - m_checkpoints.begin());
+}
+
 int CheckpointsModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(m_checkpoints.size());
 }

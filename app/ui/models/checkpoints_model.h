@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/runs/step_span.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/run_words.h"
 
@@ -44,6 +45,7 @@ public:
     int rowOfStep(int64_t step) const;            ///< of the living line before any other; -1: none
     int rowOfPath(const std::string& path) const; ///< -1: none
     int rowOfNewest() const;                      ///< of the living line, if it has any
+    int rowOfNewest(const StepSpan& span) const;  ///< of the living line in these steps; -1: none
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

@@ -58,8 +58,9 @@ void RanksModel::show(const RunSummary& run, const std::vector<StoredRank>& rank
         if (means != figures.ranks.end())
             row.means = *means;
         row.live = liveRank(live, rank.rank);
-        if (figures.straggler && figures.straggler->rank == rank.rank)
-            row.slowPhase = figures.straggler->phase;
+        for (const Straggler& slow : figures.stragglers)
+            if (slow.rank == rank.rank && !row.slowPhase)
+                row.slowPhase = phaseOf(slow, figures.ranks);
         rows.push_back(std::move(row));
     }
     const bool reset = rows.size() != m_rows.size();

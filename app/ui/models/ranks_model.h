@@ -2,9 +2,9 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
+#include "app/core/runs/run_figures.h"
 #include "app/core/store/attempts.h"
 #include "app/core/store/run_summary.h"
-#include "app/ui/data/run_figures.h"
 
 #include <QAbstractTableModel>
 
@@ -42,7 +42,7 @@ private:
         QString node;
         RankMeans means = {};
         std::optional<RankState> live = {};
-        std::optional<size_t> slowPhase = {}; ///< of the straggler
+        std::optional<size_t> slowPhase = {}; ///< of a straggler
     };
     QString text(const Row& row, int column) const;
     QString stateText(const Row& row) const;

@@ -83,21 +83,22 @@ void NewRunPage::buildUi() {
     m_progress->hide();
     top->addWidget(m_progress);
     column->addLayout(top);
-    m_scroll = new QScrollArea;
+    m_scroll = new QScrollArea(this);
     m_scroll->setFocusPolicy(Qt::NoFocus); // a stop of Tab that nobody sees
     m_scroll->setObjectName("newRunScroll");
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_scroll->setWidget(buildBody());
+    m_scroll->setWidget(buildBody(m_scroll->viewport()));
     column->addWidget(m_scroll, 1);
     m_bar = new LaunchBar;
     column->addWidget(m_bar);
     m_drawer = new TomlDrawer(this);
 }
 
-QWidget* NewRunPage::buildBody() {
-    auto* body = new QWidget;
+/// What holds many widgets has its parent from the start, see MainWindow::buildUi().
+QWidget* NewRunPage::buildBody(QWidget* parent) {
+    auto* body = new QWidget(parent);
     auto* column = new QVBoxLayout(body);
     column->setContentsMargins(size::kPageX, 0, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
@@ -113,17 +114,17 @@ QWidget* NewRunPage::buildBody() {
     column->addWidget(m_unreadable);
     m_columns = new QBoxLayout(QBoxLayout::LeftToRight);
     m_columns->setSpacing(size::kCardGap);
-    m_form = new SpecForm;
+    m_form = new SpecForm(body);
     m_form->setMaximumWidth(kFormMost);
     m_columns->addWidget(m_form, 3);
-    m_side = buildSide();
+    m_side = buildSide(body);
     m_columns->addWidget(m_side, 2);
     column->addLayout(m_columns, 1);
     return body;
 }
 
-QWidget* NewRunPage::buildSide() {
-    auto* side = new QWidget;
+QWidget* NewRunPage::buildSide(QWidget* parent) {
+    auto* side = new QWidget(parent);
     side->setMaximumWidth(kSideMost);
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(0, 0, 0, 0);
@@ -591,7 +592,7 @@ QString NewRunPage::forecast() const {
     for (const Placement& placement : m_nodes->placements()) {
         names << nodeTitle(placement.node.toStdString());
         const auto answer = m_preflight->of(placement.node);
-        haveAnswered = haveAnswered && answer && *answer;
+        haveAnswered = haveAnswered && answer && *answer && (*answer)->bytesToSend;
         bytes += haveAnswered ? (*answer)->bytesToSend.value_or(0) : 0;
     }
     int count = 0;

@@ -63,8 +63,8 @@ protected:
 
 private:
     void buildUi();
-    QWidget* buildBody();
-    QWidget* buildSide();
+    QWidget* buildBody(QWidget* parent);
+    QWidget* buildSide(QWidget* parent);
     void wire();
     void wireLaunch();
     void restore();

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/new_run/toml_drawer.h"
 
+#include "app/ui/new_run/numbered_text.h"
 #include "app/ui/widgets/label.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QPlainTextEdit>
+#include <QRegularExpression>
 #include <QTextCursor>
 #include <QVBoxLayout>
 
 namespace rm {
 
+namespace {
+
+/// The lines that an error of parseRunSpec() names.
+std::vector<int> linesIn(const QString& problem) {
+    static const QRegularExpression form("\\bline (\\d+)");
+    std::vector<int> lines;
+    for (const QRegularExpressionMatch& match : form.globalMatch(problem))
+        lines.push_back(match.captured(1).toInt());
+    return lines;
+}
+
+} // namespace
+
 TomlDrawer::TomlDrawer(QWidget* page)
     : Card(page)
     , m_hint(new ElidedLabel({}, "caption"))
-    , m_text(new QPlainTextEdit)
+    , m_text(new NumberedText)
     , m_problem(makeText({}, "bad")) {
     setObjectName("tomlDrawer");
     auto* head = new QHBoxLayout;
@@ -73,6 +87,7 @@ void TomlDrawer::amend(const QString& toml) {
 void TomlDrawer::setProblem(const QString& problem) {
     m_problem->setText(problem);
     m_problem->setVisible(!problem.isEmpty());
+    m_text->setWrongLines(linesIn(problem));
     m_hint->setFullText(problem.isEmpty() ? tr("the form follows this text")
                                           : tr("the form waits until this text can be read"));
     setStyleProperty(m_text, "invalid", !problem.isEmpty());

@@ -4,11 +4,11 @@
 #include "app/ui/widgets/card.h"
 
 class QLabel;
-class QPlainTextEdit;
 
 namespace rm {
 
 class ElidedLabel;
+class NumberedText;
 
 /// The run spec as the file that it is, over the right side of the page.
 class TomlDrawer : public Card {
@@ -21,6 +21,7 @@ public:
     /// Changes only what differs, without a signal, so that it can be undone and the view does not
     /// scroll.
     void amend(const QString& toml);
+    /// Why the text cannot be read, empty: it can; the lines that it names are marked.
     void setProblem(const QString& problem);
     void setReadOnly(bool readOnly);
 
@@ -33,7 +34,7 @@ protected:
 
 private:
     ElidedLabel* m_hint; ///< whether the form follows
-    QPlainTextEdit* m_text;
+    NumberedText* m_text;
     QLabel* m_problem;
 };
 

@@ -128,6 +128,7 @@ NetworkCard::NetworkCard(const AppContext& context, QWidget* parent)
 }
 
 void NetworkCard::buildUi() {
+    keepWidth(*m_cancel, {tr("Cancel"), tr("Cancelling")});
     setObjectName("networkCard");
     body()->setContentsMargins(16, 10, 16, 14);
     auto* head = new QHBoxLayout;

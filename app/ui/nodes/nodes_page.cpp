@@ -22,6 +22,7 @@
 #include "app/ui/nodes/network_card.h"
 #include "app/ui/nodes/node_card.h"
 #include "app/ui/widgets/banner.h"
+#include "app/ui/widgets/capped_area.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
@@ -117,6 +118,9 @@ void NodesPage::buildUi() {
     m_links = m_header->addAction(tr("Test links"), "quiet", "testLinks");
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
+    constexpr int kMany = 88; // as wide as any number of two digits
+    keepWidth(*m_cancel, {tr("Cancel %1 checks").arg(kMany)});
+    keepWidth(*m_checkAll, {tr("Check this computer"), tr("Check %1 nodes").arg(kMany)});
     column->addWidget(m_header);
     m_fileBanner = new Banner("nodesFileBanner");
     auto* again = makeButton(tr("Read again"), "", "readNodesAgain");
@@ -147,40 +151,26 @@ void NodesPage::buildUi() {
 /// scroll by themselves where they are many.
 QWidget* NodesPage::buildCards() {
     m_grid = new ReflowGrid(3, size::kNodeCardMin);
-    m_cardsArea = new QScrollArea;
-    m_cardsArea->setObjectName("nodeCards");
-    m_cardsArea->setWidgetResizable(true);
-    m_cardsArea->setFrameShape(QFrame::NoFrame);
-    m_cardsArea->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_cardsArea->setFocusPolicy(Qt::NoFocus);
-    m_cardsArea->setWidget(m_grid);
-    m_grid->installEventFilter(this);
+    m_cardsArea = new CappedArea(m_grid, "nodeCards", [this](int) { return heightOfCards(); });
     return m_cardsArea;
-}
-
-bool NodesPage::eventFilter(QObject* watched, QEvent* event) {
-    const bool isPlaced = event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
-    if (watched == m_grid && isPlaced)
-        fitCards();
-    return QWidget::eventFilter(watched, event);
 }
 
 void NodesPage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    fitCards();
+    m_cardsArea->fit();
 }
 
 /// As high as all cards are, or as two and a half rows, and in a low window less, so that
 /// most of it is left for the check.
-void NodesPage::fitCards() {
+int NodesPage::heightOfCards() const {
     if (m_cards.empty())
-        return;
+        return 0;
     const int row = m_cards.front()->sizeHint().height();
     const int rows = 5 * row / 2 + 2 * size::kCardGap;
     const int share = std::max(2 * height() / 5, row + size::kCardGap);
     const int all = m_grid->sizeHint().height();
     const bool isWhole = all <= rows + row / 2 + size::kCardGap && all <= share;
-    m_cardsArea->setFixedHeight(isWhole ? all : std::min(rows, share));
+    return isWhole ? all : std::min(rows, share);
 }
 
 QWidget* NodesPage::buildCheck() {
@@ -188,6 +178,7 @@ QWidget* NodesPage::buildCheck() {
     card->body()->setContentsMargins(16, 10, 16, 14);
     card->body()->setSpacing(0);
     auto* head = new QHBoxLayout;
+    head->setSpacing(size::kGrid / 2); // or it would be that of the rows
     m_checkTitle = new ElidedLabel(tr("Check"), "cardTitle");
     m_checkSummary = makeLabel({}, "secondary");
     m_checkSummary->setObjectName("checkSummary");

@@ -15,12 +15,12 @@
 
 class QLabel;
 class QPushButton;
-class QScrollArea;
 class QVBoxLayout;
 
 namespace rm {
 
 class Banner;
+class CappedArea;
 class DifferencesCard;
 class ElidedLabel;
 class NetworkCard;
@@ -41,7 +41,6 @@ public:
     std::vector<std::pair<QString, QPushButton*>> actions() const;
 
 protected:
-    bool eventFilter(QObject* watched, QEvent* event) override; ///< of the grid of cards
     void resizeEvent(QResizeEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
@@ -49,7 +48,7 @@ protected:
 private:
     void buildUi();
     QWidget* buildCards();
-    void fitCards();
+    int heightOfCards() const;
     QWidget* buildCheck();
     void wire();
     void restore();
@@ -89,7 +88,7 @@ private:
     QPushButton* m_import;
     Banner* m_fileBanner; ///< why nodes.toml cannot be read
     QPushButton* m_checkAll;
-    QScrollArea* m_cardsArea;
+    CappedArea* m_cardsArea;
     ReflowGrid* m_grid;
     std::vector<NodeCard*> m_cards;
     QString m_selected;

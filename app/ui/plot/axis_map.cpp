@@ -24,6 +24,12 @@ double stepOf(const AxisMap& map, double x) {
     return map.axis == XAxis::kStep ? x + map.origin : map.scale.stepAt(x + map.origin);
 }
 
+int64_t wallNsOf(const AxisMap& map, double x) {
+    if (map.axis == XAxis::kWall)
+        return static_cast<int64_t>(x * 1e6) * 1000;
+    return map.startNs + static_cast<int64_t>((x + map.origin) * 1e9);
+}
+
 Result<AxisMap> axisOf(StoreReader& reader, const RunSummary& run, XAxis axis, int64_t startNs) {
     AxisMap map{axis, startNs};
     if (axis == XAxis::kWork) {

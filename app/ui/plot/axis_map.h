@@ -28,6 +28,9 @@ double xOf(const AxisMap& map, int64_t step, int64_t wallNs);
 /// The step at x, where the axis is none of time.
 double stepOf(const AxisMap& map, double x);
 
+/// The moment at x, where the axis is one of time.
+int64_t wallNsOf(const AxisMap& map, double x);
+
 /// The axis for that run, with its scale. kNotFound: the run does not have what it counts, and why.
 /// Worker thread.
 Result<AxisMap> axisOf(StoreReader& reader, const RunSummary& run, XAxis axis, int64_t startNs);

@@ -4,6 +4,7 @@
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/plot/past_lines.h"
+#include "shared/metrics/metric_title.h"
 
 #include <QCoreApplication>
 
@@ -31,11 +32,6 @@ struct ChartWords {
 
 using Buckets = std::vector<Bucket>;
 
-/// The series from which times of steps are read.
-SeriesKey indexSeries() {
-    return {metricName(metric::kTrainLoss), 0};
-}
-
 /// The visible range in steps.
 struct Window {
     int64_t first = 0, last = INT64_MAX;
@@ -47,7 +43,7 @@ Window visibleSteps(StoreReader& reader, const ChartQuery& query) {
         return {static_cast<int64_t>(std::floor(stepOf(query.map, low))),
                 static_cast<int64_t>(std::ceil(stepOf(query.map, high)))};
     Window window{query.lastStep, 0};
-    for (const Bucket& b : reader.buckets(query.run, indexSeries(), 0, INT64_MAX, kIndexBuckets)) {
+    for (const Bucket& b : reader.buckets(query.run, stepSeries(), 0, INT64_MAX, kIndexBuckets)) {
         const double x = xOf(query.map, b.lastStep, b.wallNs);
         if (x >= low)
             window.first = std::min(window.first, b.firstStep);
@@ -93,7 +89,7 @@ public:
     }
 
     Curve line(const MetricDef& metric) {
-        Curve curve = metric.smooth ? smoothCurve(metric) : plainOrMean(metric);
+        Curve curve = metric.smooth ? smoothCurve(metric) : plainOrMean(metric, {});
         curve.format = metric.format;
         curve.low.clear(); // bands of several runs would hide each other
         curve.high.clear();
@@ -158,7 +154,10 @@ private:
         curve.brief = briefText(metric);
     }
 
+    /// The registry's own word for a legend, else what people read elsewhere, without the unit.
     static QString briefText(const MetricDef& metric) {
+        if (findBuiltinMetric(metric.name) && metric.brief.empty() && metric.label.empty())
+            return QString::fromStdString(titleOf(metric)).section(" (", 0, 0);
         return ChartWords::tr(briefOf(metric).c_str());
     }
 
@@ -175,13 +174,14 @@ private:
             return rankCurves(metric, isOneOfSeveral);
         if (metric.smooth)
             return {smoothCurve(metric)};
-        return {plainOrMean(metric)};
+        // The title of its chart names the only metric.
+        return {plainOrMean(metric, isOneOfSeveral ? briefText(metric) : QString())};
     }
 
-    Curve plainOrMean(const MetricDef& metric) {
+    Curve plainOrMean(const MetricDef& metric, const QString& brief) {
         return metric.ranks == MetricRanks::kMean && metric.scope == MetricScope::kRank
-                   ? meanCurve(metric)
-                   : plainCurve(metric, briefText(metric));
+                   ? meanCurve(metric, brief)
+                   : plainCurve(metric, brief);
     }
 
     /// Turns the curve into one of a past line: thin, named by the line, starting where the line
@@ -308,11 +308,11 @@ private:
         return curve;
     }
 
-    Curve meanCurve(const MetricDef& metric) {
+    Curve meanCurve(const MetricDef& metric, const QString& brief) {
         const std::vector<Buckets> ranks = readRanks(metric);
         if (ranks.empty())
-            return axisOf(metric, briefText(metric), {});
-        Curve curve = axisOf(metric, briefText(metric), ranks.front());
+            return axisOf(metric, brief, {});
+        Curve curve = axisOf(metric, brief, ranks.front());
         curve.y = meanOverRanks(ranks);
         addSpread(curve, metric, ranks);
         return curve;
@@ -541,21 +541,25 @@ private:
 
 } // namespace
 
-std::optional<int64_t> timeOf(StoreReader& reader, const QString& run, int64_t step) {
-    const auto done = reader.buckets(run, indexSeries(), 0, step, 1);
-    return done.empty() ? std::nullopt : std::optional(done.back().wallNs);
-}
-
-std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs) {
-    std::optional<int64_t> step;
-    for (const Bucket& b : reader.buckets(run, indexSeries(), 0, INT64_MAX, kIndexBuckets))
-        if (!step || b.wallNs <= wallNs)
-            step = b.lastStep;
-    return step;
+std::optional<TimedSpan> spanBetween(StoreReader& reader, const QString& run, const AxisMap& map,
+                                     double low, double high) {
+    const auto whole = [](double step) { return static_cast<int64_t>(std::max(0.0, step)); };
+    const auto span =
+        isTime(map.axis)
+            ? stepsOfRun(reader, run, SpanTimes{wallNsOf(map, low), wallNsOf(map, high)})
+            : stepsOfRun(reader, run,
+                         StepSpan{whole(std::ceil(stepOf(map, low))),
+                                  whole(std::floor(stepOf(map, high)))});
+    return span && !span->isWholeRun() ? std::optional(*span) : std::nullopt;
 }
 
 ChartQuery queryOf(const RunSummary& run) {
     return {.run = run.id, .ranks = run.ranks, .nodes = run.nodes, .lastStep = run.step};
+}
+
+QString titleOf(const Curve& curve) {
+    const MetricDef metric{.name = curve.name.toStdString()};
+    return QStringList{QString::fromStdString(titleOf(metric)), curve.brief}.join(' ').trimmed();
 }
 
 Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& metric) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/runs/step_span.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/timeline.h"
 #include "app/ui/plot/axis_map.h"
@@ -22,7 +23,7 @@ enum class Past { kNone, kAbandoned, kParent };
 /// One line of a chart, ready to be drawn: x ascending in the unit of the axis.
 struct Curve {
     QString name;       ///< "train/loss"
-    QString brief = {}; ///< beside its values: "smoothed", "rank 3"
+    QString brief = {}; ///< beside its values: "smoothed", "rank 3"; empty: the only one
     int colour = 0;     ///< index of Colours::series
     Qt::PenStyle dash = Qt::SolidLine;
     QVector<double> x = {}, y = {};
@@ -58,6 +59,9 @@ struct PanelCurves {
     bool isRead = false;       ///< it was asked for
     std::vector<Curve> curves; ///< the run's own, then those of past lines
 };
+
+/// The curve in words, as its metric and what it shows of it: "Loss smoothed".
+QString titleOf(const Curve& curve);
 
 /// For all ranks and nodes of a run.
 ChartQuery queryOf(const RunSummary& run);
@@ -99,10 +103,9 @@ Curve readLine(StoreReader& reader, const ChartQuery& query, const MetricDef& me
 /// by bins, not by samples. Worker thread.
 HeatData readHeat(StoreReader& reader, const HeatQuery& query);
 
-/// When rank 0 had done the step, or the one before it; nullopt: none is known. Worker thread.
-std::optional<int64_t> timeOf(StoreReader& reader, const QString& run, int64_t step);
-
-/// The step of rank 0 at a moment; nullopt: none is known. Worker thread.
-std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs);
+/// The steps between two places of a horizontal axis; nullopt: there are none, or they are all that
+/// the run has. Worker thread.
+std::optional<TimedSpan> spanBetween(StoreReader& reader, const QString& run, const AxisMap& map,
+                                     double low, double high);
 
 } // namespace rm

@@ -2,6 +2,7 @@
 #include "app/ui/plot/chart_panels.h"
 
 #include "app/ui/look/format.h"
+#include "shared/metrics/metric_title.h"
 
 #include <QStringList>
 
@@ -44,11 +45,11 @@ QString keyOf(const QString& panel, const Metrics& group, bool isFirst) {
     return isFirst ? panel : panel + ':' + text(group.front().unit);
 }
 
-QStringList labelsOf(const Metrics& metrics) {
-    QStringList labels;
+QStringList titlesOf(const Metrics& metrics) {
+    QStringList titles;
     for (const MetricDef& metric : metrics)
-        labels << text(labelOf(metric));
-    return labels;
+        titles << text(titleOf(metric));
+    return titles;
 }
 
 ChartPanel registered(const MetricPanel& row, Metrics group, bool isFirst) {
@@ -60,7 +61,7 @@ ChartPanel registered(const MetricPanel& row, Metrics group, bool isFirst) {
                      .hasPast = row.hasPast,
                      .isMain = row.isMain && isFirst};
     if (panel.title.contains("%1"))
-        panel.title = panel.title.arg(labelsOf(group).join(kSeparator));
+        panel.title = panel.title.arg(titlesOf(group).join(kSeparator));
     panel.metrics = std::move(group);
     return panel;
 }
@@ -119,7 +120,7 @@ ChartPanel ownPanel(const OwnChart& chart, const std::vector<MetricDef>& metrics
             found != metrics.end())
             panel.metrics.push_back(*found);
     if (panel.title.isEmpty())
-        panel.title = labelsOf(panel.metrics).join(kSeparator);
+        panel.title = titlesOf(panel.metrics).join(kSeparator);
     return panel;
 }
 

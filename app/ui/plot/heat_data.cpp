@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/store_reader.h"
 #include "app/ui/plot/chart_data.h"
+#include "shared/metrics/metric_title.h"
 
 #include <algorithm>
 #include <cmath>
@@ -270,7 +271,7 @@ HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
         const auto [all, abandoned] = trainingOf(reader, run, metric);
         heat.metric = QString::fromStdString(metric);
         if (!query.metric.empty())
-            heat.label = QString::fromStdString(labelOf(def));
+            heat.label = QString::fromStdString(titleOf(def));
         heat.format = def.format;
         heat.trained = within(all, span);
         heat.abandoned = abandoned;

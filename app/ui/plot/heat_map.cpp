@@ -5,6 +5,7 @@
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/plot_style.h"
+#include "app/ui/plot/table_twin.h"
 #include "app/ui/widgets/label.h"
 
 #include <QContextMenuEvent>
@@ -110,8 +111,7 @@ void HeatMap::buildUi() {
     head->addWidget(m_title);
     head->addWidget(m_scale, 1);
     column->addLayout(head);
-    m_empty = makeText(tr("No samples of GPU or CPU use yet; the agent sends one each second."),
-                       "bodySecondary");
+    m_empty = makeText({}, "bodySecondary");
     m_empty->setAlignment(Qt::AlignCenter);
     column->addWidget(m_empty, 1);
     m_plot = addPlot(*this);
@@ -132,18 +132,31 @@ void HeatMap::applyTheme() {
 
 void HeatMap::show(const HeatData& heat) {
     m_data = heat;
+    m_isRead = true;
     const bool known = !heat.metric.isEmpty();
     m_plot->setVisible(known);
     m_empty->setVisible(!known);
     m_title->setText(titleText());
     m_median = medianLatest(heat);
     m_scale->setFullText(known ? figureNote() : QString());
-    m_empty->setText(m_ownTitle.isEmpty()
-                         ? tr("No samples of GPU or CPU use yet; the agent sends one each second.")
-                         : tr("No samples of it yet."));
+    m_empty->setText(emptyText());
     fitHeight();
     rebuild();
     describe();
+}
+
+void HeatMap::setUnread() {
+    show({});
+    m_isRead = false;
+    m_empty->setText(emptyText());
+}
+
+QString HeatMap::emptyText() const {
+    if (!m_isRead)
+        return {};
+    return m_ownTitle.isEmpty()
+               ? tr("No samples of GPU or CPU use yet; the agent sends one each second.")
+               : tr("No samples of it yet.");
 }
 
 void HeatMap::setLeastHeight(int height) {
@@ -160,12 +173,16 @@ void HeatMap::setTitle(const QString& title) {
     m_ownTitle = title;
     m_plot->setAccessibleName(title.isEmpty() ? tr("Utilization, rank by time") : title);
     m_title->setText(titleText());
+    m_title->setToolTip(asPlain(title)); // which may be cut
     setAccessibleName(m_title->text());
 }
 
 void HeatMap::contextMenuEvent(QContextMenuEvent* event) {
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Show as table"), this,
+                    [this] { showTableTwin(m_title->text(), m_data, this); })
+        ->setObjectName("showHeatTable");
     Q_EMIT menuRequested(menu);
     menu->popup(event->globalPos());
 }

@@ -21,6 +21,7 @@ class HeatMap : public QFrame {
 public:
     explicit HeatMap(const char* objectName = "heatMap", QWidget* parent = nullptr);
     void show(const HeatData& heat);
+    void setUnread(); ///< empties it until the next show(), and says nothing of what there is
     using QWidget::show;
     bool isFilled() const { return !m_data.metric.isEmpty(); }
     const HeatData& data() const { return m_data; }
@@ -47,6 +48,7 @@ private:
     bool isBehind(double latest) const;
     QString figureNote() const;
     QString titleText() const;
+    QString emptyText() const;
     void buildUi();
     void applyTheme();
     void fitHeight();
@@ -66,6 +68,7 @@ private:
     QCustomPlot* m_plot;
     QCPColorMap* m_map = nullptr;
     HeatData m_data;
+    bool m_isRead = false;
     double m_median = 0; ///< of the ranks' latest figures
 };
 

@@ -31,6 +31,7 @@ constexpr double kOutliers = 0.02; ///< share of the points at either end
 constexpr size_t kLeastForOutliers = 20;
 constexpr double kSamePlacePixels = 4;
 constexpr double kThinPen = 1;
+constexpr int kLeastLegend = 80; ///< pixels beside a long title
 constexpr size_t kFew = 3;       ///< lines whose values are written in full
 constexpr size_t kMostNamed = 5; ///< of more lines only the lowest and the highest are named
 
@@ -150,7 +151,7 @@ struct LineChart::Extent {
 
 LineChart::LineChart(const QString& title, const char* objectName, QWidget* parent)
     : QFrame(parent)
-    , m_title(makeLabel({}, "chartTitle")) {
+    , m_title(new ElidedLabel({}, "chartTitle")) {
     setObjectName(objectName);
     buildUi();
     setTitle(title);
@@ -159,9 +160,9 @@ LineChart::LineChart(const QString& title, const char* objectName, QWidget* pare
 }
 
 void LineChart::setTitle(const QString& title, const QString& explanation) {
-    // A run may give its metrics long names; the accessible name has them in full.
-    m_title->setText(shortTitle(title));
-    m_title->setToolTip(explanation);
+    m_title->setFullText(title);
+    m_title->setToolTip(explanation.isEmpty() ? asPlain(title)
+                                              : asHtml(title) + "<br>" + explanation);
     m_plot->setAccessibleName(title);
     setAccessibleName(title);
 }
@@ -179,6 +180,7 @@ void LineChart::buildUi() {
     head->setContentsMargins(12, 0, 12, 0);
     head->setSpacing(size::kCardGap);
     m_values = new ChartLegend;
+    m_values->setMinimumWidth(kLeastLegend);
     head->addWidget(m_title);
     head->addWidget(m_values, 1);
     column->addLayout(head);
@@ -277,7 +279,7 @@ void LineChart::fillGraphs() {
 void LineChart::showEmptiness() {
     const bool empty =
         std::ranges::all_of(m_curves, [](const Curve& curve) { return curve.x.isEmpty(); });
-    m_empty->setVisible(empty);
+    m_empty->setVisible(empty && m_isRead);
     m_plot->xAxis->setTickLabels(!empty);
     m_plot->yAxis->setTickLabels(!empty);
     m_plot->yAxis->grid()->setVisible(!empty);
@@ -355,7 +357,15 @@ void LineChart::scaleYByCurves() {
                             extent.high + room);
 }
 
+void LineChart::setUnread(const ChartView& view) {
+    show({}, view);
+    m_isRead = false;
+    showEmptiness();
+    describe();
+}
+
 void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
+    m_isRead = true;
     const bool same = sameShape(curves, m_curves);
     const MetricFormat format = curves.empty() ? m_format : formatOf(curves);
     const bool axisChanged = view.map.axis != m_view.map.axis || view.logY != m_view.logY ||
@@ -422,6 +432,14 @@ QPoint LineChart::pixelOf(double x, double y) const {
     return {qRound(m_plot->xAxis->coordToPixel(x)), qRound(m_plot->yAxis->coordToPixel(y))};
 }
 
+std::vector<std::pair<QString, QPen>> LineChart::namedLines() const {
+    std::vector<std::pair<QString, QPen>> lines;
+    for (const Curve& curve : m_curves)
+        if (!curve.x.isEmpty())
+            lines.emplace_back(titleOf(curve), penOf(curve));
+    return lines;
+}
+
 int LineChart::plotWidth() const {
     return m_plot->axisRect()->width();
 }
@@ -478,11 +496,15 @@ void LineChart::showPointer() {
     showValues();
 }
 
-/// The point of a curve whose value is shown: the newest, or the nearest to the pointer; -1:
-/// nothing is drawn there.
+/// The point of a curve whose value is shown: the last one in sight, or the nearest to the pointer;
+/// -1: nothing is drawn there.
 qsizetype LineChart::pointAt(const Curve& curve) const {
-    if (!m_pointer || curve.x.isEmpty())
-        return curve.x.size() - 1;
+    if (curve.x.isEmpty())
+        return -1;
+    if (!m_pointer) {
+        const auto end = std::upper_bound(curve.x.begin(), curve.x.end(), m_view.high);
+        return std::max<qsizetype>(0, end - curve.x.begin() - 1);
+    }
     const double near =
         m_plot->xAxis->pixelToCoord(kSamePlacePixels) - m_plot->xAxis->pixelToCoord(0);
     const bool isThere =
@@ -517,6 +539,16 @@ QString LineChart::extremeText(const Curve& curve) const {
     return (first != own.end() && *first == &curve ? tr("low") : tr("high")) + ' ';
 }
 
+/// What the band around a line spans; empty: it has none, or its values name the ranks.
+QString LineChart::bandText(const Curve& curve, qsizetype at) const {
+    const auto [values, place] = valuesOf(curve, at);
+    if (curve.past != Past::kNone || values->low.isEmpty() || !values->lowRank.isEmpty())
+        return {};
+    return tr("band of %1: least %2, most %3")
+        .arg(titleOf(curve), metricText(values->low[place], curve.format),
+             metricText(values->high[place], curve.format));
+}
+
 /// The step of a value that is not directly under the pointer.
 QString LineChart::placeText(const Curve& curve, qsizetype at, std::optional<double> step) const {
     const auto pixel = [this](double x) { return m_plot->xAxis->coordToPixel(x); };
@@ -534,7 +566,7 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
     const auto add = [&](const QString& name, double value, const QColor& colour) {
         const bool isOneOfMany = ownCurves() > kFew;
         parts.push_back(
-            {name + ' ' +
+            {(name.isEmpty() ? name : name + ' ') +
                  (isOneOfMany ? shortWord(value, curve.format) : metricText(value, curve.format)),
              colour, penOf(curve).style(), curve.past != Past::kNone});
     };
@@ -543,12 +575,12 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
         return {{curve.brief, colour, penOf(curve).style(), true}};
     const auto [values, place] = valuesOf(curve, at);
     if (!curve.lowRank.isEmpty() && !values->lowRank.isEmpty())
-        add(tr("rank %1").arg(values->lowRank[place]), values->low[place], {});
+        add(tr("least, rank %1").arg(values->lowRank[place]), values->low[place], {});
     add(curve.brief, shownValue(curve), colour);
     if (!curve.raw.isEmpty() && curve.isRawNamed && !values->raw.isEmpty())
         add(tr("raw"), values->raw[place], faded(colour, 2 * kRawAlpha));
     if (!curve.highRank.isEmpty() && !values->highRank.isEmpty())
-        add(tr("rank %1").arg(values->highRank[place]), values->high[place], {});
+        add(tr("most, rank %1").arg(values->highRank[place]), values->high[place], {});
     return parts;
 }
 
@@ -569,9 +601,12 @@ std::vector<const Curve*> LineChart::namedCurves() const {
 
 void LineChart::showValues() {
     std::vector<ChartLegend::Part> parts;
+    QStringList bands;
     const auto step = pointedStep();
     for (const Curve* curve : namedCurves()) {
         const qsizetype at = pointAt(*curve);
+        if (const QString band = bandText(*curve, at); !band.isEmpty())
+            bands << band;
         for (ChartLegend::Part part : partsOf(*curve, at)) {
             part.text = extremeText(*curve) + part.text + placeText(*curve, at, step);
             parts.push_back(std::move(part));
@@ -582,7 +617,7 @@ void LineChart::showValues() {
     m_valueTexts.clear();
     for (const ChartLegend::Part& part : parts)
         m_valueTexts << part.text;
-    m_values->setParts(std::move(parts), step ? stepText(*step) : QString());
+    m_values->setParts(std::move(parts), step ? stepText(*step) : QString(), bands);
 }
 
 void LineChart::describe() {
@@ -593,12 +628,13 @@ void LineChart::describe() {
             extent.add(curve.x, values, m_view);
         if (!curve.y.isEmpty())
             lines << tr("%1: last %2, between %3 and %4")
-                         .arg(curve.name + ' ' + curve.brief,
-                              metricText(curve.y.back(), curve.format),
+                         .arg(titleOf(curve), metricText(curve.y.back(), curve.format),
                               metricText(extent.low, curve.format),
                               metricText(extent.high, curve.format));
     }
-    m_plot->setAccessibleDescription(lines.isEmpty() ? m_empty->text() : lines.join("; "));
+    m_plot->setAccessibleDescription(!lines.isEmpty() ? lines.join("; ")
+                                     : m_isRead       ? m_empty->text()
+                                                      : QString());
 }
 
 void LineChart::onMouseMove(const QPointF& position) {

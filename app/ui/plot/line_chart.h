@@ -5,6 +5,7 @@
 #include "app/ui/plot/chart_legend.h"
 
 #include <QFrame>
+#include <QPen>
 #include <QSharedPointer>
 
 #include <optional>
@@ -13,12 +14,12 @@ class QCPAxisTicker;
 class QCPGraph;
 class QCPItemText;
 class QCustomPlot;
-class QLabel;
 class QMenu;
 
 namespace rm {
 
 class Crosshair;
+class ElidedLabel;
 class MarkLines;
 
 /// The view that all charts of a run share.
@@ -44,11 +45,13 @@ public:
     /// The vertical axis spans what all but the most extreme points have.
     void setCutsOutliers(bool cuts);
     std::pair<double, double> shownY() const; ///< what the vertical axis spans
-    /// What stands there while no curve has a point, in place of "no points yet".
+    /// What stands there where no curve that was shown has a point, in place of "no points yet".
     void setEmptyText(const QString& why);
 
     void show(std::vector<Curve> curves, const ChartView& view);
     using QWidget::show;
+    /// Empties it until the next show(): whether there are points is not known, so nothing is said.
+    void setUnread(const ChartView& view);
     /// Retired marks are drawn on their attempt's curve, and only if that is shown.
     void setMarks(const std::vector<Mark>& marks);
     void selectMark(std::optional<int64_t> step);
@@ -69,6 +72,8 @@ public:
     int plotWidth() const;
     /// The pixel of a value, in the child "plot".
     QPoint pixelOf(double x, double y) const;
+    /// What the lines are called, and how they are drawn, for a picture without values.
+    std::vector<std::pair<QString, QPen>> namedLines() const;
     const std::vector<Curve>& curves() const { return m_curves; }
     const ChartView& view() const { return m_view; }
     const std::vector<Mark>& lineMarks() const { return m_lineMarks; }
@@ -110,6 +115,7 @@ private:
     QString placeText(const Curve& curve, qsizetype at, std::optional<double> step) const;
     bool isBehind(const Curve& curve) const;
     QString extremeText(const Curve& curve) const;
+    QString bandText(const Curve& curve, qsizetype at) const;
     std::vector<ChartLegend::Part> partsOf(const Curve& curve, qsizetype at) const;
     std::vector<const Curve*> namedCurves() const;
     void describe();
@@ -118,7 +124,7 @@ private:
     void onMouseMove(const QPointF& position);
     void point(double x);
 
-    QLabel* m_title;
+    ElidedLabel* m_title;
     ChartLegend* m_values;
     QCustomPlot* m_plot;
     MarkLines* m_marks;
@@ -139,6 +145,7 @@ private:
     bool m_cutsOutliers = false;
     AxisRange m_yRange;
     bool m_overMark = false;
+    bool m_isRead = false; ///< what there is was shown
 };
 
 } // namespace rm

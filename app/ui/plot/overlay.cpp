@@ -35,11 +35,13 @@ const Mark* MarkLines::nearest(const QPointF& pixel) const {
             return &mark;
     const Mark* best = nullptr;
     double distance = kNearPixels;
-    for (const Mark& mark : m_marks)
-        if (const double away = std::abs(pixelOf(mark) - pixel.x()); away <= distance) {
-            distance = away;
-            best = &mark;
-        }
+    for (const bool removed : {false, true})
+        for (const Mark& mark : m_marks)
+            if (const double away = std::abs(pixelOf(mark) - pixel.x());
+                mark.removed == removed && away <= distance && (!removed || !best)) {
+                distance = away;
+                best = &mark;
+            }
     return best;
 }
 
@@ -56,23 +58,29 @@ void MarkLines::draw(QCPPainter* painter) {
     const QRect area = mParentPlot->axisRect()->rect();
     for (const Mark& mark : m_marks) {
         const double x = std::round(pixelOf(mark)) + 0.5;
-        if (x < area.left() || x > area.right() + 1)
-            continue;
-        const bool selected = m_selected && *m_selected == mark.step;
-        const QColor colour = toneColour(mark.tone);
+        if (x >= area.left() && x <= area.right() + 1)
+            drawMark(painter, mark, x);
+    }
+    drawRings(painter);
+}
+
+void MarkLines::drawMark(QCPPainter* painter, const Mark& mark, double x) const {
+    const QRect area = mParentPlot->axisRect()->rect();
+    const bool selected = m_selected && *m_selected == mark.step;
+    const QColor colour = toneColour(mark.tone);
+    if (!mark.removed || selected) {
         QColor line = colour;
         if (mark.quiet && !selected)
             line.setAlphaF(kQuiet);
         painter->setPen(
             QPen(line, selected ? size::kPen : 1, selected ? Qt::SolidLine : Qt::DashLine));
         painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
-        painter->setPen(Qt::NoPen);
-        painter->setBrush(colour);
-        painter->drawPolygon(QPolygonF({{x - kTriangle, area.top() - kTriangle},
-                                        {x + kTriangle, area.top() - kTriangle},
-                                        {x, area.top() + kTriangle / 2}}));
     }
-    drawRings(painter);
+    painter->setPen(mark.removed ? QPen(colour, 1) : QPen(Qt::NoPen));
+    painter->setBrush(mark.removed ? colours().card : colour);
+    painter->drawPolygon(QPolygonF({{x - kTriangle, area.top() - kTriangle},
+                                    {x + kTriangle, area.top() - kTriangle},
+                                    {x, area.top() + kTriangle / 2}}));
 }
 
 void MarkLines::drawRings(QCPPainter* painter) const {

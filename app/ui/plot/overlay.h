@@ -9,7 +9,8 @@
 
 namespace rm {
 
-/// Vertical dashed lines with a triangle at the top; rings where a mark stands on a curve.
+/// Vertical dashed lines with a triangle at the top, of which what was removed has only a hollow
+/// triangle; rings where a mark stands on a curve.
 class MarkLines : public QCPLayerable {
     Q_OBJECT
 public:
@@ -19,7 +20,7 @@ public:
     /// Marks that stand at a point of a curve, in plot coordinates.
     void setRings(std::vector<std::pair<QPointF, Mark>> rings) { m_rings = std::move(rings); }
     void setSelectedStep(std::optional<int64_t> step) { m_selected = step; }
-    /// The mark within a few pixels: a ring first, then the nearest line.
+    /// The mark within a few pixels: a ring first, then the nearest line, then what was removed.
     const Mark* nearest(const QPointF& pixel) const;
 
 protected:
@@ -30,6 +31,7 @@ protected:
 private:
     double pixelOf(const Mark& mark) const;
     QPointF pixelOf(const QPointF& point) const;
+    void drawMark(QCPPainter* painter, const Mark& mark, double x) const;
     void drawRings(QCPPainter* painter) const;
 
     std::vector<Mark> m_marks;

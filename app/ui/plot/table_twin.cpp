@@ -3,6 +3,7 @@
 
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/plot/plot_style.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 
@@ -11,6 +12,8 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace rm {
 
@@ -55,7 +58,7 @@ public:
         if (section == 0)
             return QObject::tr("Step");
         const Curve& curve = m_curves[static_cast<size_t>(section - 1)];
-        return QString(curve.name + ' ' + curve.brief);
+        return titleOf(curve);
     }
 
 private:
@@ -72,22 +75,80 @@ private:
     std::vector<double> m_steps;
 };
 
-} // namespace
+/// A row for every stretch of training time, and a column for each rank.
+class CellsModel : public QAbstractTableModel {
+public:
+    CellsModel(HeatData heat, QObject* parent)
+        : QAbstractTableModel(parent)
+        , m_heat(std::move(heat)) {}
 
-void showTableTwin(const QString& title, const std::vector<Curve>& curves, QWidget* parent) {
+    int rowCount(const QModelIndex& parent) const override {
+        return parent.isValid() || m_heat.cells.empty()
+                   ? 0
+                   : static_cast<int>(m_heat.cells.front().size());
+    }
+    int columnCount(const QModelIndex& parent) const override {
+        return parent.isValid() ? 0 : static_cast<int>(m_heat.cells.size()) + 1;
+    }
+
+    QVariant data(const QModelIndex& index, int role) const override {
+        if (role != Qt::DisplayRole)
+            return {};
+        const auto bin = static_cast<size_t>(index.row());
+        if (index.column() == 0)
+            return formatDuration(beginOf(index.row()));
+        const double value = m_heat.cells[static_cast<size_t>(index.column() - 1)][bin];
+        return std::isnan(value) ? kAbsent : metricText(value, m_heat.format);
+    }
+
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
+        if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+            return {};
+        return section == 0 ? QObject::tr("Time trained")
+                            : m_heat.labels[static_cast<size_t>(section - 1)];
+    }
+
+private:
+    /// Seconds of training before that stretch.
+    double beginOf(int row) const {
+        constexpr double kNsPerSecond = 1e9;
+        const double share = static_cast<double>(row) / rowCount({});
+        return (static_cast<double>(m_heat.beforeNs) +
+                share * static_cast<double>(lengthOf(m_heat.trained))) /
+               kNsPerSecond;
+    }
+
+    HeatData m_heat;
+};
+
+void showTable(const QString& title, const QString& words, QAbstractItemModel* model,
+               QWidget* parent) {
     auto* dialog = new QDialog(parent);
+    dialog->setObjectName("tableTwinDialog");
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(title);
     dialog->resize(size::kReadingWidth, size::kReadingWidth);
     auto* table = new Table("tableTwin", title, dialog);
-    table->setModel(new CurvesModel(curves, table));
+    model->setParent(table);
+    table->setModel(model);
     auto* column = new QVBoxLayout(dialog);
-    column->addWidget(makeText(
-        QObject::tr("%1. In brackets: least and most of what a value stands for.").arg(title),
-        "bodySecondary"));
+    column->addWidget(makeText(words, "bodySecondary"));
     column->addWidget(table);
     table->showWhole(kLeastCell, kMostCell);
     dialog->show();
+}
+
+} // namespace
+
+void showTableTwin(const QString& title, const std::vector<Curve>& curves, QWidget* parent) {
+    showTable(title,
+              QObject::tr("%1. In brackets: least and most of what a value stands for.").arg(title),
+              new CurvesModel(curves, nullptr), parent);
+}
+
+void showTableTwin(const QString& title, const HeatData& heat, QWidget* parent) {
+    showTable(title, QObject::tr("%1. Pauses and holds are left out of the time.").arg(title),
+              new CellsModel(heat, nullptr), parent);
 }
 
 } // namespace rm

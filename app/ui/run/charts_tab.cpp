@@ -2,9 +2,12 @@
 #include "app/ui/run/charts_tab.h"
 
 #include "app/core/settings/paths.h"
+#include "app/core/store/export.h"
 #include "app/core/store/store_reader.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/chart_export_dialog.h"
+#include "app/ui/dialogs/export_dialog.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -83,6 +86,16 @@ bool isOwn(const std::string& key) {
     return key.starts_with(kOwnChart);
 }
 
+/// The id of the newest command up to that step that changed a setting; empty: there is none.
+std::string changeBefore(const RunHistory& history, double step) {
+    std::string command;
+    for (const StoredCommand& each : history.commands)
+        if (each.applied.ok && each.applied.kind == "set" &&
+            static_cast<double>(each.applied.step) <= step)
+            command = each.applied.id;
+    return command;
+}
+
 /// One card on the whole screen.
 class AloneDialog : public QDialog {
 public:
@@ -113,7 +126,8 @@ ChartsTab::ChartsTab(const AppContext& context, QWidget* parent)
     , m_context(context)
     , m_puller(kPullMs, this)
     , m_heatPuller(kHeatPullMs, this)
-    , m_exactPuller(kExactMs, this) {
+    , m_exactPuller(kExactMs, this)
+    , m_spanPuller(kSpanMs, this) {
     buildUi();
     wire();
     restore();
@@ -151,7 +165,7 @@ void ChartsTab::buildUi() {
 LineChart* ChartsTab::makeChart(const std::string& key) {
     auto* chart = new LineChart({}, objectNameOf(QString::fromStdString(key)).constData());
     connect(chart, &LineChart::zoomRequested, this, &ChartsTab::zoomTo);
-    connect(chart, &LineChart::resetRequested, this, &ChartsTab::resetZoom);
+    connect(chart, &LineChart::resetRequested, this, &ChartsTab::showAll);
     chart->setEmptyText(m_missing);
     chart->setMarks(marks());
     connect(chart, &LineChart::pointed, this, &ChartsTab::point);
@@ -166,7 +180,7 @@ LineChart* ChartsTab::makeChart(const std::string& key) {
     });
     m_mover->watch(*chart);
     m_charts.push_back({key, chart});
-    chart->show({}, view());
+    chart->setUnread(view());
     return chart;
 }
 
@@ -242,6 +256,8 @@ QWidget* ChartsTab::buildEvents() {
     connect(card, &QWidget::customContextMenuRequested, this, [this, card](const QPoint& at) {
         auto* menu = new QMenu(card);
         menu->setAttribute(Qt::WA_DeleteOnClose);
+        if (const Moment* moment = m_events->momentAt(m_events->viewport()->mapFrom(card, at)))
+            fillRevert(*menu, moment->command);
         fillMenu(*menu, kEvents);
         menu->popup(card->mapToGlobal(at));
     });
@@ -272,6 +288,7 @@ void ChartsTab::wire() {
     connect(&m_puller, &Puller::pull, this, &ChartsTab::pull);
     connect(&m_heatPuller, &Puller::pull, this, &ChartsTab::pullHeat);
     connect(&m_exactPuller, &Puller::pull, this, &ChartsTab::pullExact);
+    connect(&m_spanPuller, &Puller::pull, this, &ChartsTab::pullSpan);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_puller, &Puller::request);
     connect(m_events, &TimelineView::momentChosen, this, &ChartsTab::jumpTo);
     connect(m_mover, &PanelMover::moved, this, &ChartsTab::moveCard);
@@ -307,7 +324,7 @@ void ChartsTab::wireLayout() {
 
 void ChartsTab::wireControls() {
     connect(m_bar, &ChartBar::smoothingChanged, &m_puller, &Puller::request);
-    connect(m_bar, &ChartBar::axisChanged, this, &ChartsTab::resetZoom);
+    connect(m_bar, &ChartBar::axisChanged, this, &ChartsTab::showAll);
     connect(m_bar, &ChartBar::logChanged, &m_puller, &Puller::request);
     connect(m_abandoned, &QPushButton::toggled, this, [this](bool shown) {
         settingsOf(m_context).setValue("charts/abandoned", shown);
@@ -315,7 +332,7 @@ void ChartsTab::wireControls() {
     });
     connect(m_follow, &QPushButton::clicked, this, [this](bool follow) {
         if (follow)
-            resetZoom();
+            showAll();
         else
             zoomTo(wholeRange().first, wholeRange().second);
     });
@@ -353,20 +370,23 @@ void ChartsTab::setRun(const QString& run) {
         each.widget->selectMark(std::nullopt);
         each.widget->setPointer(std::nullopt);
         each.widget->showExact(0, {});
-        each.widget->show({}, view());
+        each.widget->setUnread(view());
     }
     for (const auto& each : m_heats)
-        each.widget->show({});
+        each.widget->setUnread();
     m_puller.restart();
     m_heatPuller.restart();
     m_exactPuller.restart();
+    m_selects = false;
+    m_spanPuller.restart();
+    setSpan(std::nullopt);
 }
 
 void ChartsTab::show(const RunDetail& detail) {
     m_detail = detail;
     if (!detail.run)
         return;
-    m_layout->setKind(detail.modelType);
+    m_layout->setKind(detail.modelType());
     std::vector<Moment> moments = timelineOf(*detail.run, detail.history);
     m_noEvents->setVisible(moments.empty());
     m_events->setVisible(!moments.empty());
@@ -461,6 +481,7 @@ void ChartsTab::applyAnswer(const Answer& answer) {
     if (answer.map.axis != m_bar->axis())
         return; // another axis was chosen meanwhile, which is being read
     m_map = answer.map;
+    m_spanPuller.request(); // the run may have gone past its end
     if (std::exchange(m_missing, answer.missing) != answer.missing)
         for (const auto& each : m_charts)
             each.widget->setEmptyText(m_missing);
@@ -578,10 +599,10 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
     for (const PanelCurves& each : panels)
         all.push_back(each.panel);
     setPanels(std::move(all));
-    showAll(panels);
+    showPanels(panels);
 }
 
-void ChartsTab::showAll(const std::vector<PanelCurves>& panels) {
+void ChartsTab::showPanels(const std::vector<PanelCurves>& panels) {
     const ChartView common = view();
     bool missing = false;
     for (const PanelCurves& each : panels) {
@@ -763,21 +784,65 @@ void ChartsTab::jumpTo(Moment moment) {
     const double width = m_zoom ? m_zoom->second - m_zoom->first : (last - first) * kJumpShare;
     const double x = xOf(view().map, moment.step, moment.wallNs);
     const double low = std::clamp(x - width / 2, first, std::max(first, last - width));
-    zoomTo(low, low + width);
+    showRange(low, low + width);
+    setSpan(std::nullopt); // until the steps are known, which nobody has chosen
+}
+
+/// The width of some steps: what is narrower may have no point.
+double ChartsTab::leastZoom() const {
+    constexpr int64_t kLeastSteps = 4;
+    const AxisMap map = view().map;
+    if (isTime(map.axis))
+        return kLeastSteps * m_detail.figures.stepMs / 1000;
+    return xOf(map, kLeastSteps, 0) - xOf(map, 0, 0);
 }
 
 void ChartsTab::zoomTo(double low, double high) {
+    if (const double lacks = leastZoom() - (high - low); lacks > 0) {
+        low -= lacks / 2;
+        high += lacks / 2;
+    }
+    showRange(low, high);
+    m_selects = true;
+    m_spanPuller.request();
+}
+
+void ChartsTab::showRange(double low, double high) {
     m_zoom = {low, high};
+    m_selects = false;
+    m_spanPuller.restart(); // an answer that is under way is of another zoom
     m_follow->setChecked(false);
     m_puller.request();
     m_heatPuller.restart();
 }
 
-void ChartsTab::resetZoom() {
+void ChartsTab::showAll() {
     m_zoom.reset();
+    m_selects = false;
     m_follow->setChecked(true);
     m_puller.request();
     m_heatPuller.restart();
+    m_spanPuller.restart(); // an answer that is under way is of the zoom
+    setSpan(std::nullopt);
+}
+
+void ChartsTab::pullSpan() {
+    if (!m_zoom || !m_detail.run)
+        return;
+    m_spanPuller.await(
+        m_context.store.ask([run = m_run, map = view().map, zoom = *m_zoom](StoreReader& reader) {
+            return spanBetween(reader, run, map, zoom.first, zoom.second);
+        }),
+        this, [this](const std::optional<TimedSpan>& span) { setSpan(span); });
+}
+
+void ChartsTab::setSpan(const std::optional<TimedSpan>& inSight) {
+    m_inSight = inSight;
+    const auto span = m_selects ? inSight : std::nullopt;
+    if (std::exchange(m_span, span) == m_span)
+        return;
+    m_events->setSpan(span);
+    Q_EMIT spanChanged(span);
 }
 
 void ChartsTab::moveCard(QWidget* card, ReflowGrid* grid, QWidget* before) {
@@ -840,6 +905,15 @@ std::optional<StoredCheckpoint> ChartsTab::checkpointAtPointer() const {
     return found;
 }
 
+/// `command` empty: it changed no setting.
+void ChartsTab::fillRevert(QMenu& menu, const std::string& command) {
+    if (command.empty() || m_alone) // it leads to another window
+        return;
+    menu.addAction(tr("Take the change of a setting back…"), this,
+                   [this, command] { Q_EMIT revertRequested(command); })
+        ->setObjectName("revertChange");
+}
+
 /// What a person does with the step under the pointer.
 void ChartsTab::fillStepMenu(QMenu& menu) {
     if (!m_menuStep || !m_detail.run || m_alone) // it leads to another page
@@ -848,6 +922,7 @@ void ChartsTab::fillStepMenu(QMenu& menu) {
     const QString step = formatCount(static_cast<int64_t>(*m_menuStep));
     menu.addAction(tr("Log at step %1").arg(step), this, &ChartsTab::askLog)
         ->setObjectName("logAtStep");
+    fillRevert(menu, changeBefore(m_detail.history, *m_menuStep));
     const auto checkpoint = checkpointAtPointer();
     if (!checkpoint)
         return;
@@ -864,7 +939,7 @@ void ChartsTab::fillStepMenu(QMenu& menu) {
 void ChartsTab::askLog() {
     const auto step = static_cast<int64_t>(*m_menuStep);
     const auto time = m_context.store.ask(
-        [run = m_run, step](StoreReader& reader) { return timeOf(reader, run, step); });
+        [run = m_run, step](StoreReader& reader) { return timeUpTo(reader, run, step); });
     whenAnswered(time, this, [this, run = m_run](const std::optional<int64_t>& wallNs) {
         if (wallNs && run == m_run)
             Q_EMIT logRequested(*wallNs);
@@ -898,8 +973,10 @@ void ChartsTab::fillMenu(QMenu& menu, const std::string& key) {
         if (QWidget* card = cardOf(key))
             showCardAlone(*card);
     })->setShortcut(Qt::Key_F11);
-    if (chartOf(key))
+    if (chartOf(key)) {
+        add(tr("Export…"), "exportChart", [this, key] { askExportOf(key); });
         fillAxisMenu(menu, key);
+    }
     fillSizeMenu(menu, key);
     add(tr("Move left"), "moveLeft", [this, key] {
         shift(key, -1);
@@ -998,6 +1075,84 @@ void ChartsTab::askRange(const std::string& key) {
         m_layout->changeStyle(key, [&range](ChartStyle& style) { style.yRange = range; });
     });
     dialog->open();
+}
+
+void ChartsTab::askExportOf(const std::string& key) {
+    const ChartPanel* panel = panelOf(key);
+    if (!chartOf(key) || !panel)
+        return;
+    auto* dialog =
+        new ChartExportDialog(*panel, m_inSight ? m_inSight->steps : StepSpan(), window());
+    connect(dialog, &ChartExportDialog::confirmed, this,
+            [this, key](const ChartExport& chosen) { exportChart(key, chosen); });
+    dialog->open();
+}
+
+/// A picture is drawn of what is read for it, so that it has all of the range.
+void ChartsTab::exportChart(const std::string& key, const ChartExport& chosen) {
+    const ChartPanel* panel = panelOf(key);
+    if (!panel || !m_detail.run)
+        return;
+    if (!chosen.picture)
+        return exportNumbers(*panel, chosen);
+    ChartQuery query = this->query();
+    query.panels = {panel->key};
+    query.range.reset();
+    const auto read = m_context.store.ask([query, chosen](StoreReader& reader) {
+        ChartQuery asked = query;
+        const auto placeOf = [&](int64_t step) {
+            return xOf(asked.map, step, timeUpTo(reader, asked.run, step).value_or(0));
+        };
+        if (chosen.first || chosen.last)
+            asked.range = {placeOf(chosen.first.value_or(0)),
+                           placeOf(chosen.last.value_or(asked.lastStep))};
+        for (PanelCurves& each : readPanels(reader, asked))
+            if (each.isRead)
+                return std::pair(asked.range, std::move(each));
+        return std::pair(asked.range, PanelCurves());
+    });
+    whenAnswered(read, this, [this, key, chosen](const auto& answer) {
+        exportPicture(key, answer.second, answer.first, chosen);
+    });
+}
+
+void ChartsTab::exportNumbers(const ChartPanel& panel, const ChartExport& chosen) {
+    SampleChoice choice{{chosen.metrics.begin(), chosen.metrics.end()}, panel.ranks};
+    choice.first = chosen.first.value_or(choice.first);
+    choice.last = chosen.last.value_or(choice.last);
+    askExport(m_context, window(),
+              {tr("Export %1").arg(panel.title), "chartExportFileDialog",
+               exportFileName(m_run, panel.key, "csv"),
+               [run = m_run, choice](StoreReader& reader, const QString& path) {
+                   return exportCsv(reader, {run}, path, choice);
+               },
+               [](int64_t rows) { return counted(rows, tr("1 sample"), tr("%1 samples")); }});
+}
+
+/// As the chart on the page is drawn, but for its size and what was chosen.
+void ChartsTab::exportPicture(const std::string& key, const PanelCurves& read,
+                              const std::optional<std::pair<double, double>>& range,
+                              const ChartExport& chosen) {
+    const LineChart* shown = chartOf(key);
+    if (!shown || read.panel.key.isEmpty())
+        return;
+    std::vector<Curve> curves;
+    std::ranges::copy_if(read.curves, std::back_inserter(curves), [&](const Curve& curve) {
+        return chosen.metrics.contains(curve.name.toStdString());
+    });
+    ChartView view = shown->view();
+    std::tie(view.low, view.high) = range.value_or(wholeRange());
+    LineChart picture(read.panel.title, "exportedChart");
+    const ChartStyle style = m_layout->layout().styleOf(key);
+    picture.setFromZero(read.panel.fromZero);
+    picture.setCutsOutliers(style.cutsOutliers);
+    picture.setYRange(style.yRange);
+    picture.show(std::move(curves), view);
+    picture.setMarks(marks());
+    askExport(m_context, window(),
+              pictureExport(tr("Export %1").arg(read.panel.title), "chartExportFileDialog",
+                            exportFileName(m_run, read.panel.key, endingOf(*chosen.picture)),
+                            pictureOf(picture, *chosen.picture)));
 }
 
 void ChartsTab::askOwn(const OwnChart& chart) {

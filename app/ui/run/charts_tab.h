@@ -21,6 +21,7 @@ class QScrollArea;
 namespace rm {
 
 class ChartBar;
+struct ChartExport;
 class HeatMap;
 class LayoutButton;
 class LayoutKeeper;
@@ -51,12 +52,16 @@ public:
 
     /// Moves the charts to that time, as to an event.
     void showTime(int64_t wallNs);
+    void showAll(); ///< also what a zoom has left out
 
 Q_SIGNALS:
     void commandsRequested(); ///< for the list of what was asked of the run
     void logRequested(qint64 wallNs);
+    /// A person has zoomed to these steps; nullopt: to none, or what is shown is all that there is.
+    void spanChanged(const std::optional<rm::TimedSpan>& span);
     void branchRequested(const rm::StoredCheckpoint& checkpoint);
     void restoreRequested(const rm::StoredCheckpoint& checkpoint);
+    void revertRequested(const std::string& command); ///< the id of a `set`
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -68,6 +73,7 @@ private:
     LineChart* makeChart(const std::string& key);
     HeatMap* makeHeat(const std::string& key);
     QWidget* buildEvents();
+    void fillRevert(QMenu& menu, const std::string& command);
     void buildControls();
     void wire();
     void wireControls();
@@ -76,6 +82,8 @@ private:
     void pull();
     void pullHeat();
     void pullExact();
+    void pullSpan();
+    void setSpan(const std::optional<TimedSpan>& inSight);
     void point(std::optional<double> x, std::optional<double> step);
     struct Answer {
         AxisMap map;
@@ -86,7 +94,7 @@ private:
     static Answer read(StoreReader& reader, const RunSummary& run, ChartQuery query);
     void applyAnswer(const Answer& answer);
     void apply(const std::vector<PanelCurves>& panels);
-    void showAll(const std::vector<PanelCurves>& panels);
+    void showPanels(const std::vector<PanelCurves>& panels);
     void setPanels(std::vector<ChartPanel> panels);
     void arrange();
     std::vector<std::string> keysAsTheyCome() const;
@@ -113,6 +121,12 @@ private:
     void fillAxisMenu(QMenu& menu, const std::string& key);
     void fillSizeMenu(QMenu& menu, const std::string& key);
     void askRange(const std::string& key);
+    void askExportOf(const std::string& key);
+    void exportChart(const std::string& key, const ChartExport& chosen);
+    void exportNumbers(const ChartPanel& panel, const ChartExport& chosen);
+    void exportPicture(const std::string& key, const PanelCurves& read,
+                       const std::optional<std::pair<double, double>>& range,
+                       const ChartExport& chosen);
     void askOwn(const OwnChart& chart);
     void keepOwn(OwnChart chart);
     bool isHeat(const std::string& key) const;
@@ -125,7 +139,8 @@ private:
     std::vector<Mark> marks() const;
     void jumpTo(Moment moment);
     void zoomTo(double low, double high);
-    void resetZoom();
+    void showRange(double low, double high);
+    double leastZoom() const;
 
     AppContext m_context;
     QString m_run;
@@ -135,6 +150,11 @@ private:
     Puller m_heatPuller;
     static constexpr int kExactMs = 60;
     Puller m_exactPuller;
+    static constexpr int kSpanMs = 100;
+    Puller m_spanPuller;
+    bool m_selects = false; ///< a person has zoomed, so that the other tabs show the same steps
+    std::optional<TimedSpan> m_inSight; ///< of a zoom; nullopt: not known yet, or all
+    std::optional<TimedSpan> m_span;    ///< the same if m_selects
     std::optional<double> m_pointedStep;
     std::optional<double> m_menuStep; ///< that was pointed at last
     template <class Widget>

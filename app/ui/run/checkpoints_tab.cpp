@@ -18,6 +18,7 @@
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 #include "shared/io/clock.h"
+#include "shared/metrics/metric_title.h"
 
 #include <QAction>
 #include <QHBoxLayout>
@@ -51,7 +52,8 @@ CheckpointsTab::CheckpointsTab(const AppContext& context, QWidget* parent)
 
 void CheckpointsTab::buildUi() {
     m_chart =
-        new LineChart(tr("%1, checkpoints marked").arg(metricName(metric::kTrainLoss).c_str()),
+        new LineChart(tr("%1, checkpoints marked")
+                          .arg(QString::fromStdString(titleOf(builtinMetric(metric::kTrainLoss)))),
                       "chartCheckpoints");
     m_chart->setFixedHeight(size::kChartMin + 20);
     m_model = new CheckpointsModel(this);
@@ -93,9 +95,12 @@ QWidget* CheckpointsTab::buildActions() {
     m_verify = makeButton(tr("Verify all"), "", "verifyCheckpoints");
     m_verify->setToolTip(
         tr("Read every byte of every checkpoint and compare it with what was saved"));
+    m_try = makeButton(tr("Try"), "", "tryCheckpointNow");
+    m_try->setToolTip(tr("Let the model of this checkpoint answer an input of yours"));
     m_branch = makeButton(tr("Branch a new run"), "", "branchRun");
     m_remove = makeButton(tr("Remove"), "danger", "removeCheckpoint");
-    m_remove->setToolTip(tr("Delete this checkpoint, which was set aside, from its node"));
+    m_remove->setToolTip(tr("Delete this checkpoint from its node. It was set aside, or it was "
+                            "saved before a setting was changed and the run has a newer one."));
     m_bringBack = makeButton(tr("Bring back"), "", "bringBackCheckpoint");
     m_bringBack->setToolTip(tr("Undo the removal of this checkpoint"));
     m_more = makeButton(tr("More"), "", "moreOfCheckpoint");
@@ -103,6 +108,7 @@ QWidget* CheckpointsTab::buildActions() {
     m_restore = makeButton(tr("Restore and resume"), "", "restoreCheckpoint");
     row->addWidget(m_selected, 1);
     row->addWidget(m_verify);
+    row->addWidget(m_try);
     row->addWidget(m_more);
     row->addWidget(m_remove);
     row->addWidget(m_bringBack);
@@ -147,6 +153,10 @@ void CheckpointsTab::wire() {
     connect(m_restore, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
             Q_EMIT restoreRequested(*checkpoint);
+    });
+    connect(m_try, &QPushButton::clicked, this, [this] {
+        if (const auto* checkpoint = chosen())
+            Q_EMIT tryRequested(*checkpoint);
     });
     connect(m_branch, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
@@ -201,6 +211,9 @@ bool CheckpointsTab::waits() const {
 void CheckpointsTab::showWhyEmpty() {
     const bool ended = m_detail.run && hasEnded(m_detail.run->state);
     m_empty->setActionVisible(!ended && !waits());
+    const std::string unknown = !ended && m_detail.run ? whyNoneIsKnown(*m_detail.run) : "";
+    if (!unknown.empty())
+        return m_empty->setTexts(tr("No checkpoint is known"), capitalized(unknown) + '.');
     if (!ended)
         return m_empty->setTexts(tr("No checkpoint yet"),
                                  tr("The run saves one as often as its spec says, when it pauses "
@@ -210,15 +223,25 @@ void CheckpointsTab::showWhyEmpty() {
     m_empty->setTexts(tr("No checkpoint"), capitalized(why) + '.');
 }
 
-/// The checkpoint that a person chose, or else the newest of the living line.
+/// The checkpoint that a person chose, or else the newest of the living line, of the steps that are
+/// looked at if they have one.
 void CheckpointsTab::select() {
     const QSignalBlocker quiet(m_table); // not chosen by a person
     const int kept = m_model->rowOfPath(m_chosenPath);
     if (kept < 0)
         m_chosenPath.clear();
-    const int row = kept < 0 ? m_model->rowOfNewest() : kept;
+    const int inSpan = m_span ? m_model->rowOfNewest(*m_span) : -1;
+    const int row = kept >= 0 ? kept : inSpan >= 0 ? inSpan : m_model->rowOfNewest();
     if (m_model->at(row) && m_table->currentRow() != row)
         m_table->selectRow(row);
+}
+
+void CheckpointsTab::setSpan(const std::optional<StepSpan>& span) {
+    if (std::exchange(m_span, span) == m_span)
+        return;
+    select();
+    showSelection();
+    refresh();
 }
 
 void CheckpointsTab::refresh() {
@@ -236,6 +259,9 @@ void CheckpointsTab::pull() {
         return;
     ChartQuery query = queryOf(*m_detail.run);
     query.maxPoints = kPoints;
+    if (m_span)
+        query.range = {static_cast<double>(m_span->first),
+                       static_cast<double>(std::min(m_span->last, m_detail.run->step))};
     query.smoothing = {SmoothingKind::kEma, kSmoothing};
     query.panels = {QString::fromStdString(builtinMetric(metric::kTrainLoss).panel)};
     const auto read = [query, run = *m_detail.run](StoreReader& reader) {
@@ -262,6 +288,11 @@ void CheckpointsTab::showCurves(const std::vector<PanelCurves>& panels) {
         view.high = std::max(view.high, curve.x.back());
     }
     view.high += 0.01 * (view.high - view.low);
+    if (m_span) {
+        view.low = static_cast<double>(m_span->first);
+        if (m_span->last != StepSpan::kLast)
+            view.high = std::max(view.low + 1, static_cast<double>(m_span->last));
+    }
     m_chart->show(std::move(curves), view);
     m_chart->setMarks(checkpointMarks(m_detail.history));
 }
@@ -319,6 +350,8 @@ void CheckpointsTab::showSelection() {
                               .arg(formatCount(checkpoint->saved.step))
                               .arg(checkpoint->retiredBy)
                         : tr("step %1 selected").arg(formatCount(checkpoint->saved.step)));
+    if (checkpoint && m_span && !m_span->holds(checkpoint->saved.step))
+        text += kSeparator + tr("not of these steps");
     const auto verdict = checkpoint ? m_verdicts.find(checkpoint->saved.path) : m_verdicts.end();
     if (verdict != m_verdicts.end())
         text += kSeparator + verdict->second.text;
@@ -329,8 +362,10 @@ void CheckpointsTab::showSelection() {
     m_compare->setEnabled(m_model->rowCount() > 1);
     m_pin->setEnabled(checkpoint && !checkpoint->removed); // retention looks where it was saved
     m_pin->setText(checkpoint && checkpoint->isPinned ? tr("Unpin") : tr("Pin"));
+    m_try->setEnabled(isThere);
     m_branch->setEnabled(isThere);
-    m_remove->setVisible(retired && !checkpoint->removed);
+    m_remove->setVisible(checkpoint && !checkpoint->removed &&
+                         isRemovable(*checkpoint, m_detail.history.checkpoints));
     m_bringBack->setVisible(checkpoint && m_model->canBeBroughtBack(*checkpoint));
     m_chart->selectMark(checkpoint ? std::optional(checkpoint->saved.step) : std::nullopt);
 }

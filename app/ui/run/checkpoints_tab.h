@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/runs/step_span.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
@@ -11,6 +12,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 
 class QAction;
 class QMenu;
@@ -37,6 +39,8 @@ public:
     void show(const RunDetail& detail);
     using QWidget::show;
     void refresh();
+    /// Shows the loss of these steps and, unless a person has chosen one, their newest checkpoint.
+    void setSpan(const std::optional<StepSpan>& span);
 
 Q_SIGNALS:
     void restoreRequested(const rm::StoredCheckpoint& checkpoint);
@@ -45,8 +49,9 @@ Q_SIGNALS:
     void
     pinRequested(const rm::StoredCheckpoint& checkpoint); ///< or to be unpinned, if it is pinned
     void compareRequested(const rm::StoredCheckpoint& checkpoint);
+    void tryRequested(const rm::StoredCheckpoint& checkpoint);
     void branchRequested(const rm::StoredCheckpoint& checkpoint);
-    void removeRequested(const rm::StoredCheckpoint& checkpoint); ///< of an abandoned line
+    void removeRequested(const rm::StoredCheckpoint& checkpoint); ///< one that isRemovable()
     void checkpointRequested();
 
 protected:
@@ -76,6 +81,7 @@ private:
     AppContext m_context;
     QString m_run;
     RunDetail m_detail;
+    std::optional<StepSpan> m_span;               ///< nullopt: all
     std::string m_chosenPath;                     ///< of the checkpoint that a person selected
     std::map<std::string, StateWords> m_verdicts; ///< by path
     std::deque<StoredCheckpoint> m_unverified;    ///< still to be asked for; the first is
@@ -86,6 +92,7 @@ private:
     Table* m_table;
     ElidedLabel* m_selected;
     QPushButton* m_verify;
+    QPushButton* m_try;
     QPushButton* m_more;
     QAction* m_copy;
     QAction* m_pin;

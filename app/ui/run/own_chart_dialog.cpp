@@ -3,6 +3,7 @@
 
 #include "app/ui/look/plain_text.h"
 #include "app/ui/widgets/label.h"
+#include "shared/metrics/metric_title.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -22,9 +23,10 @@ constexpr int kListRows = 9;
 constexpr int kMostCurves = 32; ///< of one chart: more could not be told apart
 constexpr int kName = Qt::UserRole;
 
-/// All words of the search are in the name or the description.
+/// All words of the search are in the title, the name or the description.
 bool isFound(const QListWidgetItem& item, const QStringList& words) {
-    const QString text = item.text() + ' ' + item.data(Qt::UserRole + 1).toString();
+    const QString text =
+        item.text() + ' ' + item.data(kName).toString() + ' ' + item.data(kName + 1).toString();
     return std::ranges::all_of(
         words, [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
 }
@@ -81,10 +83,10 @@ void OwnChartDialog::buildUi(const std::vector<MetricDef>& metrics) {
     m_list->setAccessibleName(tr("Metrics"));
     m_list->setUniformItemSizes(true);
     for (const MetricDef& metric : metrics) {
-        auto* item = new QListWidgetItem(QString::fromStdString(metric.name), m_list);
-        const QString description = QString::fromStdString(metric.description);
-        item->setData(kName + 1, description);
-        item->setToolTip(asHtml(description));
+        auto* item = new QListWidgetItem(QString::fromStdString(titleOf(metric)), m_list);
+        item->setData(kName, QString::fromStdString(metric.name));
+        item->setData(kName + 1, QString::fromStdString(metric.description));
+        item->setToolTip(asHtml(QString::fromStdString(metric.name + ": " + metric.description)));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
         const bool isChosen =
             std::ranges::find(m_chart.metrics, metric.name) != m_chart.metrics.end();
@@ -131,7 +133,7 @@ std::vector<std::string> OwnChartDialog::chosen() const {
     std::vector<std::string> names;
     std::set<std::string> checked, listed;
     for (int row = 0; row < m_list->count(); ++row) {
-        const std::string name = m_list->item(row)->text().toStdString();
+        const std::string name = m_list->item(row)->data(kName).toString().toStdString();
         listed.insert(name);
         if (m_list->item(row)->checkState() == Qt::Checked)
             checked.insert(name);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/ranks_tab.h"
 
+#include "app/ui/data/run_words.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/ranks_model.h"
+#include "app/ui/run/slow_card.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"
@@ -17,6 +19,7 @@ namespace rm {
 RanksTab::RanksTab(QWidget* parent)
     : QWidget(parent)
     , m_model(new RanksModel(this))
+    , m_slow(new SlowCard)
     , m_table(new Table("ranksTable", tr("Ranks")))
     , m_leftOut(makeText({}, "secondary"))
     , m_stack(new QStackedWidget) {
@@ -51,7 +54,9 @@ RanksTab::RanksTab(QWidget* parent)
     card->body()->addWidget(m_stack);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(card);
+    column->setSpacing(size::kCardGap);
+    column->addWidget(m_slow);
+    column->addWidget(card, 1);
     connect(m_table, &Table::columnsFitted, this, &RanksTab::showLeftOut);
     showLeftOut();
     connect(m_table, &Table::opened, this, [this](int row) {
@@ -67,9 +72,14 @@ void RanksTab::showLeftOut() {
 }
 
 void RanksTab::show(const RunDetail& detail, const LiveState& live) {
+    const RunFigures& figures = detail.span ? detail.span->figures : detail.figures;
     if (detail.run)
-        m_model->show(*detail.run, detail.ranks, detail.figures, live);
+        m_model->show(*detail.run, detail.ranks, figures, live);
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
+    if (detail.span)
+        m_slow->show(detail.span->verdict, stepsWords(*figures.span));
+    else
+        m_slow->show(detail.verdict);
 }
 
 } // namespace rm

@@ -12,6 +12,7 @@ class QStackedWidget;
 namespace rm {
 
 class RanksModel;
+class SlowCard;
 class Table;
 
 /// A row a rank: node, what it does, speed, phases, how it ended.
@@ -29,6 +30,7 @@ private:
     void showLeftOut();
 
     RanksModel* m_model;
+    SlowCard* m_slow;
     Table* m_table;
     QLabel* m_leftOut; ///< columns for which the table is too narrow
     QStackedWidget* m_stack;

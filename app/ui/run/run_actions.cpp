@@ -4,8 +4,10 @@
 #include "app/core/answer.h"
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
+#include "app/core/engine/go_back.h"
 #include "app/core/queue/queue_order.h"
 #include "app/core/queue/sweep.h"
+#include "app/core/runs/live_changes.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/requested_words.h"
@@ -18,8 +20,12 @@
 #include "app/ui/dialogs/commands_dialog.h"
 #include "app/ui/dialogs/export_dialog.h"
 #include "app/ui/dialogs/live_dialogs.h"
+#include "app/ui/dialogs/revert_dialog.h"
 #include "app/ui/dialogs/run_dialogs.h"
+#include "app/ui/dialogs/too_large_dialog.h"
+#include "app/ui/dialogs/trace_dialog.h"
 #include "app/ui/look/format.h"
+#include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/toast.h"
 #include "shared/checkpoint/manifest.h"
@@ -28,6 +34,10 @@
 #include <QPushButton>
 
 namespace rm {
+
+namespace {
+constexpr int64_t kWidestStep = 88'888; ///< in the caption of a button, which keeps its width
+} // namespace
 
 RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* page)
     : QObject(page)
@@ -46,6 +56,8 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_all{m_hold,   m_checkpoint, m_pause, m_resume, m_resumeOn,
             m_cancel, m_more,       m_stop,  m_clean,  m_rename} {
     buildMore();
+    keepWidth(*m_hold, {tr("Hold"), tr("Continue")});
+    keepWidth(*m_resume, {tr("Resume"), tr("Resume from %1").arg(formatCount(kWidestStep))});
     m_clean->setToolTip(tr("Delete this run's folder on its nodes, with the checkpoints in it"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));
@@ -61,6 +73,11 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     connect(m_stop, &QPushButton::clicked, this, &RunActions::askStop);
     connect(m_rename, &QPushButton::clicked, this,
             [this] { (new RenameDialog(m_context, m_run, m_page->window()))->open(); });
+    connect(&m_context.engine, &Engine::tooLarge, this,
+            [this](const QString& run, const QString& why) {
+                if (m_tooLarge.contains(run))
+                    m_tooLarge[run] = why;
+            });
     connect(m_clean, &QPushButton::clicked, this,
             [this] { (new CleanDialog(m_context, m_run, m_page->window()))->open(); });
     hide();
@@ -90,6 +107,8 @@ void RunActions::buildMore() {
     menu->addAction(tr("Show its lineage"), this, [this] { Q_EMIT lineageRequested(m_run.id); })
         ->setToolTip(tr("The runs that hang together with this one by branches, and what each "
                         "changed"));
+    menu->addAction(tr("Traces"), this, &RunActions::showTraces)
+        ->setToolTip(tr("What every rank does in some steps, on one clock; record another one"));
     m_again = menu->addAction(tr("Edit and launch again"), this, &RunActions::askAgain);
     m_again->setToolTip(tr("Launch another run like this one, from its first step"));
     m_resumeLater =
@@ -143,15 +162,35 @@ void RunActions::reproduce() {
             if (!spec)
                 return m_context.toast.say(QString::fromStdString(spec.error().message));
             m_context.toast.say(tr("%1 is being launched again as it was").arg(m_run.name));
-            const auto answer =
-                m_context.engine.ask(LaunchRequest{*spec, nodes, {}, IfTooLarge::kRefuse, run});
-            whenAnswered(answer, this, [this](const Result<QString>& started) {
-                if (!started)
-                    return m_context.toast.say(QString::fromStdString(started.error().message));
-                m_context.runs.refresh();
-                Q_EMIT reproduced(*started);
-            });
+            launchAgain(*spec, nodes, IfTooLarge::kRefuse, run);
         });
+}
+
+void RunActions::launchAgain(const RunSpec& spec, const std::vector<Placement>& nodes,
+                             IfTooLarge ifTooLarge, const QString& asWas) {
+    const QString id = QString::fromStdString(newRunId(spec.name));
+    m_tooLarge[id].clear();
+    const auto answer = m_context.engine.ask(LaunchRequest{spec, nodes, id, ifTooLarge, asWas});
+    whenAnswered(answer, this, [=, this](const Result<QString>& started) {
+        const auto launch = [=, this] { launchAgain(spec, nodes, IfTooLarge::kLaunch, asWas); };
+        const QString why = m_tooLarge.take(id);
+        if (!started && askAboutTooLarge(why, launch))
+            return;
+        if (!started)
+            return m_context.toast.say(QString::fromStdString(started.error().message));
+        m_context.runs.refresh();
+        Q_EMIT reproduced(*started);
+    });
+}
+
+/// False: the launch was not refused as too large, as `why` is empty.
+bool RunActions::askAboutTooLarge(const QString& why, const std::function<void()>& launch) {
+    if (why.isEmpty())
+        return false;
+    auto* dialog = new TooLargeDialog(why, m_page->window());
+    connect(dialog, &QDialog::accepted, this, launch);
+    dialog->open();
+    return true;
 }
 
 void RunActions::askSetting() {
@@ -191,15 +230,66 @@ void RunActions::askMetricsFile() {
     askExport(m_context, m_page->window(),
               {tr("Export metrics"), "metricsExportDialog", m_run.id + ".csv",
                [run = m_run.id](StoreReader& reader, const QString& path) {
-                   return exportCsv(reader, run, path);
+                   return exportCsv(reader, {run}, path);
                },
                [](int64_t rows) { return counted(rows, tr("1 sample"), tr("%1 samples")); }});
+}
+
+void RunActions::showTraces() {
+    (new TraceDialog(m_context, m_run, m_page->window()))->show();
 }
 
 void RunActions::showCommands() {
     auto* dialog = new CommandsDialog(m_context, m_run, m_page->window());
     connect(dialog, &CommandsDialog::withdrawRequested, this, &RunActions::withdraw);
+    connect(dialog, &CommandsDialog::revertRequested, this,
+            [this, dialog](const std::string& command) {
+                dialog->close();
+                askRevert(command);
+            });
     dialog->open();
+}
+
+void RunActions::askRevert(const std::string& command) {
+    struct Found {
+        Result<LiveChange> change;
+        Retirement retires;
+    };
+    const auto read = m_context.store.ask([run = m_run, command](StoreReader& reader) {
+        const std::string attempt = tr("Take a change of %1 back").arg(run.name).toStdString();
+        Found found{findChange(liveChanges(reader, run), command, attempt), {}};
+        if (found.change && found.change->checkpoint)
+            found.retires = reader.retirementBy(run.id, *found.change->checkpoint);
+        return found;
+    });
+    whenAnswered(read, this, [this, run = m_run.id](const Found& found) {
+        if (run != m_run.id)
+            return;
+        if (!found.change)
+            return m_context.toast.say(QString::fromStdString(found.change.error().message));
+        auto* dialog = new RevertDialog(m_run, *found.change, found.retires, m_page->window());
+        connect(dialog, &RevertDialog::setBackChosen, this, [this, run, change = *found.change] {
+            if (run == m_run.id)
+                send(CommandKind::kSet, settingsBefore(change));
+        });
+        connect(dialog, &RevertDialog::goBackChosen, this, [this, run, change = *found.change] {
+            if (run == m_run.id)
+                goBack(*change.checkpoint);
+        });
+        dialog->open();
+    });
+}
+
+void RunActions::goBack(const StoredCheckpoint& checkpoint) {
+    const QString step = formatCount(checkpoint.saved.step);
+    m_context.toast.say(tr("%1 goes back to step %2").arg(m_run.name, step));
+    const auto answer =
+        goBackTo(m_context.engine, m_run, QString::fromStdString(checkpointNameOf(checkpoint)));
+    whenAnswered(answer, this, [this](const Result<QString>& started) {
+        if (!started)
+            m_context.toast.say(QString::fromStdString(started.error().message));
+        m_context.runs.refresh();
+    });
 }
 
 void RunActions::hide() {
@@ -262,7 +352,7 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     offer(m_more, !preparing, true); // a kill need not wait for what is under way
     for (QAction* action : {m_validate, m_step, m_set})
         action->setVisible(running);
-    m_sample->setVisible(running && detail.writesSamples);
+    m_sample->setVisible(running && detail.writesSamples());
     m_kill->setVisible(canEnd);
     for (QAction* action : {m_validate, m_sample, m_set})
         action->setEnabled(free);
@@ -346,14 +436,24 @@ void RunActions::askNodes() {
 }
 
 void RunActions::resume(const QString& checkpoint, const std::vector<Placement>& nodes) {
-    const auto onResumed = [this, run = m_run.id](const Result<QString>& answer) {
-        if (std::exchange(m_cancelled, {}) == run && !answer)
+    resumeRun({m_run.id, checkpoint, nodes});
+}
+
+void RunActions::resumeRun(const ResumeRequest& request) {
+    m_tooLarge[request.run].clear();
+    whenAnswered(m_context.engine.ask(request), this, [=, this](const Result<QString>& answer) {
+        const auto launch = [=, this] {
+            ResumeRequest again = request;
+            again.ifTooLarge = IfTooLarge::kLaunch;
+            resumeRun(again);
+        };
+        const QString why = m_tooLarge.take(request.run);
+        if (std::exchange(m_cancelled, {}) == request.run && !answer)
             m_context.toast.say(tr("Launch cancelled; the run is as it was"));
-        else if (!answer)
+        else if (!answer && !askAboutTooLarge(why, launch))
             m_context.toast.say(QString::fromStdString(answer.error().message));
         m_context.runs.refresh();
-    };
-    whenAnswered(m_context.engine.ask(ResumeRequest{m_run.id, checkpoint, nodes}), this, onResumed);
+    });
 }
 
 void RunActions::askRestoreOn(const StoredCheckpoint& checkpoint) {

@@ -8,6 +8,7 @@
 #include "app/ui/data/app_context.h"
 #include "app/ui/run/run_detail.h"
 
+#include <QHash>
 #include <QObject>
 #include <QPointer>
 
@@ -47,8 +48,11 @@ public:
     void send(CommandKind kind, std::vector<std::pair<std::string, std::string>> args = {});
     /// Takes back those commands.
     void withdraw(const std::vector<RequestedCommand>& commands);
+    /// Offers to take the change of a setting back that this command made.
+    void askRevert(const std::string& command);
     void askKill();
     void showCommands();
+    void showTraces();
     /// Offers to declare the nodes lost that nothing is heard of.
     void askDeclareLost();
 
@@ -71,9 +75,14 @@ private:
     void buildMore();
     void askSetting();
     void askSteps();
+    void goBack(const StoredCheckpoint& checkpoint);
     QFuture<std::string> readSpec() const;
     void askAgain();
     void reproduce();
+    void launchAgain(const RunSpec& spec, const std::vector<Placement>& nodes,
+                     IfTooLarge ifTooLarge, const QString& asWas);
+    void resumeRun(const ResumeRequest& request);
+    bool askAboutTooLarge(const QString& why, const std::function<void()>& launch);
     void resumeLater();
     void askNodes();
     void askMetricsFile();
@@ -112,9 +121,10 @@ private:
     RunSummary m_run;
     LiveState m_live;
     std::optional<ResumePoint> m_from;
-    std::optional<int64_t> m_newest; ///< step of the checkpoint that it could go on from
-    std::vector<Placement> m_nodes;  ///< where it goes on
-    QString m_cancelled;             ///< run whose launch a person cancelled
+    std::optional<int64_t> m_newest;    ///< step of the checkpoint that it could go on from
+    std::vector<Placement> m_nodes;     ///< where it goes on
+    QString m_cancelled;                ///< run whose launch a person cancelled
+    QHash<QString, QString> m_tooLarge; ///< why launches that it asked for were refused, by run
     /// Whether `run` is to end; `words` tell what that costs by now.
     struct EndQuestion {
         QPointer<Sheet> sheet;

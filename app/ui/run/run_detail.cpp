@@ -4,6 +4,7 @@
 #include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/queue/queue_order.h"
+#include "app/core/runs/failure_cause.h"
 #include "app/core/runs/parts_of_run.h"
 #include "app/core/runs/standstill.h"
 #include "app/core/store/store_reader.h"
@@ -29,23 +30,6 @@ constexpr int kTailLines = 6;
 struct RunDetailWords {
     Q_DECLARE_TR_FUNCTIONS(RunDetail)
 };
-
-/// The rank that failed first, by the clock.
-const StoredRank* firstFailed(const RunDetail& detail) {
-    if (!detail.history.attempts.empty()) {
-        const auto& ended = detail.history.attempts.back().ended;
-        if (ended && ended->firstFailedRank >= 0)
-            for (const StoredRank& rank : detail.ranks)
-                if (rank.rank == ended->firstFailedRank)
-                    return &rank;
-    }
-    const StoredRank* first = nullptr;
-    for (const StoredRank& rank : detail.ranks)
-        if (rank.exited && (rank.exited->exitCode != 0 || rank.exited->signal != 0) &&
-            (!first || rank.exited->wallNs < first->exited->wallNs))
-            first = &rank;
-    return first;
-}
 
 /// Without what `said` tells already: a rank writes why it fails, and ends with that.
 QString lastLines(const std::string& text, const QString& said) {
@@ -121,12 +105,30 @@ QString resumedWords(const RunDetail& detail, const StoredAttempt& attempt) {
 
 } // namespace
 
-RunDetail readDetail(StoreReader& reader, const QString& id) {
+bool RunDetail::writesSamples() const {
+    return !spec || rm::writesSamples(*spec);
+}
+
+bool RunDetail::keepsPictures() const {
+    return spec && rm::keepsPictures(*spec);
+}
+
+std::string RunDetail::modelType() const {
+    return spec ? spec->model.type : std::string();
+}
+
+RunDetail readDetail(StoreReader& reader, const QString& id, const std::optional<StepSpan>& span) {
     RunDetail detail;
     detail.run = reader.run(id);
     if (!detail.run)
         return detail;
     detail.figures = readFigures(reader, *detail.run);
+    detail.verdict = readVerdict(reader, *detail.run, detail.figures);
+    if (span) {
+        RunFigures figures = readFigures(reader, *detail.run, span);
+        Verdict verdict = readVerdict(reader, *detail.run, figures);
+        detail.span = {std::move(figures), std::move(verdict)};
+    }
     detail.waitsFor = waitWords(reader, *detail.run);
     detail.history.attempts = reader.attempts(id);
     detail.history.events = reader.events(id, kMostEvents);
@@ -137,10 +139,8 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.requested = reader.requestedCommands(id);
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);
-    if (const auto spec = parseRunSpec(reader.specToml(id), id.toStdString())) {
-        detail.writesSamples = writesSamples(*spec);
-        detail.modelType = spec->model.type;
-    }
+    if (const auto spec = parseRunSpec(reader.specToml(id), id.toStdString()))
+        detail.spec = *spec;
     if (const auto* newest = newestLiving(detail.history.checkpoints);
         newest && canResume(detail.run->state)) {
         std::vector<std::string> notes{partWords(detail.run->nodes, detail.wholePlaces),
@@ -198,7 +198,8 @@ QString restartWords(const RunDetail& detail) {
 FailureReport failureReport(const RunDetail& detail) {
     FailureReport report;
     report.what = detail.run ? detail.run->message : QString();
-    if (const StoredRank* rank = firstFailed(detail); rank && rank->exited) {
+    if (const StoredRank* rank = firstFailed(detail.history.attempts, detail.ranks);
+        rank && rank->exited) {
         if (report.what.isEmpty())
             report.what = RunDetailWords::tr("rank %1: %2")
                               .arg(rank->rank)
@@ -208,6 +209,12 @@ FailureReport failureReport(const RunDetail& detail) {
     if (report.what.isEmpty())
         report.what = RunDetailWords::tr("The run failed and nothing says why; its log may.");
     report.next = nextStep(detail);
+    const KnownError* known =
+        detail.run ? knownCause(*detail.run, detail.history.attempts, detail.ranks) : nullptr;
+    if (known)
+        report.next = RunDetailWords::tr("%1 %2\n%3")
+                          .arg(QString::fromStdString(meaningOf(*known)),
+                               QString::fromStdString(fixOf(*known)), report.next);
     return report;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "app/core/engine/engine.h"
+#include "app/core/runs/run_figures.h"
+#include "app/core/runs/slowdowns.h"
 #include "app/core/store/store_reader.h"
-#include "app/ui/data/run_figures.h"
 #include "app/ui/data/timeline.h"
+#include "shared/spec/run_spec.h"
 
 #include <optional>
 
@@ -17,22 +19,34 @@ struct ResumePoint {
     std::string notes;  ///< partWords() and unreadWords()
 };
 
+/// How the run went in the steps to which its charts are zoomed.
+struct SpanDetail {
+    RunFigures figures;
+    Verdict verdict;
+};
+
 /// Everything that the tabs of a run show except its series, log and samples, read at once.
 struct RunDetail {
     std::optional<RunSummary> run;
     RunFigures figures;
+    Verdict verdict;
+    std::optional<SpanDetail> span; ///< nullopt: the charts show all steps
     RunHistory history;
     std::vector<StoredSettings> settings;
     std::vector<StoredRank> ranks;
     std::vector<RunNode> wholePlaces;       ///< see StoreReader
     std::optional<ResumePoint> resumePoint; ///< nullopt: it cannot be resumed
-    bool writesSamples = true;              ///< by its spec
-    std::string modelType;                  ///< "gpt", by its spec
+    std::optional<RunSpec> spec;            ///< nullopt: it cannot be read
     std::string waitsFor;                   ///< in the queue, in words; empty: it does not wait
+
+    bool writesSamples() const; ///< texts, also when asked for; of a spec that cannot be read: true
+    bool keepsPictures() const;
+    std::string modelType() const; ///< "gpt"; of a spec that cannot be read: empty
 };
 
 /// Worker thread.
-RunDetail readDetail(StoreReader& reader, const QString& run);
+RunDetail readDetail(StoreReader& reader, const QString& run,
+                     const std::optional<StepSpan>& span = {});
 
 /// Which rank a run waits for that does not come, and why: "the run stands still: rank 1 on node-b
 /// is stopped, ..."; empty: none is known to hang.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_page.h"
 
+#include "app/core/checkpoints/checkpoint_choice.h"
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/parts_of_run.h"
@@ -28,6 +29,7 @@
 #include "app/ui/widgets/toast.h"
 #include "shared/io/clock.h"
 
+#include <QAction>
 #include <QButtonGroup>
 #include <QClipboard>
 #include <QGuiApplication>
@@ -162,6 +164,8 @@ QWidget* RunPage::buildTabs() {
     addTab(tr("Samples"), "tabSamples", m_samples, row);
     addTab(tr("Spec"), "tabSpec", m_spec, row);
     row->addStretch(1);
+    m_spanButton = makeButton(tr("Show all steps"), "quiet", "shownSteps");
+    row->addWidget(m_spanButton);
     row->addWidget(m_charts->controls());
     return bar;
 }
@@ -200,17 +204,20 @@ void RunPage::wireTabs() {
         m_logs->chooseRank(rank);
         showTab(kLogs);
     });
-    connect(m_charts, &ChartsTab::logRequested, this, [this](qint64 wallNs) {
-        showTab(kLogs);
-        m_logs->showTime(wallNs);
-    });
+    connect(m_charts, &ChartsTab::logRequested, this, &RunPage::showLogAt);
     connect(m_charts, &ChartsTab::branchRequested, this, &RunPage::askBranch);
+    connect(m_charts, &ChartsTab::spanChanged, this, &RunPage::setSpan);
+    connect(m_spanButton, &QPushButton::clicked, this, [this] {
+        m_tabs->checkedButton()->setFocus(); // it goes
+        m_charts->showAll();
+    });
     connect(m_charts, &ChartsTab::restoreRequested, m_actions,
             [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });
     connect(m_logs, &LogsTab::chartsRequested, this, [this](qint64 wallNs) {
         showTab(kCharts);
         m_charts->showTime(wallNs);
     });
+    connect(m_charts, &ChartsTab::revertRequested, m_actions, &RunActions::askRevert);
     connect(m_charts, &ChartsTab::commandsRequested, m_actions, &RunActions::showCommands);
     connect(m_checkpoints, &CheckpointsTab::restoreRequested, m_actions,
             [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });
@@ -226,9 +233,27 @@ void RunPage::wireTabs() {
             });
     connect(m_checkpoints, &CheckpointsTab::removeRequested, m_actions, &RunActions::askRemove);
     connect(m_checkpoints, &CheckpointsTab::branchRequested, this, &RunPage::askBranch);
+    connect(m_checkpoints, &CheckpointsTab::tryRequested, this,
+            [this](const StoredCheckpoint& checkpoint) { askTry(checkpoint.saved.path); });
+    m_try = new QAction(tr("Try a checkpoint"), this);
+    m_try->setObjectName("tryFromPalette");
+    connect(m_try, &QAction::triggered, this, [this] { askTry({}); });
     connect(m_checkpoints, &CheckpointsTab::checkpointRequested, this,
             [this] { m_actions->send(CommandKind::kCheckpoint); });
     showTab(kCharts);
+}
+
+void RunPage::showLogAt(int64_t wallNs) {
+    if (m_span && !m_span->times.holds(wallNs))
+        m_charts->showAll(); // or the log would not have it
+    showTab(kLogs);
+    m_logs->showTime(wallNs);
+}
+
+/// The row is measured anew once it is laid out: a page that was just made has had another width.
+void RunPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    QMetaObject::invokeMethod(this, &RunPage::fitControls, Qt::QueuedConnection);
 }
 
 void RunPage::resizeEvent(QResizeEvent* event) {
@@ -236,6 +261,7 @@ void RunPage::resizeEvent(QResizeEvent* event) {
     const bool isCompact = width() < kCompactWidth;
     m_tabRow->setSpacing(isCompact ? kCompactTabGap : kTabGap);
     m_charts->setCompact(isCompact);
+    showSpan();
     fitControls();
 }
 
@@ -251,6 +277,7 @@ void RunPage::setRun(const QString& run) {
         return;
     m_run = run;
     m_detail = {};
+    m_spanDetail.reset();
     m_live = m_context.engine.live(run);
     m_actions->hide();
     m_progress->hide();
@@ -278,6 +305,7 @@ void RunPage::showTab(Tab tab) {
     m_tabs->button(tab)->setChecked(true);
     m_stack->setCurrentIndex(tab);
     m_charts->controls()->setVisible(tab == kCharts);
+    showSpan();
     if (tab == kCharts)
         fitControls(); // while they are hidden, the row is measured without them
 }
@@ -300,7 +328,22 @@ std::vector<QPushButton*> RunPage::buttons() const {
 }
 
 std::vector<QAction*> RunPage::menuActions() const {
-    return m_actions->offeredInMenu();
+    auto actions = m_actions->offeredInMenu();
+    if (std::ranges::any_of(m_detail.history.checkpoints, isSomewhere))
+        actions.push_back(m_try);
+    return actions;
+}
+
+/// `checkpoint`: its path; empty: the newest.
+void RunPage::askTry(const std::string& checkpoint) {
+    if (!m_detail.spec)
+        return m_context.toast.say(tr("The spec of this run cannot be read"));
+    std::shared_ptr<TriedInputs>& tried = m_tried[m_run];
+    if (!tried)
+        tried = std::make_shared<TriedInputs>();
+    (new TryDialog(m_context, m_run, *m_detail.spec, m_detail.history.checkpoints, checkpoint,
+                   tried, window()))
+        ->open();
 }
 
 bool RunPage::showAlone() {
@@ -325,19 +368,31 @@ void RunPage::refreshSeries(const QString& run) {
 void RunPage::pull() {
     if (m_run.isEmpty())
         return;
-    m_puller.await(
-        m_context.store.ask([run = m_run](StoreReader& reader) { return readDetail(reader, run); }),
-        this, [this](const RunDetail& detail) { apply(detail); });
+    m_puller.await(m_context.store.ask([run = m_run, span = spanToRead()](StoreReader& reader) {
+        return readDetail(reader, run, span);
+    }),
+                   this, [this](const RunDetail& detail) { apply(detail); });
 }
 
-void RunPage::apply(const RunDetail& detail) {
-    if (!detail.run)
+/// What has an end stays as it is.
+std::optional<StepSpan> RunPage::spanToRead() const {
+    const bool isKnown = m_spanDetail && m_span && m_span->steps.last != StepSpan::kLast;
+    return m_span && !isKnown ? std::optional(m_span->steps) : std::nullopt;
+}
+
+void RunPage::apply(const RunDetail& read) {
+    if (!read.run)
         return;
+    RunDetail detail = read;
+    if (detail.span)
+        m_spanDetail = detail.span;
+    detail.span = m_spanDetail;
     m_detail = detail;
     showState();
     showFigures();
-    m_tabs->button(kSamples)->setVisible(detail.writesSamples);
-    if (!detail.writesSamples && m_stack->currentIndex() == kSamples)
+    const bool hasSamples = detail.writesSamples() || detail.keepsPictures();
+    m_tabs->button(kSamples)->setVisible(hasSamples);
+    if (!hasSamples && m_stack->currentIndex() == kSamples)
         showTab(kCharts);
     m_charts->show(detail);
     m_ranks->show(detail, m_live);
@@ -345,6 +400,32 @@ void RunPage::apply(const RunDetail& detail) {
     m_checkpoints->show(detail);
     const std::vector<StoredAttempt>& attempts = detail.history.attempts;
     m_spec->refresh(settingsNow(detail.settings), attempts.empty() ? "" : attempts.back().runtime);
+}
+
+void RunPage::setSpan(const std::optional<TimedSpan>& span) {
+    const auto steps = span ? std::optional(span->steps) : std::nullopt;
+    m_span = span;
+    m_spanDetail.reset();
+    m_logs->setSpan(span ? std::optional(span->times) : std::nullopt);
+    m_checkpoints->setSpan(steps);
+    m_samples->setSpan(steps);
+    showSpan();
+    m_puller.restart(); // what is being read is of other steps
+}
+
+/// The charts say it themselves, and the spec is of all steps.
+void RunPage::showSpan() {
+    const int tab = m_stack->currentIndex();
+    m_spanButton->setVisible(m_span && tab != kCharts && tab != kSpec);
+    if (!m_span)
+        return;
+    const QString steps = stepsWords(m_span->steps);
+    m_spanButton->setText(tr("Only %1: show all").arg(steps));
+    if (!m_spanButton->isHidden() && m_tabRow->sizeHint().width() > width() - 2 * size::kPageX)
+        m_spanButton->setText(tr("Show all steps"));
+    m_spanButton->setToolTip(tr("The charts are zoomed to %1. Ranks has their figures and Logs "
+                                "their lines; a click shows all steps again.")
+                                 .arg(steps));
 }
 
 void RunPage::showLive(const LiveState& live) {
@@ -465,24 +546,28 @@ void RunPage::showStepFigure(const RunSummary& run) {
 }
 
 void RunPage::showSlowestFigure() {
-    const auto& straggler = m_detail.figures.straggler;
-    if (!straggler) {
-        const bool compared = m_detail.figures.ranks.size() > 1 && m_detail.figures.stepMs > 0;
-        m_figures[kSlowest]->show(compared ? tr("none") : kAbsent,
-                                  compared ? tr("none makes steps 5 % longer") : QString());
+    const auto& stragglers = m_detail.figures.stragglers;
+    if (stragglers.empty()) {
+        const bool isCompared = m_detail.figures.isCompared;
+        m_figures[kSlowest]->show(isCompared ? tr("none") : kAbsent,
+                                  isCompared                ? tr("none makes steps 5 % longer")
+                                  : m_detail.run->ranks > 1 ? tr("not known yet")
+                                                            : QString());
         return;
     }
+    const Straggler& slowest = stragglers.front();
     QString node;
     const auto& nodes = m_detail.run->nodes;
     for (const RunNode& each : nodes)
-        if (nodes.size() > 1 && straggler->rank >= each.firstRank &&
-            straggler->rank < each.firstRank + each.ranks)
+        if (nodes.size() > 1 && slowest.rank >= each.firstRank &&
+            slowest.rank < each.firstRank + each.ranks)
             node = nodeTitle(each.nodeName) + kSeparator;
     m_figures[kSlowest]->show(
-        tr("rank %1").arg(straggler->rank),
-        node + tr("%1, %2 over the median")
-                   .arg(QString::fromStdString(labelOf(*stepPhases()[straggler->phase])),
-                        formatPercent(straggler->overBy)),
+        tr("rank %1").arg(slowest.rank),
+        node + tr("%1, steps %2 longer")
+                   .arg(QString::fromStdString(
+                            labelOf(*stepPhases()[phaseOf(slowest, m_detail.figures.ranks)])),
+                        formatPercent(slowest.slowsBy())),
         "bad");
 }
 

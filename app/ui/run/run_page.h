@@ -6,6 +6,7 @@
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
+#include "app/ui/dialogs/try_dialog.h"
 #include "app/ui/run/branch_point.h"
 #include "app/ui/run/run_detail.h"
 
@@ -14,6 +15,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 
 class QAction;
 class QButtonGroup;
@@ -68,6 +70,7 @@ Q_SIGNALS:
                          const std::vector<rm::Placement>& nodes);
 
 protected:
+    void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
@@ -78,18 +81,23 @@ private:
     void wire();
     void wireTabs();
     void fitControls();
+    void showLogAt(int64_t wallNs);
     void pull();
-    void apply(const RunDetail& detail);
+    std::optional<StepSpan> spanToRead() const;
+    void apply(const RunDetail& read);
     void showState();
     void showFigures();
     void showStepFigure(const RunSummary& run);
     void showSlowestFigure();
     void showBanners();
+    void setSpan(const std::optional<TimedSpan>& span);
+    void showSpan();
     void showDelay();
     void showTrouble();
     void refreshSeries(const QString& run);
     void askEdit();
     void askBranch(const StoredCheckpoint& checkpoint);
+    void askTry(const std::string& checkpoint);
     std::vector<Placement> placements() const;
 
     AppContext m_context;
@@ -110,11 +118,16 @@ private:
     QPushButton* m_copyReport;
     Banner* m_trouble; ///< what it met and lives on with
     QPushButton* m_seen;
+    QAction* m_try = nullptr;                                ///< of the palette
+    std::map<QString, std::shared_ptr<TriedInputs>> m_tried; ///< by run, in this session
     std::map<QString, int> m_seenAttempts; ///< by run: of which a person has dismissed the news
     LaunchProgress* m_progress;
     QWidget* m_figureRow;
     std::array<KeyFigure*, 5> m_figures{};
     QHBoxLayout* m_tabRow = nullptr;
+    std::optional<TimedSpan> m_span;        ///< to which the charts are zoomed
+    std::optional<SpanDetail> m_spanDetail; ///< of it, once it is read
+    QPushButton* m_spanButton = nullptr;
     QButtonGroup* m_tabs;
     QStackedWidget* m_stack;
     ChartsTab* m_charts;

@@ -19,7 +19,9 @@ namespace {
 constexpr int kLine = 22;
 constexpr int kPad = 14;
 constexpr int kTimeWidth = 42;
-constexpr int kMostHeight = 400; ///< of a moment whose text is shown whole
+constexpr int kRemovedRole = Qt::UserRole + 100; ///< whether it is of what was removed
+constexpr int kFaintRole = kRemovedRole + 1;     ///< whether it is outside of what is looked at
+constexpr int kMostHeight = 400;                 ///< of a moment whose text is shown whole
 
 /// One line a moment, and all of its text of the one that is chosen.
 class MomentDelegate : public QStyledItemDelegate {
@@ -53,12 +55,14 @@ public:
         painter->drawText(firstLine, Qt::AlignVCenter | Qt::AlignLeft,
                           index.data(kSortRole).toString());
         rest.setLeft(rest.left() + kTimeWidth);
-        painter->setPen(Qt::NoPen);
-        painter->setBrush(toneColour(static_cast<Tone>(index.data(kToneRole).toInt())));
+        const QColor tone = toneColour(static_cast<Tone>(index.data(kToneRole).toInt()));
+        const bool isHollow = index.data(kRemovedRole).toBool();
+        painter->setPen(isHollow ? QPen(tone, 1) : QPen(Qt::NoPen));
+        painter->setBrush(isHollow ? QBrush(Qt::NoBrush) : QBrush(tone));
         painter->drawEllipse(QRectF(rest.left(), firstLine.center().y() - 3.0, 7, 7));
         rest.setLeft(rest.left() + kPad);
         painter->setFont(theme.font(FontRole::kSecondary));
-        painter->setPen(colours().text);
+        painter->setPen(index.data(kFaintRole).toBool() ? colours().faint : colours().text);
         const QString text = index.data().toString();
         const QString shown =
             isWhole ? text : painter->fontMetrics().elidedText(text, Qt::ElideRight, rest.width());
@@ -79,6 +83,18 @@ void TimelineModel::setMoments(std::vector<Moment> moments) {
     beginResetModel();
     m_moments = std::move(moments);
     endResetModel();
+}
+
+void TimelineModel::setSpan(const std::optional<TimedSpan>& span) {
+    m_span = span;
+    if (rowCount() > 0)
+        Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kFaintRole});
+}
+
+/// What a step has led to, a checkpoint say, is of it though it is later.
+bool TimelineModel::isInSpan(const Moment& moment) const {
+    return !m_span || m_span->times.holds(moment.wallNs) ||
+           (moment.step >= 0 && m_span->steps.holds(moment.step));
 }
 
 const Moment* TimelineModel::at(int row) const {
@@ -104,6 +120,10 @@ QVariant TimelineModel::data(const QModelIndex& index, int role) const {
         return formatClock(moment->wallNs);
     case kToneRole:
         return static_cast<int>(moment->tone);
+    case kRemovedRole:
+        return moment->removed;
+    case kFaintRole:
+        return !isInSpan(*moment);
     }
     return {};
 }
@@ -134,6 +154,10 @@ void TimelineView::setMoments(std::vector<Moment> moments) {
             setCurrentIndex(m_model->index(row));
 }
 
+void TimelineView::setSpan(const std::optional<TimedSpan>& span) {
+    m_model->setSpan(span);
+}
+
 void TimelineView::select(int64_t step) {
     for (int row = 0; row < m_model->rowCount(); ++row)
         if (m_model->at(row)->step == step) {
@@ -141,6 +165,10 @@ void TimelineView::select(int64_t step) {
             scrollTo(currentIndex());
             return;
         }
+}
+
+const Moment* TimelineView::momentAt(const QPoint& point) const {
+    return m_model->at(indexAt(point).row());
 }
 
 void TimelineView::choose(const QModelIndex& index) {

@@ -164,7 +164,7 @@ void CellDelegate::paintChip(QPainter& painter, const QStyleOptionViewItem& opti
     painter.setBrush(selected ? colours().card : toneBack(tone));
     painter.drawRoundedRect(chip, kChipHeight / 2.0, kChipHeight / 2.0);
     painter.setFont(font);
-    painter.setPen(toneColour(tone));
+    painter.setPen(tone == Tone::kAccent ? colours().accentText : toneColour(tone));
     painter.drawText(chip, Qt::AlignCenter, text);
     painter.restore();
 }

@@ -9,6 +9,8 @@
 #include <QStyleOptionButton>
 #include <QStylePainter>
 
+#include <algorithm>
+
 namespace rm {
 
 void setStyleProperty(QWidget* widget, const char* property, const QVariant& value) {
@@ -42,6 +44,18 @@ QPushButton* makeButton(const QString& text, const char* role, const char* objec
     button->setAccessibleName(QString(text).remove('&'));
     button->setAutoDefault(false);
     return button;
+}
+
+void keepWidth(QPushButton& button, const QStringList& captions) {
+    button.ensurePolished();
+    const QString now = button.text();
+    int widest = 0;
+    for (const QString& caption : captions) {
+        button.setText(caption);
+        widest = std::max(widest, button.sizeHint().width());
+    }
+    button.setText(now);
+    button.setMinimumWidth(widest);
 }
 
 QFrame* makeLine(QWidget* parent) {

@@ -20,6 +20,10 @@ QLabel* makeText(const QString& text, const char* role, QWidget* parent = nullpt
 QPushButton* makeButton(const QString& text, const char* role, const char* objectName,
                         QWidget* parent = nullptr);
 
+/// Makes the button as wide as the widest of what it may say, so that neither it nor its neighbours
+/// move when that changes.
+void keepWidth(QPushButton& button, const QStringList& captions);
+
 QFrame* makeLine(QWidget* parent = nullptr);
 
 /// Shows the one in the other's place, also for the focus, which Qt would move elsewhere: at once,
