@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/cli/own_folders.h"
 
+#include "tests/support/step_pace.h"
+
 #include <QDir>
 
 namespace rm {
@@ -16,6 +18,7 @@ OwnFolders::OwnFolders() {
                 m_home.filePath(QString(kind).toLower()).toLocal8Bit());
     QDir().mkpath(m_home.filePath("runtime"));
     qputenv("XDG_RUNTIME_DIR", m_home.filePath("runtime").toLocal8Bit());
+    paceOwnRanks(); // they train while other things are looked at
 }
 
 Answer OwnFolders::run(const QStringList& arguments, int limitMs) const {

@@ -23,14 +23,14 @@ struct Answer {
 };
 
 /// A home with its own XDG folders; this process and the ones that it starts live in it as long as
-/// this does.
+/// this does. Ranks that it starts take kPaceMs a step at least.
 class OwnFolders {
 public:
     OwnFolders();
 
     QString path(const QString& below) const { return m_home.filePath(below); }
     /// Runs `ringmaster ARGUMENTS...` to its end.
-    Answer run(const QStringList& arguments, int limitMs = 60000) const;
+    Answer run(const QStringList& arguments, int limitMs = 180'000) const;
     /// Starts it and hands it over; killed when the handle dies.
     std::unique_ptr<QProcess> start(const QStringList& arguments) const;
 

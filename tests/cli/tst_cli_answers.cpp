@@ -59,6 +59,7 @@ private Q_SLOTS:
     void tooLargeARunIsToldAndLeavesNoTrace();
     void tooLargeARunCanBeLaunchedAnyway();
     void aRunOfANodeThatIsGoneDoesNotGoOn();
+    void aNodeWithRanksThatIsEditedSaysWhatBecomesOfThem();
 
 private:
     OwnFolders m_own;
@@ -75,6 +76,7 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("missing argument", Words{"show"}, ExitCode::kUsage);
     row("half a command", Words{"nodes"}, ExitCode::kUsage);
     row("no such run", Words{"show", "nope"}, ExitCode::kNotFound);
+    row("why of no run", Words{"why", "nope"}, ExitCode::kNotFound);
     row("command to no run", Words{"hold", "nope"}, ExitCode::kNotFound);
     row("no such recipe", Words{"run", "nope"}, ExitCode::kNotFound);
     row("no such file", Words{"run", "nope.toml"}, ExitCode::kNotFound);
@@ -104,9 +106,15 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("a mark that is none", Words{"runs", "--filter", "starred:so"}, ExitCode::kUsage);
     row("restore no run", Words{"trash", "restore", "nope"}, ExitCode::kNotFound);
     row("clean no run", Words{"clean", "nope"}, ExitCode::kNotFound);
-    row("log and JSON in one stream", Words{"logs", "nope"}, ExitCode::kUsage);
+    row("the log of no run", Words{"logs", "nope"}, ExitCode::kNotFound);
+    row("a severity that is none", Words{"logs", "nope", "--severity", "bad"}, ExitCode::kUsage);
     row("no steps", Words{"step", "nope", "0"}, ExitCode::kUsage);
     row("steps in words", Words{"step", "nope", "abc"}, ExitCode::kUsage);
+    row("trace of no run", Words{"trace", "nope"}, ExitCode::kNotFound);
+    row("traces of no run", Words{"trace", "nope", "--list"}, ExitCode::kNotFound);
+    row("trace of too many steps", Words{"trace", "nope", "--steps", "201"}, ExitCode::kUsage);
+    row("a list and one of it", Words{"trace", "nope", "--list", "--stored", "0"},
+        ExitCode::kUsage);
     row("a fingerprint that nothing is compared with",
         Words{"nodes", "add", "x", "--fingerprint", "SHA256:x", "--no-check"}, ExitCode::kUsage);
     row("a name that is a folder", Words{"nodes", "add", "..", "--ssh", "host", "--no-check"},
@@ -124,8 +132,7 @@ void TestCliAnswers::errorsAreJsonWithACode() {
              answer.whole());
     QVERIFY2(!answer.err.isEmpty(), answer.whole());
     const Answer plain = m_own.run(words);
-    QVERIFY2(plain.exitCode == exitCode || words.first() == "export" || words.first() == "logs",
-             plain.whole());
+    QVERIFY2(plain.exitCode == exitCode || words.first() == "export", plain.whole());
     QVERIFY2(plain.out.isEmpty() && !plain.err.isEmpty(), plain.whole());
 }
 
@@ -437,6 +444,28 @@ void TestCliAnswers::aRunOfANodeThatIsGoneDoesNotGoOn() {
         answer.err.contains("find node gone, on which left-1 trained: it is not in the list; ") &&
             answer.err.contains("--node"),
         answer.whole());
+}
+
+void TestCliAnswers::aNodeWithRanksThatIsEditedSaysWhatBecomesOfThem() {
+    {
+        const auto writer = StoreWriter::open(Paths::fromEnvironment().database());
+        QVERIFY(writer);
+        QVERIFY((*writer)->createRun(
+            {"trains-1", "trains", toToml(RunSpec()), {{0, "box", 1, 0}}, {}, 0}));
+        QVERIFY((*writer)->setState("trains-1", RunStateKind::kRunning));
+    }
+    const Answer added = m_own.run({"nodes", "add", "box", "--ssh", "box.invalid", "--no-check"});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const auto edited = [this](const QStringList& more) {
+        return m_own.run(QStringList{"nodes", "edit", "box", "--no-check"} + more);
+    };
+    const Answer grouped = edited({"--group", "lab"}); // it is reached as before
+    QVERIFY2(grouped.exitCode == 0 && !grouped.err.contains("trains-1"), grouped.whole());
+    const Answer moved = edited({"--ssh", "other.invalid"});
+    QVERIFY2(moved.exitCode == 0 && moved.err.contains("box has ranks of trains-1"), moved.whole());
+    const Answer removed = m_own.run({"nodes", "remove", "box"});
+    QVERIFY2(removed.exitCode != 0 && removed.err.contains("trains-1 is live there"),
+             removed.whole());
 }
 
 QTEST_GUILESS_MAIN(TestCliAnswers)

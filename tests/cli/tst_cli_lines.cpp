@@ -13,6 +13,8 @@
 #include <QRegularExpression>
 #include <QTest>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 using namespace rm;
 
 namespace {
@@ -44,6 +46,7 @@ private Q_SLOTS:
     void resumePassesOverADamagedCheckpoint();
     void branchTellsItsStory();
     void anotherIsLaunchedLikeIt();
+    void aResumeThatIsTooLargeIsRefusedAndLetThrough();
     void cleanupTestCase();
 
 private:
@@ -389,6 +392,32 @@ void TestCliLines::anotherIsLaunchedLikeIt() {
     QVERIFY2(neither.err.contains("--like"), neither.whole());
     const Answer unknown = m_own.run({"run", "--like", "nope"});
     QVERIFY2(unknown.exitCode == static_cast<int>(ExitCode::kNotFound), unknown.whole());
+}
+
+/// As every launch: of a run whose node has less memory by now, or which goes on elsewhere.
+void TestCliLines::aResumeThatIsTooLargeIsRefusedAndLetThrough() {
+    m_own.run({"stop", kRun});
+    const auto before = m_own.run({"show", kRun, "--json"}).json().object();
+    {
+        SQLite::Database database(Paths::fromEnvironment().database().toStdString(),
+                                  SQLite::OPEN_READWRITE);
+        SQLite::Statement update(database, "UPDATE run SET spec = replace(spec, ?, ?)");
+        update.bind(1, "width = 32");
+        update.bind(2, "width = 131072");
+        QVERIFY(update.exec() > 0);
+    }
+    const Answer refused = m_own.run({"resume", kRun});
+    QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kExhausted), refused.whole());
+    QVERIFY2(refused.err.contains("has too little memory for " + kRun.toUtf8()) &&
+                 refused.err.contains("--anyway launches it all the same"),
+             refused.whole());
+    const auto after = m_own.run({"show", kRun, "--json"}).json().object();
+    for (const char* key : {"state", "message", "attempts"})
+        QCOMPARE(after[key], before[key]);
+    const Answer passed = m_own.run({"resume", kRun, "--anyway", "--wait"}, 120000);
+    QVERIFY2(passed.exitCode == static_cast<int>(ExitCode::kRunFailed), passed.whole());
+    QCOMPARE(m_own.run({"show", kRun, "--json"}).json()["attempts"].toArray().size(),
+             before["attempts"].toArray().size() + 1);
 }
 
 /// What a failed function left running.

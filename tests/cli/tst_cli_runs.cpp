@@ -198,9 +198,28 @@ void TestCliRuns::aResumeSaysHowItWentThoughItsHolderEnds() {
 
 void TestCliRuns::theLogIsPrintedAndWrittenToAFile() {
     const Answer all = m_own.run({"logs", kRun});
-    QVERIFY2(all.exitCode == 0 && all.out.contains("  r0  "), all.whole());
+    QVERIFY2(all.exitCode == 0 && all.out.contains("  this-computer:0  "), all.whole());
     const Answer one = m_own.run({"logs", kRun, "--filter", "checkpoint"});
     QVERIFY2(one.exitCode == 0 && one.out.count('\n') < all.out.count('\n'), one.whole());
+    const Answer found = m_own.run({"logs", kRun, "--search", "checkpoint"});
+    QVERIFY2(found.exitCode == 0 && found.out == one.out, found.whole());
+    const QJsonArray lines = m_own.run({"logs", kRun, "--json"}).json().array();
+    QCOMPARE(lines.size(), all.out.count('\n'));
+    // The agent noted when they were written.
+    for (const QJsonValue line : lines) {
+        QVERIFY2(line["stamped"].toBool(), qPrintable(line["text"].toString()));
+        QCOMPARE(line["node"].toString(), QString("this-computer"));
+    }
+    const auto errors = [this] { // that were written just now, as an attempt failed before
+        return m_own.run({"logs", kRun, "--severity", "error", "--since", "1s"});
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(errors().out.isEmpty(), errors().whole(), kDeadlineMs);
+    QCOMPARE(errors().exitCode, 0);
+    const Answer unsound = m_own.run({"logs", kRun, "--since", "yesterday"});
+    QVERIFY2(unsound.exitCode == static_cast<int>(ExitCode::kUsage), unsound.whole());
+    QVERIFY2(unsound.err.contains("is no step and no time"), unsound.whole());
+    const Answer known = m_own.run({"logs", kRun, "--explain"});
+    QVERIFY2(known.exitCode == 0 && known.out.contains("No line of it"), known.whole());
     const QString path = m_own.path("run.log");
     const Answer written = m_own.run({"logs", kRun, "--output", path, "--json"});
     QVERIFY2(written.exitCode == 0, written.whole());
@@ -512,6 +531,11 @@ void TestCliRuns::runsAreCompared() {
     QVERIFY2(alone.exitCode == static_cast<int>(ExitCode::kUsage) &&
                  alone.err.contains("it is no branch, so name another run"),
              alone.whole());
+    const Answer samples = m_own.run({"export", kRun, "another", "--metric", "train/loss"});
+    QVERIFY2(samples.exitCode == 0 && samples.out.startsWith("run,metric,rank,step,wall_time,"),
+             samples.whole());
+    for (const QJsonValue run : answer["runs"].toArray())
+        QVERIFY(samples.out.contains(run["id"].toString().toUtf8() + ",train/loss,0,"));
 }
 
 /// What scatter plot, parallel coordinates and lineage of the window show.

@@ -63,6 +63,9 @@ private Q_SLOTS:
     void whatIsAskedForAndIsSoIsDone();
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
+    void aRunThatIsWatchedIsFollowedAgainAfterARefusedResume();
+    void whoAttachesDuringALaunchThatFailsWaitsNoLonger();
+    void aRunThatIsWatchedAndCleanedHasEnded();
     void aLaunchThatGoesOnWithAnEarlierRunIsCancelled();
     void anEarlierRunThatCannotBeReadIsNotBegunAnew();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
@@ -451,6 +454,47 @@ void TestEngine::aFailedResumeKeepsTheState() {
     QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
     QCOMPARE(resumed.result().error().code, ErrorCode::kNotFound);
     QCOMPARE(stored("bare-000001").state, RunStateKind::kStopped);
+}
+
+/// Another terminal waits for what a node may still have of it.
+void TestEngine::aRunThatIsWatchedIsFollowedAgainAfterARefusedResume() {
+    const QString run = "watched-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kFailed, {"silent"});
+    makeEngine();
+    m_engine->attach(run);
+    QCOMPARE(m_engine->live(run).nodes.size(), size_t(1));
+    auto resumed = m_engine->ask(ResumeRequest{run}); // it has no checkpoint
+    QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
+    QVERIFY(!resumed.result());
+    QCOMPARE(m_engine->live(run).nodes.size(), size_t(1));
+}
+
+void TestEngine::whoAttachesDuringALaunchThatFailsWaitsNoLonger() {
+    const QString run = "begun-000001";
+    storeRun(run, RunStateKind::kStopped);
+    makeEngine();
+    QStringList ended;
+    connect(m_engine.get(), &Engine::attemptEnded, this, [&](const QString& id) { ended << id; });
+    auto resumed = m_engine->ask(ResumeRequest{run});
+    m_engine->attach(run);
+    QTRY_COMPARE_WITH_TIMEOUT(ended, QStringList(run), kDeadlineMs);
+    QVERIFY(resumed.isFinished() && !resumed.result());
+}
+
+void TestEngine::aRunThatIsWatchedAndCleanedHasEnded() {
+    const QString run = "cleaned-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kFailed, {kLocalNodeName, "silent"});
+    makeEngine();
+    QStringList ended;
+    connect(m_engine.get(), &Engine::attemptEnded, this, [&](const QString& id) { ended << id; });
+    m_engine->attach(run);
+    auto cleaned = m_engine->ask(RemoveFromNodesRequest{run, {}});
+    QTRY_VERIFY_WITH_TIMEOUT(cleaned.isFinished(), kDeadlineMs);
+    QVERIFY(!cleaned.result()); // of the silent node nothing is known
+    QCOMPARE(m_engine->live(run).nodes.size(), size_t(2));
+    QVERIFY(ended.isEmpty());
 }
 
 /// Whoever asked for it knows it by its own id until it has the answer.

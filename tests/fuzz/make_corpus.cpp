@@ -83,8 +83,15 @@ void addTexts(Corpus& corpus) {
     corpus.add("node_plan", "impossible", "run_id = 'a'\nworld_size = 9223372036854775807\n");
     corpus.add("node_report", "whole", toJson(example::nodeReport()));
     corpus.add("node_report", "empty", toJson(NodeReport{}));
+    corpus.add("machine_sample", "facts", toJson(example::machineFacts()));
+    corpus.add("machine_sample", "sample", toJson(example::machineSample()));
+    corpus.add("machine_sample", "empty", toJson(MachineSample{}));
+    corpus.add(
+        "machine_sample", "mistakes",
+        std::string(R"({"sample":{"cpu":-1,"gpus":[{"utilization":1e999},[]],"wall_ns":2.5}})"));
     corpus.add("measures", "all_reduce", toJson(example::allReduceReport()));
     corpus.add("measures", "step_profile", toJson(example::stepProfile()));
+    corpus.add("measures", "try_answer", toJson(example::tryAnswer()));
     corpus.add("measures", "mistakes",
                std::string(R"({"device":"","fault":"","groups":[{"nodes":[-1],"ranks":0}]})"));
     corpus.add("self_test", "whole", toJson(example::selfTest()));

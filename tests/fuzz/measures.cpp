@@ -17,5 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const auto again = parseStepProfile(toJson(*profile), "x");
         RM_HOLDS(again.has_value() && toJson(*again) == toJson(*profile));
     }
+    if (const auto answer = parseTryAnswer(text, "x")) {
+        const auto again = parseTryAnswer(toJson(*answer), "x");
+        RM_HOLDS(again.has_value() && toJson(*again) == toJson(*answer));
+    }
     return 0;
 }

@@ -244,8 +244,8 @@ void TestChartLayouts::aChartOfChosenMetricsAndRanksIsAdded() {
     for (int row = 0; row < list->count(); ++row)
         shown += list->item(row)->isHidden() ? 0 : 1;
     QVERIFY(shown >= 1 && shown < list->count());
-    for (const char* name : {"train/step_ms", "train/loss"})
-        list->findItems(name, Qt::MatchExactly).front()->setCheckState(Qt::Checked);
+    for (const char* title : {"Step time (ms)", "Loss"})
+        list->findItems(title, Qt::MatchExactly).front()->setCheckState(Qt::Checked);
     find<QLineEdit>("ownChartRanks")->setText("0, 99");
     QVERIFY(!find<QPushButton>("ownChartConfirm")->isEnabled());
     find<QLineEdit>("ownChartRanks")->setText("0-1");
@@ -267,7 +267,7 @@ void TestChartLayouts::aMetricOfAllRanksIsAHeatMap() {
     chooseLayout("addChart");
     QTRY_VERIFY(find<QDialog>("ownChartDialog"));
     find<QListWidget>("ownChartMetrics")
-        ->findItems("train/step_ms", Qt::MatchExactly)
+        ->findItems("Step time (ms)", Qt::MatchExactly)
         .front()
         ->setCheckState(Qt::Checked);
     find<QComboBox>("ownChartShape")->setCurrentIndex(static_cast<int>(ChartShape::kHeat));

@@ -5,6 +5,7 @@
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
 #include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractItemView>
@@ -12,13 +13,19 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QDialog>
+#include <QFileDialog>
+#include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
+#include <QWindow>
 
 using namespace rm;
 using namespace rm::test;
@@ -51,6 +58,7 @@ private Q_SLOTS:
     void aDoubleClickShowsAllAgain();
     void followShowsAllAgain();
     void aClickIsNoZoom();
+    void aZoomHasSomeSteps();
     void anEventMovesTheChartsToItsStep();
     void anEventMovesZoomedChartsWithoutChangingTheZoom();
     void anEventMovesTheChartsToItsTime();
@@ -60,6 +68,7 @@ private Q_SLOTS:
     void theHeatMapOfAWholeRunLeavesOutItsPause();
     void aClickOnAMarkChoosesItsEvent();
     void aStepLeadsToItsLogAndALineToTheCharts();
+    void theOtherTabsShowTheStepsOfAZoom();
     void aChartBranchesFromTheCheckpointBeforeThePointer();
     void theControlsStayWhereTheyAre();
     void valuesUnderThePointerStayWhileChartsAreReadAnew();
@@ -67,11 +76,20 @@ private Q_SLOTS:
     void aRunWithoutEpochsSaysSo();
     void whatARunIsMeasuredByFollowsFromItsWork_data();
     void whatARunIsMeasuredByFollowsFromItsWork();
+    void theMenuKeyOpensTheMenuOfTheChartWithTheFocus();
+    void theHeatMapIsATableToo();
+    void aChartIsExported_data();
+    void aChartIsExported();
+    void anExportTakesNoRangeThatIsNone();
 
 private:
     template <class T>
     T* find(const char* name) const {
         return m_demo->window().runPage().findChild<T*>(name);
+    }
+    template <class T>
+    T* inWindow(const char* name) const {
+        return m_demo->window().findChild<T*>(name);
     }
     void open(const QString& run) const;
     const ChartView& view() const { return find<LineChart>("chartLoss")->view(); }
@@ -202,6 +220,15 @@ void TestCharts::aClickIsNoZoom() {
     QVERIFY(allShow(m_whole));
 }
 
+void TestCharts::aZoomHasSomeSteps() {
+    auto* loss = find<LineChart>("chartLoss");
+    Q_EMIT loss->zoomRequested(100.2, 100.4);
+    QTRY_VERIFY(widthOf(view()) < 10);
+    QVERIFY(widthOf(view()) >= 4 - 1e-6 && view().low < 100.2 && view().high > 100.4);
+    QTRY_VERIFY(find<LineChart>("chartLoss")->curves().front().x.size() > 1);
+    Q_EMIT loss->resetRequested();
+}
+
 void TestCharts::anEventMovesTheChartsToItsStep() {
     clickEvent("lr 0.0005 -> 0.0003");
     QTRY_VERIFY(view().low < 4310 && view().high > 4310 && widthOf(view()) < widthOf(m_whole) / 5);
@@ -319,20 +346,77 @@ void TestCharts::aStepLeadsToItsLogAndALineToTheCharts() {
     const auto reader = StoreReader::open(m_demo->engine().databasePath());
     const auto done = (*reader)->points(kRunningRun, {"train/loss", 0}, 0, qRound64(step));
     const QTextBlock line = text->textCursor().block();
+    const int64_t ms = 1'000'000; // the log's lines have these
     QVERIFY2(line.text() >= formatTime(done.back().wallNs), qPrintable(line.text()));
-    QVERIFY(line.previous().text() <= formatTime(done.back().wallNs));
+    QVERIFY(line.previous().text() <= formatTime(done.back().wallNs + 1000 * ms));
     Q_EMIT text->customContextMenuRequested(text->cursorRect().center());
     auto* back = text->findChild<QAction*>("showInCharts");
     QVERIFY(back && back->isEnabled());
-    const auto lines = (*reader)->log(kRunningRun, -1, -1, 1'000'000);
-    const auto came = std::ranges::find_if(
-        lines, [&](const LogLine& each) { return each.wallNs >= done.back().wallNs; });
-    const auto there = stepAt(**reader, kRunningRun, came->wallNs);
+    const LogPage lines = (*reader)->logFrom(kRunningRun, {}, done.back().wallNs, 0, 1);
+    const auto there = stepAt(**reader, kRunningRun, lines.lines.front().wallNs);
     trigger(back);
     QTRY_VERIFY(find<LineChart>("chartLoss")->isVisible());
     QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
     QVERIFY(there && view().low <= static_cast<double>(*there) &&
             static_cast<double>(*there) <= view().high);
+}
+
+void TestCharts::theOtherTabsShowTheStepsOfAZoom() {
+    auto* shown = find<QPushButton>("shownSteps");
+    drag(0.3, 0.5);
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    const auto first = static_cast<int64_t>(std::ceil(view().low));
+    const auto last = static_cast<int64_t>(std::floor(view().high));
+    QVERIFY(!shown->isVisible()); // the charts say it themselves
+
+    m_demo->window().runPage().showTab(RunPage::kRanks);
+    QTRY_VERIFY(shown->isVisible());
+    QVERIFY2(shown->text().contains(formatCount(first)) &&
+                 shown->text().contains(formatCount(last)),
+             qPrintable(shown->text()));
+    QTRY_VERIFY(find<QLabel>("slowTitle")->text().contains(formatCount(first)));
+
+    m_demo->window().runPage().showTab(RunPage::kLogs);
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    const auto there = stepsOfRun(**reader, kRunningRun, StepSpan{first, last});
+    QVERIFY(there);
+    LogChoice choice;
+    choice.sinceNs = there->times.firstNs;
+    choice.untilNs = there->times.lastNs;
+    const LogPage lines = (*reader)->logTail(kRunningRun, choice, 5000);
+    QVERIFY(!lines.lines.empty());
+    const auto* text = find<QPlainTextEdit>("logText");
+    QTRY_VERIFY(text->blockCount() > 1 && text->document()->lastBlock().text().contains(
+                                              QString::fromStdString(lines.lines.back().text)));
+    QCOMPARE(text->document()->firstBlock().text().contains(
+                 QString::fromStdString(lines.lines.front().text)),
+             true);
+
+    m_demo->window().runPage().showTab(RunPage::kCheckpoints);
+    QTRY_COMPARE(find<LineChart>("chartCheckpoints")->view().low, static_cast<double>(first));
+    const auto isAt = [this](int64_t step) {
+        const auto* table = find<QAbstractItemView>("checkpointsTable");
+        return table->currentIndex().siblingAtColumn(0).data().toString() == formatCount(step);
+    };
+    const auto checkpoints = (*reader)->checkpoints(kRunningRun); // newest first
+    const auto newestOf = [&](const StepSpan& steps) {
+        const auto found = std::ranges::find_if(checkpoints, [&](const StoredCheckpoint& each) {
+            return !each.removed && each.retiredBy == 0 && steps.holds(each.saved.step);
+        });
+        return found == checkpoints.end() ? int64_t(-1) : found->saved.step;
+    };
+    QVERIFY(newestOf({first, last}) > 0 && newestOf({first, last}) != newestOf({}));
+    QTRY_VERIFY(isAt(newestOf({first, last})));
+
+    QTest::mouseClick(shown, Qt::LeftButton);
+    QVERIFY(!shown->isVisible());
+    QTRY_VERIFY(isAt(newestOf({})));
+    const LogPage all = (*reader)->logTail(kRunningRun, {}, 1);
+    QTRY_VERIFY(text->document()->lastBlock().text().contains(
+        QString::fromStdString(all.lines.back().text)));
+    m_demo->window().runPage().showTab(RunPage::kCharts);
+    QTRY_VERIFY(sameRange(view(), m_whole));
+    QVERIFY(find<QPushButton>("follow")->isChecked());
 }
 
 void TestCharts::aChartBranchesFromTheCheckpointBeforeThePointer() {
@@ -439,14 +523,14 @@ void TestCharts::whatARunIsMeasuredByFollowsFromItsWork_data() {
     QTest::addColumn<QString>("throughput");
     QTest::addColumn<QString>("quality");
     QTest::newRow("language") << kFailedRun << "Tokens/s"
-                              << "tokens_per_s per rank"
+                              << "Tokens a second, by rank"
                               << "";
     QTest::newRow("translation") << kRunningRun << "Tokens/s"
-                                 << "tokens_per_s per rank"
-                                 << "validation/bleu · chrf";
+                                 << "Tokens a second, by rank"
+                                 << "Validation: BLEU · chrF";
     QTest::newRow("pictures") << kPicturesRun << "Images/s"
-                              << "images_per_s per rank"
-                              << "validation/top1 · top5";
+                              << "Pictures a second, by rank"
+                              << "Validation: Top-1 accuracy · Top-5 accuracy";
 }
 
 void TestCharts::whatARunIsMeasuredByFollowsFromItsWork() {
@@ -467,6 +551,99 @@ void TestCharts::whatARunIsMeasuredByFollowsFromItsWork() {
     QTRY_VERIFY(chart->isVisible() && !chart->curves().empty());
     for (const Curve& curve : chart->curves())
         QVERIFY2(curve.x.size() > 2, qPrintable(curve.name));
+}
+
+void TestCharts::theMenuKeyOpensTheMenuOfTheChartWithTheFocus() {
+    auto* lr = find<LineChart>("chartLr");
+    lr->findChild<QWidget*>("plot")->setFocus();
+    // As Qt hands it on to the widget with the focus.
+    QContextMenuEvent key(QContextMenuEvent::Keyboard, QPoint(5, 5), {});
+    QCoreApplication::sendEvent(m_demo->window().focusWidget(), &key);
+    auto* menu = lr->findChild<QMenu*>();
+    QVERIFY(menu && menu->isVisible());
+    QVERIFY(lr->findChild<QAction*>("exportChart"));
+    menu->close();
+    QTRY_VERIFY(!QApplication::activePopupWidget());
+}
+
+void TestCharts::theHeatMapIsATableToo() {
+    auto* heat = find<HeatMap>("heatMap");
+    QContextMenuEvent event(QContextMenuEvent::Keyboard, QPoint(50, 50),
+                            heat->mapToGlobal(QPoint(50, 50)));
+    QCoreApplication::sendEvent(heat, &event);
+    trigger(heat->findChild<QAction*>("showHeatTable"));
+    auto* dialog = heat->findChild<QDialog*>("tableTwinDialog");
+    QVERIFY(dialog);
+    const auto* rows = dialog->findChild<QAbstractItemView*>("tableTwin")->model();
+    const HeatData& data = heat->data();
+    QCOMPARE(rows->columnCount(), static_cast<int>(data.cells.size()) + 1);
+    QCOMPARE(rows->rowCount(), static_cast<int>(data.cells.front().size()));
+    QCOMPARE(rows->headerData(1, Qt::Horizontal).toString(), data.labels.front());
+    QVERIFY(!rows->index(0, 1).data().toString().isEmpty());
+    dialog->close();
+    QTRY_VERIFY(!heat->findChild<QDialog*>("tableTwinDialog"));
+}
+
+void TestCharts::aChartIsExported_data() {
+    QTest::addColumn<int>("format");
+    QTest::addColumn<QByteArray>("begin");
+    QTest::addColumn<QByteArray>("inside");
+    QTest::newRow("png") << 0 << QByteArray("\x89PNG") << QByteArray("IHDR");
+    QTest::newRow("svg") << 1 << QByteArray("<?xml") << QByteArray("Loss");
+    QTest::newRow("pdf") << 2 << QByteArray("%PDF-") << QByteArray("endobj");
+    QTest::newRow("csv") << 3 << QByteArray("metric,rank,step,wall_time,value\n")
+                         << QByteArray("train/loss,0,200,");
+}
+
+void TestCharts::aChartIsExported() {
+    QFETCH(int, format);
+    QFETCH(QByteArray, begin);
+    QFETCH(QByteArray, inside);
+    QTRY_VERIFY(find<LineChart>("chartLoss")->curves().size() > 1); // with the validation
+    trigger(menuAction("exportChart"));
+    QTRY_VERIFY(inWindow<QDialog>("chartExportDialog"));
+    inWindow<QComboBox>("chartExportFormat")->setCurrentIndex(format);
+    inWindow<QLineEdit>("chartExportFirst")->setText("100");
+    inWindow<QLineEdit>("chartExportLast")->setText("200");
+    inWindow<QCheckBox>("chartExport.validation/loss")->setChecked(false);
+    inWindow<QPushButton>("chartExportConfirm")->click();
+    QTRY_VERIFY(inWindow<QFileDialog>("chartExportFileDialog"));
+    QTemporaryDir folder;
+    const QString path = folder.filePath("chart"); // its ending is added
+    // selectFile() leaves a name alone that a person may be typing.
+    inWindow<QFileDialog>("chartExportFileDialog")
+        ->findChild<QLineEdit*>("fileNameEdit")
+        ->setText(path);
+    QVERIFY(QMetaObject::invokeMethod(inWindow<QFileDialog>("chartExportFileDialog"), "accept"));
+    const auto said = [this] { return inWindow<QWidget>("toast")->accessibleName(); };
+    QTRY_VERIFY2_WITH_TIMEOUT(said().contains(path), qPrintable(said()), 20'000);
+    QFile file(path + '.' + QTest::currentDataTag());
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray written = file.readAll();
+    QVERIFY2(written.startsWith(begin), written.left(80).constData());
+    QVERIFY2(written.contains(inside), written.left(2000).constData());
+    QVERIFY(!written.contains("train/loss,0,201,") && !written.contains("validation/loss,"));
+    if (format == 0) {
+        const QImage image = QImage::fromData(written);
+        QVERIFY(image.width() > 1000 && colourCount(image) > 24);
+    }
+    QTRY_VERIFY(!inWindow<QFileDialog>("chartExportFileDialog"));
+}
+
+void TestCharts::anExportTakesNoRangeThatIsNone() {
+    trigger(menuAction("exportChart"));
+    QTRY_VERIFY(inWindow<QDialog>("chartExportDialog"));
+    const auto* confirm = inWindow<QPushButton>("chartExportConfirm");
+    QVERIFY(confirm->isEnabled());
+    inWindow<QLineEdit>("chartExportFirst")->setText("200");
+    inWindow<QLineEdit>("chartExportLast")->setText("100");
+    QVERIFY(!confirm->isEnabled());
+    inWindow<QLineEdit>("chartExportLast")->setText("x");
+    QVERIFY(!confirm->isEnabled());
+    inWindow<QLineEdit>("chartExportLast")->clear();
+    QVERIFY(confirm->isEnabled());
+    inWindow<QDialog>("chartExportDialog")->reject();
+    QTRY_VERIFY(!inWindow<QDialog>("chartExportDialog"));
 }
 
 QTEST_MAIN(TestCharts)

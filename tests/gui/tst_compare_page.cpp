@@ -16,14 +16,21 @@
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
+#include <QAction>
+#include <QApplication>
 #include <QComboBox>
+#include <QContextMenuEvent>
+#include <QFile>
+#include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
+#include <QSettings>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace rm;
@@ -42,6 +49,9 @@ private Q_SLOTS:
     void whatDiffersStandsInATable();
     void theBestOfARowIsMarked();
     void theRunsAreKeptForTheNextStart();
+    void aChartIsExported_data();
+    void aChartIsExported();
+    void aRunThatWasDeletedMeanwhileIsNotCompared();
     void aDeletedRunLeaves();
     void severalRunsAreDeletedAndComeBack();
     void sixteenAreTheMost();
@@ -175,7 +185,7 @@ void TestComparePage::theBestOfARowIsMarked() {
     int marked = 0;
     for (int column = 1; column <= 2; ++column) {
         const QModelIndex loss = table->model()->index(0, column);
-        QCOMPARE(table->model()->index(0, 0).data().toString(), QString("train/loss"));
+        QCOMPARE(table->model()->index(0, 0).data().toString(), QString("Loss"));
         marked += loss.data(Qt::FontRole).isValid();
         QVERIFY2(loss.data(Qt::ToolTipRole).toString().contains("step"),
                  qPrintable(loss.data(Qt::ToolTipRole).toString()));
@@ -193,6 +203,54 @@ void TestComparePage::theRunsAreKeptForTheNextStart() {
     again.show();
     again.showCompare();
     QTRY_COMPARE(again.comparePage().findChildren<RunKey*>().size(), 2);
+}
+
+void TestComparePage::aChartIsExported_data() {
+    QTest::addColumn<QByteArray>("begin");
+    QTest::newRow("png") << QByteArray("\x89PNG");
+    QTest::newRow("svg") << QByteArray("<?xml");
+    QTest::newRow("pdf") << QByteArray("%PDF-");
+    QTest::newRow("csv") << QByteArray("run,metric,rank,step,wall_time,value\n");
+}
+
+void TestComparePage::aChartIsExported() {
+    QFETCH(QByteArray, begin);
+    compare({kRunningRun, kFailedRun});
+    QTRY_VERIFY(loss() && loss()->curves().size() == 2);
+    auto* plot = loss()->findChild<QWidget*>("plot");
+    QContextMenuEvent event(QContextMenuEvent::Mouse, QPoint(50, 50),
+                            plot->mapToGlobal(QPoint(50, 50)));
+    QCoreApplication::sendEvent(plot, &event);
+    const QByteArray name = QByteArray("export.") + QTest::currentDataTag();
+    auto* action = loss()->findChild<QAction*>(name.constData());
+    QVERIFY(action);
+    action->trigger();
+    QTRY_VERIFY(find<QFileDialog>("compareExportDialog"));
+    if (QWidget* menu = QApplication::activePopupWidget())
+        menu->close();
+    QTemporaryDir folder;
+    const QString path = folder.filePath("chart"); // its ending is added
+    auto* dialog = find<QFileDialog>("compareExportDialog");
+    dialog->findChild<QLineEdit*>("fileNameEdit")->setText(path);
+    QVERIFY(QMetaObject::invokeMethod(dialog, "accept"));
+    const auto said = [this] { return find<QWidget>("toast")->accessibleName(); };
+    QTRY_VERIFY2_WITH_TIMEOUT(said().contains(path), qPrintable(said()), 20'000);
+    QFile file(path + '.' + QTest::currentDataTag());
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray written = file.readAll();
+    QVERIFY2(written.startsWith(begin), written.left(80).constData());
+    if (name.endsWith("csv"))
+        for (const QString& run : {QString(kRunningRun), QString(kFailedRun)})
+            QVERIFY(written.contains((run + ",train/loss,0,").toUtf8()));
+}
+
+/// The page is made after the list of runs was read.
+void TestComparePage::aRunThatWasDeletedMeanwhileIsNotCompared() {
+    QSettings(m_demo->paths().settings(), QSettings::IniFormat)
+        .setValue("compare/runs", QStringList{kFinishedRun, "gone"});
+    MainWindow next(m_demo->engine(), m_demo->fleet(), m_demo->paths());
+    QTRY_VERIFY(next.runs().isLoaded());
+    QCOMPARE(next.comparePage().chosenRuns(), QStringList{kFinishedRun});
 }
 
 void TestComparePage::aDeletedRunLeaves() {
@@ -256,6 +314,7 @@ void TestComparePage::aRunHasOneColourEverywhere() {
 
 void TestComparePage::bothPagesHaveTheSameBar() {
     compare({kFinishedRun, kFailedRun});
+    m_demo->window().runPage(); // makes it
     const auto axes = [](const QComboBox& box) {
         QStringList texts;
         for (int at = 0; at < box.count(); ++at)
@@ -273,7 +332,8 @@ void TestComparePage::bothPagesHaveTheSameBar() {
     QTRY_VERIFY(loss()->curves().front().y != before);
     QVERIFY(find<QPushButton>("compareKind")->text().startsWith("median"));
     MainWindow again(m_demo->engine(), m_demo->fleet(), m_demo->paths()); // it is kept
-    QVERIFY(again.findChild<QPushButton*>("compareKind")->text().startsWith("median"));
+    QVERIFY(
+        again.comparePage().findChild<QPushButton*>("compareKind")->text().startsWith("median"));
 }
 
 /// The first step whose loss is stored as below that.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/runs/run_figures.h"
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
 #include "app/core/store/stored_checkpoint.h"
 #include "app/ui/data/brief_names.h"
-#include "app/ui/data/run_figures.h"
 #include "app/ui/data/run_styles.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/timeline.h"
@@ -78,10 +78,7 @@ private Q_SLOTS:
     void attemptIsToldWithWhatItRetires();
     void commandsAreToldWithWhoAskedForThem();
     void stepsOfAHeldRunAreCounted();
-    void slowRankIsNamedWithItsPhase();
-    void waitingForOthersIsNotBeingSlow();
-    void evenRanksHaveNoStraggler();
-    void aRankThatMakesNoStepLongerIsNoStraggler();
+    void slowRankIsShownWithItsPhase();
     void pausingCountsTheRanksThatHaveEnded();
     void heldIsSaidWithItsStep();
     void lostNodeShowsInTheState();
@@ -247,39 +244,16 @@ void TestModels::stepsOfAHeldRunAreCounted() {
     QCOMPARE(moments[2].text, "3 steps done while held, from step 467, kc in the window");
 }
 
-void TestModels::slowRankIsNamedWithItsPhase() {
-    const auto slow = findStraggler({rankWith(0, 4, 22), rankWith(1, 22, 4), rankWith(2, 4, 22)});
-    QVERIFY(slow);
-    QCOMPARE(slow->rank, 1);
-    QCOMPARE(slow->phase, size_t(0));
-    QVERIFY(std::abs(slow->overBy - 18.0 / 74) < 1e-9);
+void TestModels::slowRankIsShownWithItsPhase() {
+    const std::vector<RankMeans> ranks = {rankWith(0, 4, 22), rankWith(1, 22, 4),
+                                          rankWith(2, 4, 22)};
+    QCOMPARE(phaseOf({.rank = 1, .cause = SlowCause::kData}, ranks), size_t(0));
+    QCOMPARE(phaseOf({.rank = 1, .cause = SlowCause::kLink}, ranks), size_t(3));
     // Of two ranks the other one is the measure, in each phase.
-    const RankMeans quick = rankWith(0, 4, 22);
     RankMeans late = rankWith(1, 5, 4);
     late.phaseMs[2] += 20;
-    const auto two = findStraggler({quick, late});
-    QVERIFY(two);
-    QCOMPARE(two->phase, size_t(2));
-}
-
-void TestModels::waitingForOthersIsNotBeingSlow() {
-    QVERIFY(!findStraggler({rankWith(0, 4, 90), rankWith(1, 4, 5), rankWith(2, 4, 5)}));
-}
-
-void TestModels::evenRanksHaveNoStraggler() {
-    QVERIFY(!findStraggler({rankWith(0, 4, 5), rankWith(1, 5, 4)}));
-    QVERIFY(!findStraggler({rankWith(0, 400, 5)}));
-    QVERIFY(!findStraggler({}));
-    QVERIFY(findStraggler({rankWith(0, 4, 40), rankWith(1, 40, 4)}));
-}
-
-void TestModels::aRankThatMakesNoStepLongerIsNoStraggler() {
-    const auto slowBy = [](double ms) {
-        return findStraggler(
-            {{0, 172, 1000, {0.04, 1, 2, 165, 0.5}}, {1, 172, 1000, {0.05, 1, 2 + ms, 165, 0.5}}});
-    };
-    QVERIFY(!slowBy(1)); // 28 % of its own work, 1 ms of 172
-    QVERIFY(slowBy(9));
+    QCOMPARE(phaseOf({.rank = 1, .cause = SlowCause::kCompute}, {rankWith(0, 4, 22), late}),
+             size_t(2));
 }
 
 void TestModels::pausingCountsTheRanksThatHaveEnded() {

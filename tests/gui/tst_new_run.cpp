@@ -4,6 +4,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/launch_bar.h"
 #include "app/ui/new_run/new_run_page.h"
+#include "app/ui/new_run/numbered_text.h"
 #include "app/ui/new_run/recipe_strip.h"
 #include "app/ui/new_run/spec_form.h"
 #include "tests/gui/support/demo_store.h"
@@ -121,6 +122,7 @@ private Q_SLOTS:
     void anEditOfTheFormCanBeUndoneInTheText();
     void aFieldThatIsNotThereYetIsAdded();
     void theFormRestsWhileTheTextDoesNotParse();
+    void theLineThatIsWrongIsMarkedAndScrolledTo();
     void aRefusedFieldHoldsTheLaunchBack();
     void anEmptiedCountOfRanksIsAuto();
     void aDoubleClickOnLaunchCancelsNothing();
@@ -239,6 +241,26 @@ void TestNewRun::theFormRestsWhileTheTextDoesNotParse() {
     QTRY_VERIFY(lr->isEnabled());
     QVERIFY(hint->text().contains("follows"));
     QVERIFY(canLaunch());
+}
+
+void TestNewRun::theLineThatIsWrongIsMarkedAndScrolledTo() {
+    find<QAbstractButton>("asFile")->click();
+    auto* numbered = find<NumberedText>("specToml");
+    QTRY_VERIFY(numbered->isVisible() && numbered->viewport()->height() > 0);
+    QVERIFY(find<QWidget>("lineNumbers")->isVisible());
+    const QString before = QString("# a note\n").repeated(200); // so that the rest is out of sight
+    text()->setPlainText(before + QString(kText).replace("lr = 2e-3", "lr = = 2e-3"));
+    QTRY_COMPARE(numbered->wrongLines(), std::vector<int>{208});
+    QVERIFY(numbered->isInSight(208) && !numbered->isInSight(1));
+    QCOMPARE(numbered->textCursor().position(), 0); // it stays where a person types
+    QCOMPARE(numbered->extraSelections().size(), 1);
+    QCOMPARE(numbered->extraSelections().first().cursor.blockNumber() + 1, 208);
+    text()->setPlainText(QString(kText) + "[train]\nsteeps = 3\n"); // an unknown key
+    const int last = static_cast<int>(QString(kText).count('\n')) + 2;
+    QTRY_COMPARE(numbered->wrongLines(), std::vector<int>{last});
+    text()->setPlainText(kText);
+    QTRY_VERIFY(numbered->wrongLines().empty() && numbered->extraSelections().isEmpty());
+    find<QAbstractButton>("closeFile")->click();
 }
 
 void TestNewRun::anEmptiedCountOfRanksIsAuto() {

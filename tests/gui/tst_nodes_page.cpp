@@ -3,6 +3,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/link_test.h"
 #include "app/core/network/network_file.h"
+#include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/placement_list.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/dialogs/sheet.h"
@@ -21,6 +22,7 @@
 
 #include <QAbstractItemView>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDialog>
 #include <QDir>
@@ -35,6 +37,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QStandardPaths>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -61,12 +64,14 @@ private Q_SLOTS:
     void aPortThatIsNotGivenIsAPlaceholder();
     void aBrokenListOfNodesIsShownAndReadAgain();
     void aNodeIsEditedUnderItsName();
+    void aNodeWithRanksThatIsEditedSaysWhatBecomesOfThem();
     void aHostThatIsNoneIsCalledSo();
     void thisComputerIsToldHowToBeUsedAndNotHowToBeReached();
     void aClusterHasNoSelfTest();
     void gpusAreTickedThatTheLastCheckFound();
     void whatANodeIsUsedForIsAskedBehindAFold();
     void namesOfSshConfigAreImported();
+    void namesOfSshConfigAreThereBeforeWhereTheyLead();
     void pastChecksAreShownWithWhatChanged();
     void aGroupIsChosenAtOnce();
     void theKeyboardAloneReachesEachNodeAndItsCheck();
@@ -90,6 +95,7 @@ private Q_SLOTS:
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
     void anUndoneRemovalLeavesNothingOut();
+    void aCommandIsCopiedFromItsRow();
     void anUnknownKeyIsTrustedFromItsRow();
     void theFocusStaysAtACheckBehindAnotherWindow();
     void aCheckFromElsewhereMovesNeitherFocusNorPage();
@@ -190,6 +196,23 @@ void TestNodesPage::aNodeIsEditedUnderItsName() {
     Fleet next(m_demo->paths().config);
     QVERIFY(next.load());
     QVERIFY(next.find("box") == expected);
+}
+
+void TestNodesPage::aNodeWithRanksThatIsEditedSaysWhatBecomesOfThem() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Fill([](StoreWriter& writer) {
+        return writer
+            .createRun({"trains-1", "trains", toToml(RunSpec()), {{0, "box", 1, 0}}, {}, 0})
+            .and_then([&] { return writer.setState("trains-1", RunStateKind::kRunning); });
+    }));
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    QTRY_VERIFY(!m_demo->window().runs().runs().empty());
+    m_demo->window().showNodes();
+    m_demo->window().nodesPage().select("box");
+    click("editNode");
+    find<QLineEdit>("nodeHost")->setText("other.invalid");
+    click("editNodeConfirm");
+    QTRY_VERIFY(find<QWidget>("toast")->accessibleName().contains("Box has ranks of trains-1"));
 }
 
 void TestNodesPage::aHostThatIsNoneIsCalledSo() {
@@ -367,6 +390,7 @@ void TestNodesPage::namesOfSshConfigAreImported() {
     click("importNodes");
     auto* model = find<QAbstractItemView>("importNodesTable")->model();
     QTRY_COMPARE(model->rowCount(), 3);
+    QTRY_VERIFY(!find<QLabel>("importNodesText")->text().contains("being read"));
     QCOMPARE(model->index(0, 1).data().toString(), QString("one.invalid:2201"));
     QCOMPARE(model->index(2, 1).data().toString(), QString()); // it leads nowhere
     const QString why = model->index(2, 4).data().toString();
@@ -389,6 +413,46 @@ void TestNodesPage::namesOfSshConfigAreImported() {
     }
     click("importNodesConfirm");
     QCOMPARE(m_demo->fleet().find("two").value_or(Node()).sshHost, std::string("two"));
+}
+
+/// Where a name leads is asked of ssh, which takes seconds for many.
+void TestNodesPage::namesOfSshConfigAreThereBeforeWhereTheyLead() {
+    QTemporaryDir home;
+    const QByteArray before = qgetenv("HOME"), path = qgetenv("PATH");
+    const QString ssh = QStandardPaths::findExecutable("ssh");
+    const auto reset = qScopeGuard([&] {
+        m_demo.reset(); // with what it reads, by the environment
+        qputenv("HOME", before);
+        qputenv("PATH", path);
+    });
+    QVERIFY(QDir(home.path()).mkpath(".ssh") && QDir(home.path()).mkpath("bin"));
+    QString config;
+    for (int i = 0; i < 300; ++i)
+        config += QString("Host name-%1\n  HostName %1.invalid\n").arg(i);
+    QVERIFY(writeFileAtomically(home.filePath(".ssh/config").toStdString(), config.toStdString()));
+    const QString gate = home.filePath("gate"), stub = home.filePath("bin/ssh");
+    QVERIFY(writeFileAtomically(stub.toStdString(),
+                                QString("#!/bin/sh\nwhile [ ! -e '%1' ]; do sleep 0.05; done\n"
+                                        "exec '%2' \"$@\"\n")
+                                    .arg(gate, ssh)
+                                    .toStdString()));
+    QVERIFY(QFile::setPermissions(stub, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+    qputenv("HOME", home.path().toLocal8Bit());
+    qputenv("PATH", home.filePath("bin").toLocal8Bit() + ':' + path);
+    click("importNodes");
+    auto* model = find<QAbstractItemView>("importNodesTable")->model();
+    QTRY_COMPARE(model->rowCount(), 300);
+    const auto* text = find<QLabel>("importNodesText");
+    QVERIFY2(text->text().contains("being read: 0 of 300"), qPrintable(text->text()));
+    QCOMPARE(model->index(0, 1).data().toString(), QString());
+    // One that is ticked is read before the others, and waited for.
+    QVERIFY(model->setData(model->index(299, 0), Qt::Checked, Qt::CheckStateRole));
+    QVERIFY(!find<QPushButton>("importNodesConfirm")->isEnabled());
+    QVERIFY(writeFileAtomically(gate.toStdString(), ""));
+    QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>("importNodesConfirm")->isEnabled(), 60'000);
+    QCOMPARE(model->index(299, 1).data().toString(), QString("299.invalid:22"));
+    click("importNodesConfirm");
+    QCOMPARE(m_demo->fleet().find("name-299").value_or(Node()).sshHost, std::string("name-299"));
 }
 
 void TestNodesPage::pastChecksAreShownWithWhatChanged() {
@@ -909,6 +973,7 @@ void TestNodesPage::whatCannotBeUndoneAnyMoreLapses() {
 }
 
 void TestNodesPage::anUndoneRemovalLeavesNothingOut() {
+    m_demo->window().newRunPage(); // makes it
     QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
     check(checkWithGpus("box", 1));
     const auto isTicked = [this] {
@@ -986,6 +1051,19 @@ void TestNodesPage::aListOfNodesStaysWhereItWasScrolledTo() {
     QCoreApplication::processEvents();
     QCOMPARE(bar->value(), place);
     sheet->close();
+}
+
+void TestNodesPage::aCommandIsCopiedFromItsRow() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    NodeCheck found = checkWithGpus("box", 1);
+    found.rows.push_back({"disk", CheckRow::State::kBad, "Disk", "full", "why", "make room",
+                          copyCommand("du -sh ~/.local/share")});
+    check(found);
+    m_demo->window().nodesPage().select("box");
+    QGuiApplication::clipboard()->setText("before");
+    click("checkAction");
+    QCOMPARE(QGuiApplication::clipboard()->text(), QString("du -sh ~/.local/share"));
+    QVERIFY(find<QWidget>("toast")->accessibleName().contains("du -sh ~/.local/share"));
 }
 
 /// Who leaves the question for later finds it in the row.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/store_writer.h"
+#include "app/ui/compare/compare_page.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/run/run_page.h"
 #include "shared/io/clock.h"
@@ -43,7 +44,7 @@ Result<void> storeHostileRun(StoreWriter& store) {
                      CommandApplied{"c-1", kBold, 1, now, false, kPicture},
                      Event{0, 1, now, Severity::kWarning, "x", kPicture + " of a node"},
                      AttemptEnded{1, Outcome::kFailed, 0, 1, now, kPicture}};
-    batch.logLines.emplace_back(0, kPicture);
+    batch.logLines.push_back({0, kPicture});
     if (auto stored = store.ingest(batch); !stored)
         return stored;
     const auto tagged = store.setTags(kRun, {QString::fromStdString(kBold)});
@@ -138,6 +139,13 @@ private Q_SLOTS:
         window.runPage().showTab(RunPage::kCheckpoints);
         QTRY_COMPARE(window.findChild<QAbstractItemView*>("checkpointsTable")->model()->rowCount(),
                      1);
+        QVERIFY(holds());
+        window.showNewRun();
+        QVERIFY(holds());
+        window.showMachines();
+        QVERIFY(holds());
+        window.compare({kRun});
+        QTRY_VERIFY(!window.comparePage().findChildren<QLabel*>().isEmpty());
         QVERIFY(holds());
     }
 };

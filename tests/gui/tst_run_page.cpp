@@ -28,6 +28,7 @@
 
 #include <QAbstractItemView>
 #include <QCheckBox>
+#include <QContextMenuEvent>
 #include <QDir>
 #include <QFileDialog>
 #include <QHeaderView>
@@ -89,6 +90,8 @@ private Q_SLOTS:
     void aRunThatIsHeldCanBeCheckpointed();
     void resumeSaysFromWhereAndWhatItRetires();
     void commandsAreListedAndWithdrawn();
+    void aChangeOfASettingIsTakenBackFromItsEvent();
+    void aChangeOfASettingIsTakenBackFromTheCommands();
     void everySampleIsExported();
     void aCheckpointSaysThatItIsRemovedNext();
     void aKillIsOfferedWhateverIsUnderWay();
@@ -100,6 +103,7 @@ private Q_SLOTS:
     void aRunThatRestartsIsNoLaunch();
     void aRestartIsToldOnEachTabUntilItIsDismissed();
     void aRankThatHangsIsNamedAtOnce();
+    void ranksBeginWithWhatSlowsThemDown();
     void aClickOnAToastDismissesIt();
     void aToastCoversNoButton();
     void returnPressesTheButtonWithTheFocus();
@@ -116,6 +120,7 @@ private:
     int64_t selectedStep() const;
     QStringList offered(const QString& typed) const;
     void store(const QString& run, const Record& record) const;
+    void storeChange() const;
     void forgetCheckpoints(const QString& run) const;
     QString textsOf(const char* dialog) const;
     void storeOf(int node, const std::vector<Record>& records) const;
@@ -448,6 +453,26 @@ void TestRunPage::aRankThatHangsIsNamedAtOnce() {
     QTRY_VERIFY(!banner->isVisible());
 }
 
+void TestRunPage::ranksBeginWithWhatSlowsThemDown() {
+    m_demo->window().resize(1000, 700);
+    open(kRunningRun, RunPage::kRanks);
+    auto* card = find<QWidget>("slowCard");
+    QTRY_VERIFY(card->isVisible());
+    const auto rows = [card] { return card->findChildren<QWidget*>("checkRow"); };
+    QTRY_VERIFY(!rows().isEmpty());
+    QCOMPARE(rows().front()->property("row").toString(), QString("slow-rank"));
+    QString words;
+    for (const QLabel* label : card->findChildren<QLabel*>())
+        words += label->text() + '\n';
+    QVERIFY2(words.contains("rank 5 on node-b waits ") && words.contains("times as fast"),
+             qPrintable(words));
+    QVERIFY2(words.contains("Not known: "), qPrintable(words));
+    QVERIFY(find<QTableView>("ranksTable")->height() >= 150);
+    open(kFinishedRun, RunPage::kRanks);
+    QTRY_VERIFY(!rows().isEmpty() &&
+                rows().front()->property("row").toString() == QString("slow-compute"));
+}
+
 void TestRunPage::aClickOnAToastDismissesIt() {
     auto* toast = find<Toast>("toast");
     bool isUndone = false;
@@ -585,7 +610,7 @@ void TestRunPage::linesOfTheLogHaveSecondsAndWrapWhenAsked() {
     const auto* text = find<QPlainTextEdit>("logText");
     QTRY_VERIFY(!text->document()->isEmpty());
     const QString first = text->document()->firstBlock().text();
-    QVERIFY2(QRegularExpression("^\\d\\d:\\d\\d:\\d\\d  r0 ").match(first).hasMatch(),
+    QVERIFY2(QRegularExpression("^\\d\\d:\\d\\d:\\d\\d\\.\\d{3}  \\S+:0 ").match(first).hasMatch(),
              qPrintable(first));
     QCOMPARE(text->lineWrapMode(), QPlainTextEdit::NoWrap);
     QTest::mouseClick(find<QCheckBox>("logWrap"), Qt::LeftButton, {}, {8, 8});
@@ -614,6 +639,7 @@ void TestRunPage::theLogShowsWhereItsLinesBegin() {
 
 void TestRunPage::theLogIsExportedWhole() {
     open(kFinishedRun, RunPage::kLogs);
+    find<QCheckBox>("logFold")->setChecked(false);
     find<QLineEdit>("logFilter")->setText("loss");
     const auto* text = find<QPlainTextEdit>("logText");
     QTRY_VERIFY(!text->document()->isEmpty());
@@ -629,7 +655,7 @@ void TestRunPage::theLogIsExportedWhole() {
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
     QCOMPARE(lines.size(), text->document()->blockCount());
-    QVERIFY2(lines.front().contains("  r0  step "), lines.front());
+    QVERIFY2(lines.front().contains(":0  step "), lines.front());
 }
 
 void TestRunPage::anotherRunShowsNoCurveOfTheOneBefore() {
@@ -745,7 +771,7 @@ void TestRunPage::nodesThatHaveNothingOfARunAreNotCleaned() {
 }
 
 void TestRunPage::aRunWithoutCheckpointsSaysWhy() {
-    const auto* tab = m_demo->window().findChild<CheckpointsTab*>();
+    const auto* tab = m_demo->window().runPage().findChild<CheckpointsTab*>();
     const auto* button = tab->findChild<QPushButton*>("emptyAction");
     const auto said = [&] {
         QString texts;
@@ -942,7 +968,7 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     auto* menu = find<QMenu>("moreMenu");
     QTRY_VERIFY(menu->isVisible());
     const QList<QAction*> actions = menu->actions();
-    QCOMPARE(actions.size(), 13);
+    QCOMPARE(actions.size(), 14);
     for (const QAction* action : actions)
         if (action->text().startsWith("Compare"))
             QVERIFY(!action->isVisible()); // it is no branch
@@ -1046,6 +1072,7 @@ void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
     for (const QAction* action : actions)
         QCOMPARE(action->isEnabled(), action->isSeparator() || action->text() == "Kill" ||
                                           action->text() == "Export metrics" ||
+                                          action->text() == "Traces" ||
                                           action->text() == "Show its lineage");
     actions.back()->trigger();
     QTRY_VERIFY(find<QPushButton>("killConfirm"));
@@ -1111,6 +1138,64 @@ void TestRunPage::commandsAreListedAndWithdrawn() {
     QVERIFY(!withdraw->isEnabled());
 }
 
+/// The paused run, with a change at step 2,100 and the checkpoint from before it.
+void TestRunPage::storeChange() const {
+    const int64_t now = wallNowNs();
+    store(kPausedRun, CheckpointSaved{2'100, now - 3, "/runs/step-000002100", 100, 5,
+                                      "before set lr", 2.0, false});
+    store(kPausedRun, SettingsChanged{2'100, now - 2, {{"optimizer.lr", 0.0003}}});
+    store(kPausedRun, CommandApplied{"set-1", "set", 2'100, now - 1, true, "lr 0.0005 -> 0.0003"});
+}
+
+void TestRunPage::aChangeOfASettingIsTakenBackFromItsEvent() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    open(kPausedRun, RunPage::kCharts);
+    storeChange();
+    auto* events = find<QListView>("events");
+    const auto rowOfChange = [&] {
+        for (int row = 0; row < events->model()->rowCount(); ++row)
+            if (events->model()->index(row, 0).data().toString().startsWith("lr 0.0005 -> 0.0003"))
+                return events->model()->index(row, 0);
+        return QModelIndex();
+    };
+    QTRY_VERIFY(rowOfChange().isValid());
+    events->scrollTo(rowOfChange());
+    const QPoint at = events->visualRect(rowOfChange()).center();
+    QContextMenuEvent click(QContextMenuEvent::Mouse, at, events->viewport()->mapToGlobal(at));
+    QApplication::sendEvent(events->viewport(), &click);
+    QTRY_VERIFY(m_demo->window().findChild<QAction*>("revertChange"));
+    m_demo->window().findChild<QAction*>("revertChange")->trigger();
+    QTRY_VERIFY(find<QDialog>("revertDialog"));
+    // It has ended, so that no rank could set it back.
+    QVERIFY(!find<QPushButton>("revertSetBack")->isEnabled());
+    QVERIFY(find<QLabel>("revertSetBackProblem")->text().contains("paused"));
+    auto* back = find<QPushButton>("revertGoBack");
+    QVERIFY(back->isEnabled());
+    back->click();
+    QTRY_VERIFY(find<QWidget>("toast")->isVisible()); // the demo has no nodes: it says so
+}
+
+void TestRunPage::aChangeOfASettingIsTakenBackFromTheCommands() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    open(kPausedRun, RunPage::kCharts);
+    storeChange();
+    auto* showCommands = find<QPushButton>("showCommands");
+    QTRY_VERIFY(showCommands->isVisible());
+    showCommands->click();
+    auto* table = find<QTableView>("commandsTable");
+    auto* revert = find<QPushButton>("revertChosen");
+    QVERIFY(!revert->isEnabled());
+    const auto isListed = [&] { return table->model()->index(0, 0).data().toString() == "Set"; };
+    QTRY_VERIFY(isListed());
+    table->selectRow(0);
+    QTRY_VERIFY(revert->isEnabled());
+    revert->click();
+    QTRY_VERIFY(find<QDialog>("revertDialog"));
+    QVERIFY(find<QPushButton>("revertGoBack")->isEnabled());
+}
+
 void TestRunPage::everySampleIsExported() {
     open(kFinishedRun, RunPage::kCharts);
     auto* more = find<QPushButton>("moreRun");
@@ -1118,7 +1203,8 @@ void TestRunPage::everySampleIsExported() {
     QList<QAction*> offered = find<QMenu>("moreMenu")->actions();
     offered.removeIf([](const QAction* action) { return !action->isVisible(); });
     offered.removeIf([](const QAction* action) { return action->isSeparator(); });
-    QCOMPARE(offered.size(), 4); // of what is over, others show its lineage and launch it again
+    QCOMPARE(offered.size(),
+             5); // of what is over, others show its lineage, traces, or launch it again
     offered.front()->trigger();
     auto* dialog = find<QFileDialog>("metricsExportDialog");
     QVERIFY(dialog);
@@ -1133,7 +1219,7 @@ void TestRunPage::everySampleIsExported() {
     const auto reader = StoreReader::open(m_demo->engine().databasePath());
     QVERIFY(reader);
     std::ostringstream whole;
-    QVERIFY(exportCsv(**reader, kFinishedRun, whole));
+    QVERIFY(exportCsv(**reader, {kFinishedRun}, whole));
     QCOMPARE(written, QByteArray::fromStdString(whole.str()));
 }
 

@@ -14,6 +14,8 @@
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/machines/machine_card.h"
+#include "app/ui/machines/machines_page.h"
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/new_run/spec_form.h"
 #include "app/ui/nodes/nodes_page.h"
@@ -28,6 +30,7 @@
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "tests/gui/support/demo_machines.h"
 #include "tests/gui/support/demo_nodes.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
@@ -38,9 +41,11 @@
 #include <QAbstractItemModel>
 #include <QAbstractItemView>
 #include <QAction>
+#include <QDialog>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -50,6 +55,8 @@
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextDocument>
+#include <QTextEdit>
 #include <QTranslator>
 
 #include <fcntl.h>
@@ -118,6 +125,7 @@ private Q_SLOTS:
     void runLogs();
     void runCheckpoints();
     void runSamples();
+    void tryCheckpoint();
     void runSpec();
     void runFailed();
     void runPausing();
@@ -127,6 +135,7 @@ private Q_SLOTS:
     void nodes();
     void fleets_data();
     void fleets();
+    void machines();
     void waiting();
     void newRun();
     void newRunUnfolded();
@@ -194,8 +203,9 @@ void TestScreenshots::shootNow(QWidget& widget, Theme::Mode mode, const QString&
     constexpr int kFast = 80; // PNG's quality is how little time goes into making it small
     Theme::instance().setMode(mode);
     const QImage image = settledPicture(widget);
-    const int scale = qRound(image.devicePixelRatio());
-    const QString file = QString("%1/%2-%3@%4x.png").arg(m_folder, name, modeName(mode)).arg(scale);
+    const QString file = QString("%1/%2-%3@%4x.png")
+                             .arg(m_folder, name, modeName(mode))
+                             .arg(image.devicePixelRatio());
     QVERIFY2(image.save(file, "PNG", kFast), qPrintable(file));
     QVERIFY2(colourCount(image) > 24 && inkOf(image) > 0.01, qPrintable(name + " is empty"));
     // What is read meanwhile changes texts and adds charts: what lasts must not be cut.
@@ -220,17 +230,20 @@ void TestScreenshots::shoot(QWidget& widget, const QString& name) {
         shootNow(widget, Theme::Mode::kLight, name);
         return;
     }
-    for (const QSize size : {QSize(1000, 700), QSize(1600, 1000)})
-        shootAt(widget, size, name + QString("-%1").arg(size.width()));
+    const bool isUnscaled = qFuzzyCompare(widget.devicePixelRatio(), 1.0);
+    shootAt(widget, QSize(1000, 700), name + "-1000");
+    if (isUnscaled) // what has room for all has it at any scale
+        shootAt(widget, QSize(1600, 1000), name + "-1600");
     shootAt(widget, kUsualSize, name);
-    if (qFuzzyCompare(widget.devicePixelRatio(), 1.0)) // colours are the same at any scale
+    if (isUnscaled) // likewise the colours
         shootNow(widget, Theme::Mode::kDark, name);
 }
 
 void TestScreenshots::openRun(const QString& run, RunPage::Tab tab) {
     demo().window().showRun(run);
     demo().window().runPage().showTab(tab);
-    QTRY_VERIFY(demo().window().findChild<QWidget*>("figureStep")->accessibleName().contains("of"));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        demo().window().findChild<QWidget*>("figureStep")->accessibleName().contains("of"), 20'000);
 }
 
 void TestScreenshots::waitForChart(const char* name) {
@@ -415,6 +428,26 @@ void TestScreenshots::runSamples() {
     openRun(kFinishedRun, RunPage::kSamples);
     waitForRows("samplesList");
     shoot(demo().window(), "run-samples");
+    auto* steps = demo().window().findChild<QListWidget*>("samplesList");
+    steps->selectAll();
+    const auto* beside = demo().window().findChild<QTextEdit*>("samplesBeside");
+    QTRY_VERIFY(beside->isVisible() && !beside->document()->isEmpty());
+    shoot(demo().window(), "run-samples-beside");
+    openRun(kPicturesRun, RunPage::kSamples);
+    waitForRows("samplePictures");
+    shoot(demo().window(), "run-samples-pictures");
+}
+
+void TestScreenshots::tryCheckpoint() {
+    openRun(kPausedRun, RunPage::kCheckpoints);
+    waitForRows("checkpointsTable");
+    demo().window().findChild<QPushButton*>("tryCheckpointNow")->click();
+    auto* dialog = demo().window().findChild<QDialog*>("tryDialog");
+    QVERIFY(dialog);
+    dialog->findChild<QTextEdit*>("tryAnswers")
+        ->setPlainText("Step 2 000 (node-a, CPU, 2 threads, 0.8 s)\nYou may\n copy it as it is");
+    shoot(*dialog, "try-checkpoint");
+    dialog->close();
 }
 
 void TestScreenshots::runSpec() {
@@ -531,6 +564,33 @@ void TestScreenshots::nodes() {
     demo().window().findChild<QPushButton*>("checkNode")->click();
     QTRY_VERIFY_WITH_TIMEOUT(demo().fleet().lastCheck(kLocalNodeName).has_value(), 20'000);
     shoot(demo().window(), "nodes");
+}
+
+/// Nodes that are looked at live: some train, one is too hot, one is used by somebody else, one is
+/// listed twice, one is away, and one wants a password.
+void TestScreenshots::machines() {
+    dropDemo();
+    WindowFixture own(WindowFixture::Content::kDemo);
+    QVERIFY(own.fleet().addAll(demoMachineNodes()));
+    DemoMachinesEngine engine(own.engine().databasePath());
+    MainWindow window(engine, own.fleet(), own.paths());
+    window.resize(kUsualSize);
+    window.show();
+    window.showMachines();
+    const auto hasLines = [&window] {
+        const auto cards = window.findChildren<MachineCard*>("machineCard");
+        return std::ranges::any_of(
+            cards, [](const MachineCard* card) { return card->lines().size() == 4; });
+    };
+    QTRY_VERIFY(hasLines());
+    window.machinesPage().select("node-b", 1);
+    shoot(window, "machines");
+    window.findChild<Fold*>("machineProcesses")->setOpen(true);
+    window.machinesPage().select("node-d", -1);
+    auto* scroll = window.findChild<QScrollArea*>("machineScroll")->verticalScrollBar();
+    QTRY_VERIFY(scroll->maximum() > 0);
+    scroll->setValue(scroll->maximum());
+    shootNow(window, Theme::Mode::kLight, "machines-processes");
 }
 
 void TestScreenshots::fleets_data() {

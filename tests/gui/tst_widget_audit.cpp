@@ -21,6 +21,7 @@ private Q_SLOTS:
     void whatIsWiderThanItsScrollerIsFound();
     void whatIsHigherThanItsScrollerPasses();
     void aTextElidedBesideRoomIsFound();
+    void aCutTextWithoutATooltipIsFound();
     void aTextElidedForWantOfRoomPasses();
 
 private:
@@ -84,6 +85,16 @@ void TestWidgetAudit::aTextElidedBesideRoomIsFound() {
     label->resize(label->sizeHint().width() - 30, 20);
     m_page->resize(800, 300);
     QVERIFY(finds("that are free"));
+}
+
+void TestWidgetAudit::aCutTextWithoutATooltipIsFound() {
+    auto* label = new ElidedLabel("a text that is a good deal longer than its label", "body");
+    label->setParent(m_page.get());
+    label->show();
+    label->setGeometry(0, 0, 100, 20);
+    label->setToolTip({});
+    m_page->resize(100, 300);
+    QVERIFY(finds("no tooltip"));
 }
 
 void TestWidgetAudit::aTextElidedForWantOfRoomPasses() {

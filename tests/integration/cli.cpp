@@ -17,7 +17,7 @@ constexpr const char* kFolders[] = {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", 
 } // namespace
 
 QByteArray CliResult::whole() const {
-    return "exit " + QByteArray::number(exitCode) + "\n" + out + err;
+    return "exit " + QByteArray::number(exitCode) + " " + trouble + "\n" + err + out;
 }
 
 Cli::Cli(QString home, QString space)
@@ -44,8 +44,13 @@ void Cli::takeHome() const {
 CliResult Cli::run(const QStringList& arguments, int limitMs) const {
     const auto process = start(arguments);
     CliResult result;
-    if (process->waitForFinished(limitMs) && process->exitStatus() == QProcess::NormalExit)
+    if (!process->waitForFinished(limitMs))
+        result.trouble = "not ended after " + QByteArray::number(limitMs / 1000) +
+                         " s: " + process->errorString().toUtf8();
+    else if (process->exitStatus() == QProcess::NormalExit)
         result.exitCode = process->exitCode();
+    else
+        result.trouble = "signal " + QByteArray::number(process->exitCode());
     result.out = process->readAllStandardOutput();
     result.err = process->readAllStandardError();
     return result;

@@ -14,12 +14,13 @@ namespace rm {
 
 /// How one `ringmaster ...` went.
 struct CliResult {
-    int exitCode = -1; ///< -1: crashed or ran past its limit
+    int exitCode = -1; ///< -1: see `trouble`
     QByteArray out;
     QByteArray err;
+    QByteArray trouble = {}; ///< "signal 11", "not ended after 60 s"
 
     QJsonDocument json() const { return QJsonDocument::fromJson(out); }
-    /// For a failed QVERIFY2.
+    /// For a failed QVERIFY2, which cuts it: errors first.
     QByteArray whole() const;
 };
 
@@ -41,7 +42,7 @@ public:
     void takeHome() const;
 
     /// Runs to the end.
-    CliResult run(const QStringList& arguments, int limitMs = 60000) const;
+    CliResult run(const QStringList& arguments, int limitMs = 180'000) const;
     /// Starts and hands over; killed when the handle dies.
     std::unique_ptr<QProcess> start(const QStringList& arguments) const;
     /// As start() does it, not yet begun.

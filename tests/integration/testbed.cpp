@@ -159,6 +159,7 @@ Result<void> Testbed::startServers(const Options& options) {
             served.seed = seedFolder();
         if (options.sharesDrive && QDir().mkpath(drive()) && QDir().mkpath(driveFolder()))
             served.drives = {{drive(), driveFolder()}};
+        served.hasOwnTemporary = options.areApart;
         served.environment = options.environment;
         served.environment << paceOf(options.stepMs);
         served.environment.replaceInStrings("{node}", QString::number(node));

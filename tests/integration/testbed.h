@@ -49,6 +49,9 @@ public:
         bool seeded = false;
         /// The nodes, and not the laptop, have one drive mounted: what drive() names is one folder.
         bool sharesDrive = false;
+        /// No node sees files of another, or of the laptop, by their paths, as they are different
+        /// machines: what is in one's home and below the folder of temporary files is its own.
+        bool areApart = false;
     };
 
     static Result<void> canRun();

@@ -16,7 +16,7 @@ using namespace rm;
 namespace {
 
 constexpr int kRanks = 2;
-constexpr int kSteps = 200;
+constexpr int kSteps = 800; // in 16 s at least: it is paused before that
 constexpr int kLimitMs = 60000;
 const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
 

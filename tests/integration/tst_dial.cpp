@@ -110,7 +110,7 @@ private:
 
 #define COMPARE_REACH(answer, expected)                                                            \
     QVERIFY2((answer).reach == (expected),                                                         \
-             (reachName((answer).reach) + (": " + (answer).error)).c_str())
+             (jsonWord((answer).reach) + (": " + (answer).error)).c_str())
 
 /// What the kernel of a node says of a way, and what is made of it.
 class tst_dial : public QObject {

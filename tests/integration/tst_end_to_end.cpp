@@ -139,7 +139,7 @@ void tst_end_to_end::killedAppLosesNoStep() {
 void tst_end_to_end::secondDeploySendsNothing() {
     const qint64 before = m_bed->lab().managementBytesTo(1);
     const QString spec = m_bed->writeSpec("again", {.steps = 5});
-    const CliResult again = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes, 60000);
+    const CliResult again = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes);
     QVERIFY2(again.exitCode == 0, again.whole());
     QVERIFY(m_bed->lab().managementBytesTo(1) - before < 1 << 20);
 }
@@ -150,7 +150,7 @@ void tst_end_to_end::aLaunchAndItsFollowerTakeOneLogin() {
     };
     const std::vector<qsizetype> before{logins(0), logins(1)};
     const QString spec = m_bed->writeSpec("one-login", {.steps = 5});
-    const CliResult run = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes, 60000);
+    const CliResult run = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes);
     QVERIFY2(run.exitCode == 0, run.whole());
     for (int node = 0; node < 2; ++node)
         QCOMPARE(logins(node) - before[static_cast<size_t>(node)], 1);
@@ -158,7 +158,7 @@ void tst_end_to_end::aLaunchAndItsFollowerTakeOneLogin() {
 
 void tst_end_to_end::pauseFreesTheNodes() {
     const QString spec = m_bed->writeSpec("paused", {.steps = kSteps});
-    const CliResult started = cli().run(QStringList{"run", spec, "--json"} + kBothNodes, 60000);
+    const CliResult started = cli().run(QStringList{"run", spec, "--json"} + kBothNodes);
     QVERIFY2(started.exitCode == 0, started.whole());
     m_run = newestRun(database())->id;
     const CliResult paused = cli().run({"pause", m_run});

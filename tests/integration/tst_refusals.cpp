@@ -41,6 +41,7 @@ private Q_SLOTS:
     void fullDiskEndsTheLaunch_data();
     void fullDiskEndsTheLaunch();
     void fewerNodesThatCannotCutAStepAreRefused();
+    void dataThatLiesOnAnotherMachineIsRefusedByName();
     void aFingerprintThatAKnownKeyContradictsIsRefused();
     void aPauseDoesNotWaitForANodeThatRefuses();
     void changedHostKeyIsRefused();
@@ -72,7 +73,7 @@ void tst_refusals::verifyRefusal(const CliResult& result, ExitCode code,
 void tst_refusals::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("refusals");
+    auto bed = Testbed::create("refusals", {.areApart = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());
@@ -209,11 +210,45 @@ void tst_refusals::oldSystemIsRefused() {
     QFile::remove(other.knownHosts());
 }
 
+/// On the laptop alone, then also on one of the nodes, then with another content on each.
+void tst_refusals::dataThatLiesOnAnotherMachineIsRefusedByName() {
+    const QString folder = m_bed->path("texts");
+    QVERIFY(QDir().mkpath(folder));
+    QVERIFY(QFile::copy("/usr/share/common-licenses/GPL-3", folder + "/a.txt"));
+    const auto putOn = [&](int node, const QString& license) {
+        return QProcess::execute(
+                   "nsenter", {"-t", QString::number(m_bed->server(node).pid()), "-m", "sh", "-c",
+                               "mkdir -p '" + folder + "' && cp /usr/share/common-licenses/" +
+                                   license + " '" + folder + "/a.txt'"}) == 0;
+    };
+    const QStringList launch{
+        "run",    m_bed->writeSpec("elsewhere", {.steps = 5, .checkpointEvery = 0}),
+        "--node", "node-a:1",
+        "--node", "node-b:1",
+        "--set",  "data.train=[\"" + folder + "\"]"};
+    const auto refused = [&] { return cli().run(launch, 60000); };
+    const CliResult nowhere = refused();
+    verifyRefusal(nowhere, ExitCode::kNotFound, "data.train names " + folder.toUtf8());
+    QVERIFY2(nowhere.err.contains("node-a") && nowhere.err.contains("node-b"), nowhere.whole());
+    QVERIFY(putOn(0, "GPL-3"));
+    const CliResult onOne = refused();
+    verifyRefusal(onOne, ExitCode::kNotFound, "data.train names " + folder.toUtf8());
+    QVERIFY2(!onOne.err.contains("node-a") && onOne.err.contains("node-b"), onOne.whole());
+    QVERIFY(putOn(1, "GPL-2"));
+    const CliResult other = cli().run(launch + QStringList{"--check"}, 60000);
+    QVERIFY2(other.out.contains("their contents differ") || other.out.contains("they differ"),
+             other.whole());
+    // What is sent is there, whatever a node has by that path.
+    const CliResult staged =
+        cli().run(launch + QStringList{"--set", "data.stage=true", "--wait"}, 120000);
+    QVERIFY2(staged.exitCode == 0, staged.whole());
+}
+
 void tst_refusals::takenPortIsNamed() {
     const int taken = m_bed->server(0).port();
     const QString spec = m_bed->writeSpec("port", {.steps = 5, .masterPort = taken});
     const CliResult run =
-        cli().run({"run", spec, "--node", "node-a:1", "--node", "node-b:1", "--wait"}, 60000);
+        cli().run({"run", spec, "--node", "node-a:1", "--node", "node-b:1", "--wait"});
     verifyRefusal(run, ExitCode::kUnavailable, QByteArray::number(taken));
 }
 
@@ -233,7 +268,7 @@ void tst_refusals::fullDiskEndsTheLaunch() {
         QVERIFY(disk.isMounted());
         QVERIFY(server.restart()); // its namespace sees mounts from before its start
         const QString spec = m_bed->writeSpec("full", {.steps = 5});
-        const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"}, 60000);
+        const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"});
         verifyRefusal(run, ExitCode::kExhausted, NetworkLab::managementAddress(1).toUtf8());
         if (folder == "data")
             QVERIFY2(run.err.contains(

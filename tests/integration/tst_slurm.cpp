@@ -109,7 +109,6 @@ void TestSlurm::initTestCase() {
     QVERIFY(cluster);
     m_cluster = std::move(*cluster);
     qputenv("SLURM_CONF", m_cluster->configuration().toLocal8Bit());
-    paceOwnRanks();
     const Answer added = m_own.run({"nodes", "add", "cluster", "--slurm", "--here"});
     QVERIFY2(added.exitCode == 0, added.whole());
 }

@@ -10,9 +10,11 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonValue>
+#include <QScopeGuard>
 #include <QTest>
 
 #include <csignal>
+#include <utility>
 
 using namespace rm;
 
@@ -105,7 +107,7 @@ private:
 void tst_survival::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("survival", {.seeded = true});
+    auto bed = Testbed::create("survival", {.seeded = true, .areApart = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());
@@ -220,8 +222,14 @@ void tst_survival::journalsThatAreCutLoseNoLaterStep() {
 }
 
 void tst_survival::nodesThatShareAHomeTrainTogether() {
+    auto sharing = Testbed::create("home", {.seeded = true}); // nodes that see each other's files
+    QVERIFY2(sharing, sharing ? "" : sharing.error().message.c_str());
+    std::swap(m_bed, *sharing);
+    const auto back = qScopeGuard([&] { std::swap(m_bed, *sharing); });
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
     const QString own = m_bed->server(1).home() + "/state";
-    QVERIFY(QDir().rename(own, own + "-own"));
+    QVERIFY(!QFile::exists(own) && QDir().mkpath(m_bed->server(0).home() + "/state"));
     QVERIFY(QFile::link(m_bed->server(0).home() + "/state", own));
     const CliResult foreseen =
         cli().run({"run", m_bed->writeSpec("shared", {.steps = 200, .checkpointEvery = 50}),
@@ -238,7 +246,6 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
     };
     static_cast<void>(QTest::qWaitFor(isListed, 20000));
     const CliResult cleaned = cli().run({"clean", run, "--yes", "--json"});
-    QVERIFY(QFile::remove(own) && QDir().rename(own + "-own", own));
     QVERIFY2(m_app->exitCode() == 0, said);
     QVERIFY2(foreseen.whole().contains("which all nodes have in common"), foreseen.whole());
     QVERIFY2(checked.whole().contains("share the folder of runs"), checked.whole());
@@ -306,6 +313,11 @@ void tst_survival::aFolderThatWasRemovedOnOneNodeEndsTheRunByItsName() {
     QTRY_VERIFY_WITH_TIMEOUT(m_bed->processes(0, "ringmaster-agent", "start").empty(), 20000);
     const CliResult resumed = cli().run({"resume", run}, 60000);
     QVERIFY2(resumed.exitCode != 0 && !resumed.err.contains("cannot be reached"), resumed.whole());
+    // Who waits for the run is told its end, and what could not be read, after the refusal, too.
+    QVERIFY(m_app->waitForFinished(120000));
+    QCOMPARE(m_app->exitCode(), static_cast<int>(ExitCode::kRunFailed));
+    const QByteArray said = m_app->readAllStandardError();
+    QVERIFY2(said.contains("node-b"), said);
 }
 
 void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {

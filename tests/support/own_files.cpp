@@ -16,6 +16,20 @@ QString placeIn(const QString& folder, const QString& path) {
     return folder + '/' + QString(path).mid(1).replace('/', '-');
 }
 
+/// Holds what is kept by other names while an empty folder is mounted over it.
+QString scriptOf(const OwnTemporary& temporary) {
+    const QString place = QDir::tempPath();
+    QString held = "held=$(mktemp -d /run/own-temporary.XXXXXX) && ", back;
+    for (int i = 0; i < temporary.kept.size(); ++i) {
+        const QString name = QString("\"$held/%1\"").arg(i), path = '\'' + temporary.kept[i] + '\'';
+        held += "mkdir " + name + " && mount --rbind " + path + ' ' + name + " && ";
+        back += "mkdir -p " + path + " && mount --rbind " + name + ' ' + path + " && umount -l " +
+                name + " && rmdir " + name + " && ";
+    }
+    return held + "mount -t tmpfs -o mode=1777 own-temporary '" + place + "' && " + back +
+           "rmdir \"$held\" && ";
+}
+
 } // namespace
 
 Result<void> canMountOwnFiles() {
@@ -40,8 +54,9 @@ Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder) {
 }
 
 Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QString& folder,
-                                  const QStringList& command, const std::vector<OwnDrive>& drives) {
-    if (files.empty() && drives.empty())
+                                  const QStringList& command, const std::vector<OwnDrive>& drives,
+                                  const std::optional<OwnTemporary>& temporary) {
+    if (files.empty() && drives.empty() && !temporary)
         return command;
     QDir().mkpath(folder);
     QString script;
@@ -52,6 +67,8 @@ Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QStri
     }
     for (const OwnDrive& drive : drives)
         script += "mount --bind '" + drive.folder + "' '" + drive.path + "' && ";
+    if (temporary)
+        script += scriptOf(*temporary);
     return QStringList{"unshare", "--mount", "sh", "-c", script + "exec \"$@\"", "sh"} + command;
 }
 

@@ -7,6 +7,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <optional>
 #include <vector>
 
 namespace rm {
@@ -27,12 +28,18 @@ struct OwnDrive {
 /// Whether this process may give a program a mount namespace of its own; else why not.
 Result<void> canMountOwnFiles();
 
+/// The folder of temporary files as a program's own: of the machine's it has only these folders.
+struct OwnTemporary {
+    QStringList kept; ///< none lies within another
+};
+
 /// Argument list that runs `command`, and everything that it starts, in a mount namespace where
 /// these files and drives replace the machine's, which are not changed. The files' contents are
 /// kept in `folder`.
 Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QString& folder,
                                   const QStringList& command,
-                                  const std::vector<OwnDrive>& drives = {});
+                                  const std::vector<OwnDrive>& drives = {},
+                                  const std::optional<OwnTemporary>& temporary = {});
 
 /// Changes the content of one of them; a program that was started with `folder` sees it at once.
 Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder);

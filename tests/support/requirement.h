@@ -14,7 +14,8 @@ inline bool isRequired(const char* name) {
 
 /// For test functions that need `condition`: if it is false, skips, or fails when
 /// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "slurm", "tcsh",
-/// "no-gpu"). The only way to skip: tst_layering allows QSKIP in no other file.
+/// "no-gpu", "dbus", "link-local"). The only way to skip: tst_layering allows QSKIP in no other
+/// file.
 #define RM_NEEDS(name, condition, why)                                                             \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

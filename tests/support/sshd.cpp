@@ -138,10 +138,19 @@ QString SshServer::configuration() const {
 }
 
 Result<void> SshServer::launch() {
+    std::optional<OwnTemporary> temporary;
+    if (m_options.hasOwnTemporary) {
+        temporary.emplace();
+        temporary->kept << m_dir.path();
+        if (!home().startsWith(m_dir.path() + '/'))
+            temporary->kept << home();
+        for (const OwnDrive& drive : m_options.drives)
+            temporary->kept << drive.path;
+    }
     auto seeing = commandSeeing(
         m_options.files, m_dir.filePath("files"),
         {kServer, "-D", "-f", m_dir.filePath("sshd_config"), "-E", m_dir.filePath("log")},
-        m_options.drives);
+        m_options.drives, temporary);
     if (!seeing)
         return tl::unexpected(seeing.error());
     QStringList command = std::move(*seeing);

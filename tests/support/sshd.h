@@ -42,6 +42,9 @@ public:
         /// shadowWith(); needs canMountOwnFiles().
         std::vector<OwnFile> files = {};
         std::vector<OwnDrive> drives = {}; ///< likewise
+        /// The folder of temporary files is its own, as another machine's: of what lies there it
+        /// has its home, the drives and what it makes itself. Needs canMountOwnFiles().
+        bool hasOwnTemporary = false;
     };
     static Result<std::unique_ptr<SshServer>> start(const Options& options);
     ~SshServer();

@@ -56,7 +56,11 @@ int runTestWithoutApplication(int argc, char** argv) {
 #undef QTEST_MAIN
 #undef QTEST_GUILESS_MAIN
 #undef QTEST_APPLESS_MAIN
-#define RM_REGISTER_TEST(run) static const rm::test::RegisteredTest registeredTest(__FILE__, run);
+// Several sources may be compiled as one.
+#define RM_JOINED_NOW(a, b) a##b
+#define RM_JOINED(a, b) RM_JOINED_NOW(a, b)
+#define RM_REGISTER_TEST(run)                                                                      \
+    static const rm::test::RegisteredTest RM_JOINED(registeredTest, __COUNTER__)(__FILE__, run);
 #ifdef QT_WIDGETS_LIB
 #define QTEST_MAIN(Class) RM_REGISTER_TEST((rm::test::runTest<Class, QApplication>))
 #endif

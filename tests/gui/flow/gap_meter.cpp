@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/flow/gap_meter.h"
 
+#include <QAbstractEventDispatcher>
+#include <QCoreApplication>
+#include <QEvent>
 #include <QFile>
+#include <QMetaEnum>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace rm::test {
 
@@ -14,6 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kTick = 10ms;
 constexpr qint64 kNsPerMs = 1'000'000;
+constexpr qint64 kTooLongMs = 50; ///< a person's limit
 
 /// For how long this thread was ready to run and did not: the second number of schedstat (Linux,
 /// Documentation/scheduler/sched-stats); 0 where the kernel does not count.
@@ -44,6 +50,9 @@ GapMeter::GapMeter()
     m_timer.setTimerType(Qt::PreciseTimer);
     m_timer.setInterval(kTick);
     connect(&m_timer, &QTimer::timeout, this, &GapMeter::onTimeout);
+    QCoreApplication::instance()->installEventFilter(this);
+    connect(QAbstractEventDispatcher::instance(), &QAbstractEventDispatcher::aboutToBlock, this,
+            &GapMeter::endEvent);
 }
 
 GapMeter::~GapMeter() = default;
@@ -55,10 +64,55 @@ void GapMeter::watch() {
 
 void GapMeter::lookAway() {
     m_timer.stop();
+    m_sinceEvent.invalidate();
 }
 
 qint64 GapMeter::largestSinceRequestMs() {
     return std::exchange(m_largestSinceRequestMs, 0);
+}
+
+/// An event lasts until the next one, or until the loop has nothing to do. What one event sends
+/// ends it, so the longest part of it counts under the name of what it sent last.
+bool GapMeter::eventFilter(QObject* watched, QEvent* event) {
+    if (!m_timer.isActive() || watched == &m_timer || watched->thread() != thread())
+        return false;
+    endEvent();
+    const char* type = QMetaEnum::fromType<QEvent::Type>().valueToKey(event->type());
+    m_event = QString("%1 of %2")
+                  .arg(type ? QString(type) : QString::number(event->type()),
+                       watched->metaObject()->className());
+    if (!watched->objectName().isEmpty())
+        m_event += ' ' + watched->objectName();
+    m_sinceEvent.start();
+    return false;
+}
+
+void GapMeter::endEvent() {
+    if (!m_sinceEvent.isValid())
+        return;
+    const qint64 tookMs = m_sinceEvent.elapsed();
+    m_sinceEvent.invalidate();
+    if (tookMs < kTooLongMs)
+        return;
+    Cost& cost = m_costs[m_event];
+    cost.mostMs = std::max(cost.mostMs, tookMs);
+    ++cost.tooLong;
+}
+
+QStringList GapMeter::longest() const {
+    constexpr size_t kMost = 8;
+    std::vector<std::pair<QString, Cost>> costs(m_costs.begin(), m_costs.end());
+    std::ranges::sort(costs, std::ranges::greater(),
+                      [](const auto& each) { return each.second.mostMs; });
+    costs.resize(std::min(costs.size(), kMost));
+    QStringList lines;
+    for (const auto& [event, cost] : costs)
+        lines << QString("%1: %2 ms, %3 over %4 ms")
+                     .arg(event)
+                     .arg(cost.mostMs)
+                     .arg(cost.tooLong)
+                     .arg(kTooLongMs);
+    return lines;
 }
 
 void GapMeter::startAnew() {

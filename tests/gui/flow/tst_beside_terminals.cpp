@@ -134,8 +134,12 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     QCOMPARE(run({"checkpoints", "one", "--json"}).exitCode, 0);
     must({"validate", "one"});
     must({"sample", "one"});
+    must({"trace", "one", "--steps", "3"});
+    const Answer traces = run({"trace", "one", "--list", "--json"});
+    QCOMPARE(traces.json().array().size(), 1);
+    QCOMPARE(traces.json().array().at(0)["done_ranks"], traces.json().array().at(0)["ranks"]);
     const QJsonArray requested = run({"commands", "one", "--json"}).json().array();
-    QCOMPARE(requested.size(), 7);
+    QCOMPARE(requested.size(), 8);
     for (const QJsonValue& each : requested) {
         QCOMPARE(each["state"].toString(), QString("applied"));
         QCOMPARE(each["from"].toString(), QString("terminal"));
@@ -151,6 +155,7 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     must({"nodes", "add", "far", "--ssh", "far.invalid", "--no-check"});
     QTRY_VERIFY_WITH_TIMEOUT(m_program->fleet().find("far"), kDeadlineMs);
     QCOMPARE(run({"nodes", "check", "this-computer", "--json"}).exitCode, 0);
+    QCOMPARE(run({"machines", "this-computer", "--json"}).exitCode, 0);
     // There is nothing between one node.
     QCOMPARE(run({"nodes", "network", "this-computer", "--json"}).exitCode,
              static_cast<int>(ExitCode::kUsage));

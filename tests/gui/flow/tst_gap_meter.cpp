@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/flow/gap_meter.h"
 
+#include <QCoreApplication>
+#include <QEvent>
 #include <QSignalSpy>
 #include <QTest>
 #include <QThread>
@@ -28,6 +30,17 @@ void compute() {
 
 } // namespace
 
+class Sleeper : public QObject {
+    Q_OBJECT
+public:
+    bool event(QEvent* event) override {
+        if (event->type() != QEvent::Polish)
+            return QObject::event(event);
+        QThread::msleep(kAwayMs);
+        return true;
+    }
+};
+
 /// That leaving out what the machine did leaves in what the window did.
 class TestGapMeter : public QObject {
     Q_OBJECT
@@ -51,6 +64,23 @@ private Q_SLOTS:
             QVERIFY(ticked.wait());
         }
         QVERIFY(meter.largestMs() >= kMostOfItMs);
+    }
+
+    void whatTookLongIsNamed() {
+        GapMeter meter;
+        meter.watch();
+        Sleeper sleeper;
+        sleeper.setObjectName("sleeper");
+        for (int i = 0; i < 2; ++i) {
+            QCoreApplication::postEvent(&sleeper, new QEvent(QEvent::Polish));
+            QSignalSpy ticked(&meter, &GapMeter::ticked);
+            QVERIFY(ticked.wait());
+        }
+        const QStringList longest = meter.longest();
+        QVERIFY(!longest.isEmpty());
+        QVERIFY2(!longest.filter("Polish of Sleeper sleeper: ").isEmpty(),
+                 qPrintable(longest.join('\n')));
+        QVERIFY2(!longest.filter("2 over 50 ms").isEmpty(), qPrintable(longest.join('\n')));
     }
 
     void aBlindMeterSeesNothing() {

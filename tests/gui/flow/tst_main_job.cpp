@@ -115,7 +115,8 @@ void TestMainJob::cleanup() {
         };
         // Asked once more than needed, as QTRY does, it may meet a program that just starts.
         QVERIFY2(QTest::qWaitFor(noneIsLeft, kSoonMs), qPrintable(strays));
-        QVERIFY(m_flow->gaps().largestMs() <= kGapLimitMs);
+        QVERIFY2(m_flow->gaps().largestMs() <= kGapLimitMs,
+                 qPrintable(m_flow->gaps().longest().join('\n')));
     }
     qInfo("largest gap of the event loop: %lld ms", m_flow->gaps().largestSinceRequestMs());
     if (QTest::currentTestFailed()) {
@@ -125,9 +126,12 @@ void TestMainJob::cleanup() {
 }
 
 void TestMainJob::cleanupTestCase() {
-    if (m_flow)
+    if (m_flow) {
         qInfo("largest gap of all: %lld ms, in %lld s", m_flow->gaps().largestMs(),
               m_clock.elapsed() / 1000);
+        for (const QString& event : m_flow->gaps().longest())
+            qInfo("%s", qPrintable(event));
+    }
     m_flow.reset();
 }
 

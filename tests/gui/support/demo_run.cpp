@@ -5,9 +5,15 @@
 #include "shared/exit_code.h"
 #include "shared/spec/run_spec.h"
 
+#include <QBuffer>
+#include <QColor>
+#include <QImage>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
+#include <span>
 
 namespace rm::test {
 
@@ -28,6 +34,61 @@ RunSpec specOf(const DemoShape& shape) {
     spec.optimizer.lr = shape.topLr;
     spec.schedule.minLr = shape.topLr / 10;
     return spec;
+}
+
+/// What a translation makes of two sentences, the better the later.
+std::vector<SampleText> translationsAt(int64_t step, int64_t wallNs, bool isLate) {
+    const auto of = [&](const char* source, const char* early, const char* late,
+                        const char* reference, float score) {
+        SampleText sample{step, wallNs, source, isLate ? late : early};
+        sample.kind = SampleKind::kTranslation;
+        sample.reference = reference;
+        sample.score = isLate ? score : score / 2;
+        return sample;
+    };
+    return {of("The file could not be opened.", "Il file non aperto file.",
+               "Impossibile aprire il file.", "Impossibile aprire il file.", 100),
+            of("Print the current page", "Pagina di la pagina stampa", "Stampa la pagina corrente",
+               "Stampa la pagina attuale", 71.5f)};
+}
+
+const char* const kIcons[] = {"apps", "devices", "mimetypes", "places"};
+
+std::vector<std::byte> pictureOf(int colour) {
+    QImage image(64, 64, QImage::Format_RGB32);
+    image.fill(QColor::fromHsv(colour * 37 % 360, 140, 220));
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    image.save(&buffer, "JPG");
+    const auto jpeg = std::as_bytes(std::span(bytes.constData(), size_t(bytes.size())));
+    return {jpeg.begin(), jpeg.end()};
+}
+
+/// Pictures of a validation, misclassified ones first, the fewer of them the later.
+std::vector<SampleText> picturesAt(int64_t step, int64_t wallNs, int wrong) {
+    std::vector<SampleText> samples;
+    for (int i = 0; i < 8; ++i) {
+        const char* label = kIcons[i % 4];
+        SampleText sample{step, wallNs, label + ("/" + std::to_string(i)) + ".png",
+                          i < wrong ? kIcons[(i + 1) % 4] : label};
+        sample.kind = SampleKind::kPicture;
+        sample.reference = label;
+        sample.score = 0.95f - 0.06f * static_cast<float>(i);
+        sample.picture = pictureOf(i);
+        samples.push_back(std::move(sample));
+    }
+    return samples;
+}
+
+ConfusionMatrix confusionAt(int64_t step, int64_t wallNs, uint32_t wrong) {
+    ConfusionMatrix matrix{step, wallNs, 4, {std::begin(kIcons), std::end(kIcons)}, {}};
+    for (uint32_t row = 0; row < 4; ++row)
+        for (uint32_t column = 0; column < 4; ++column)
+            matrix.counts.push_back(row == column             ? 60 - 3 * wrong
+                                    : column == (row + 1) % 4 ? 2 * wrong
+                                                              : wrong / 2);
+    return matrix;
 }
 
 } // namespace
@@ -149,15 +210,25 @@ void DemoRun::milestones(IngestBatch& batch, int64_t step) {
             validation.value.push_back(static_cast<float>(last * (1 - std::exp(-4 * part))));
         }
         batch.records.push_back(validation);
-        if (m_shape.throughputMetric == metric::kTrainTokensPerS)
+        if (m_shape.throughputMetric == metric::kTrainImagesPerS) {
+            const int wrong = part < 0.5 ? 5 : 2;
+            std::ranges::copy(picturesAt(step, wall, wrong), std::back_inserter(batch.records));
+            batch.records.push_back(confusionAt(step, wall, static_cast<uint32_t>(wrong)));
+        } else if (!m_shape.quality.empty()) // of a translation
+            std::ranges::copy(translationsAt(step, wall, part > 0.3),
+                              std::back_inserter(batch.records));
+        else if (m_shape.throughputMetric == metric::kTrainTokensPerS)
             batch.records.push_back(SampleText{
                 step, wall, "\n",
-                "Everyone is permitted to copy and distribute verbatim copies of this license "
-                "document, but changing it is not allowed.\n\nThe licenses for most software are "
-                "designed to take away your freedom to share and change it. By contrast, the "
-                "General "
-                "Public License is intended to guarantee your freedom to share and change free "
-                "software, to make sure the software is free for all its users.\n"});
+                std::string(part < 0.5 ? "Everyone is permitted to copies of copy and verbatim "
+                                       : "Everyone is permitted to copy and distribute verbatim ") +
+                    "copies of this license "
+                    "document, but changing it is not allowed.\n\nThe licenses for most software "
+                    "are "
+                    "designed to take away your freedom to share and change it. By contrast, the "
+                    "General "
+                    "Public License is intended to guarantee your freedom to share and change free "
+                    "software, to make sure the software is free for all its users.\n"});
     }
     if (step % m_shape.checkpointEvery == 0) {
         const double value = loss(step) + 0.07;
@@ -181,10 +252,21 @@ Result<void> DemoRun::train(int attempt, int64_t firstStep, int64_t lastStep, in
             batch.records.push_back(
                 AttemptStarted{attempt, rank, ranks(), firstStep - 1, startNs - 2 * kSecond, {}});
             batch.records.push_back(RankStarted{attempt, rank, 41'200 + rank, startNs - kSecond});
-            batch.logLines.emplace_back(
-                rank, "rank " + std::to_string(rank) + " of " + std::to_string(ranks()) +
-                          " on cuda:" + std::to_string(rank - node.firstRank));
+            batch.logLines.push_back({rank,
+                                      "rank " + std::to_string(rank) + " of " +
+                                          std::to_string(ranks()) +
+                                          " on cuda:" + std::to_string(rank - node.firstRank),
+                                      startNs - kSecond + rank * kMs});
+            batch.logLines.push_back({rank, "data: 1024 shards, the vocabulary has 16000 pieces",
+                                      startNs - kSecond / 2});
         }
+        if (node.nodeIndex > 0)
+            batch.logLines.push_back(
+                {node.firstRank,
+                 "[W1130 06:07:14.123456789 socket.cpp:764] [c10d] The client socket has failed to "
+                 "connect to [" +
+                     m_shape.nodes.front().nodeName + "]:29500 (errno: 111 - Connection refused).",
+                 startNs - kSecond});
         int64_t lastMachineNs = 0;
         for (int64_t step = firstStep; step <= lastStep && begun; ++step) {
             for (int rank = node.firstRank; rank < node.firstRank + node.ranks; ++rank)
@@ -197,9 +279,10 @@ Result<void> DemoRun::train(int attempt, int64_t firstStep, int64_t lastStep, in
             if (node.nodeIndex == 0)
                 milestones(batch, step);
             if (step % 100 == 0)
-                batch.logLines.emplace_back(node.firstRank,
-                                            "step " + std::to_string(step) + "  loss " +
-                                                std::to_string(loss(step)).substr(0, 5));
+                batch.logLines.push_back({node.firstRank,
+                                          "step " + std::to_string(step) + "  loss " +
+                                              std::to_string(loss(step)).substr(0, 5),
+                                          wallOf(step)});
             if (step % kStepsPerBatch == 0 || step == lastStep) {
                 begun = m_writer.ingest(batch);
                 batch = batchOf(node.nodeIndex);

@@ -150,6 +150,8 @@ QString elisionProblem(const QLabel& label) {
         return {};
     const int missing =
         label.fontMetrics().horizontalAdvance(label.text()) - label.contentsRect().width();
+    if (missing > 0 && label.toolTip().isEmpty())
+        return "is cut, and no tooltip has all of it";
     const int room = roomBeside(label);
     return missing > 0 && room >= missing
                ? QString("lacks %1 px beside %2 px that are free").arg(missing).arg(room)

@@ -177,6 +177,8 @@ void AttachClient::take(const Message& message) {
         m_isGapFree = m_isGapFree && (slice->bytes.empty() || slice->offset == cursor(slice->file));
         m_files[slice->file].append(reinterpret_cast<const char*>(slice->bytes.data()),
                                     slice->bytes.size());
+        auto& stamps = m_stamps[slice->file];
+        stamps.insert(stamps.end(), slice->stamps.begin(), slice->stamps.end());
         return;
     }
     if (const auto* beat = std::get_if<Heartbeat>(&message))

@@ -88,7 +88,10 @@ public:
     bool pump(int waitMs = 20);
     bool isGapFree() const { return m_isGapFree; }
     const std::string& file(const std::string& name) { return m_files[name]; }
+    /// When its bytes were written, of a log.
+    const std::vector<LogStamp>& stamps(const std::string& name) { return m_stamps[name]; }
     uint64_t cursor(const std::string& name) { return m_starts[name] + m_files[name].size(); }
+    /// Without slices, which are in file().
     const std::vector<Message>& messages() const { return m_messages; }
     QProcess& process() { return *m_process; }
 
@@ -108,6 +111,7 @@ private:
     FrameScanner m_frames;
     std::vector<Message> m_messages;
     std::map<std::string, std::string> m_files;
+    std::map<std::string, std::vector<LogStamp>> m_stamps;
     std::map<std::string, uint64_t> m_starts;
     bool m_isGapFree = true;
     QElapsedTimer m_sinceBeat;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two devices for tests of the reader; the second one knows nothing of power, temperature and
-// compute capability, and is lost while RINGMASTER_FAKE_GPU_LOST is set.
-// RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the second ten times NVIDIA's, makes two of these
-// of both; ";CAPABILITY;NAME" after it makes the second another. The second is at 0000:3b:00 and in
-// bad health; RINGMASTER_FAKE_GPU_PID is a process that has memory of it.
+// Two devices for tests of the reader; the second one knows nothing of power, temperature,
+// clocks, PCIe's throughput and compute capability, and is lost while RINGMASTER_FAKE_GPU_LOST is
+// set. RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the second ten times NVIDIA's, makes two of
+// these of both; ";CAPABILITY;NAME" after it makes the second another. The second is at 0000:3b:00
+// and in bad health; RINGMASTER_FAKE_GPU_PID is a process that has memory of it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -102,6 +102,22 @@ RM_EXPORT int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) {
 }
 RM_EXPORT int nvmlDeviceGetTemperature(void* device, int, unsigned int* degrees) {
     *degrees = 61;
+    return isSecond(device) ? 3 : 0;
+}
+RM_EXPORT int nvmlDeviceGetTemperatureThreshold(void* device, int kind, unsigned int* degrees) {
+    *degrees = kind == 1 ? 87 : 0;
+    return isSecond(device) ? 3 : 0;
+}
+RM_EXPORT int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned int* milliwatts) {
+    *milliwatts = 700'000;
+    return isSecond(device) ? 3 : 0;
+}
+RM_EXPORT int nvmlDeviceGetClockInfo(void* device, int kind, unsigned int* mhz) {
+    *mhz = kind == 1 ? 1980 : kind == 2 ? 2619 : 0;
+    return isSecond(device) ? 3 : 0;
+}
+RM_EXPORT int nvmlDeviceGetPcieThroughput(void* device, int direction, unsigned int* kilobytes) {
+    *kilobytes = direction == 1 ? 2000 : 1000;
     return isSecond(device) ? 3 : 0;
 }
 RM_EXPORT int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* pci) {

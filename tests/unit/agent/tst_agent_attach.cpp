@@ -83,6 +83,46 @@ private Q_SLOTS:
         }
     }
 
+    /// Nobody reads along while they are written.
+    void linesHaveTheTimeAtWhichTheyWereWritten() {
+        AgentFixture f;
+        const QString next = f.path("next");
+        f.useTrainer("#!/bin/sh\ndate +%s%N\nwhile [ ! -e '" + next.toUtf8() +
+                     "' ]; do sleep 0.02; done\nprintf half; date +%s%N\nexit 0\n");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        const auto noted = [&] {
+            const QByteArray times = readAll(f.runDir() + "/log/rank-00000.times");
+            return (times.size() - 16) / 16;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(noted(), qsizetype(1), kLongMs);
+        const int64_t betweenNs = wallNowNs();
+        QFile go(next);
+        QVERIFY(go.open(QIODevice::WriteOnly));
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        const std::string kLog = "log/rank-00000.log";
+        const QByteArrayList lines = QByteArray::fromStdString(client.file(kLog)).split('\n');
+        QVERIFY2(lines.size() >= 2 && lines[1].startsWith("half"), client.file(kLog).c_str());
+        const std::vector<LogStamp>& stamps = client.stamps(kLog);
+        const auto timeOf = [&](size_t end) {
+            const auto at = std::ranges::find_if(
+                stamps, [&](const LogStamp& stamp) { return stamp.end >= end; });
+            return at == stamps.end() ? 0 : at->wallNs;
+        };
+        const auto first = static_cast<size_t>(lines[0].size()) + 1;
+        const size_t second = first + static_cast<size_t>(lines[1].size()) + 1;
+        const int64_t firstNs = timeOf(first), secondNs = timeOf(second);
+        QString said = lines[0];
+        for (const LogStamp& stamp : stamps)
+            said += QString(", %1 bytes at %2").arg(stamp.end).arg(stamp.wallNs);
+        // The log is as the rank wrote it, and the time of each line is not before it was written.
+        QVERIFY2(lines[0].toLongLong() <= firstNs + 20'000'000 && firstNs <= betweenNs,
+                 qPrintable(QString("%1; asked at %2").arg(said).arg(betweenNs)));
+        QVERIFY(betweenNs <= secondNs && lines[1].mid(4).toLongLong() <= secondNs + 20'000'000);
+        QVERIFY(secondNs <= wallNowNs());
+    }
+
     void lastByteAndEndCome() {
         AgentFixture f;
         f.script(0, "finish@50");

@@ -481,6 +481,31 @@ private Q_SLOTS:
                 !fingerprintReport(R"({"paths":[]})"));
     }
 
+    /// A class of links to pictures of another class is trained on, so that it counts.
+    void picturesCountByEachOfTheirNames() {
+        QTemporaryDir one, other;
+        for (QTemporaryDir* dir : {&one, &other}) {
+            QVERIFY(QDir(dir->path()).mkpath("train/cats") &&
+                    QDir(dir->path()).mkpath("train/pets"));
+            QFile file(dir->filePath("train/cats/a.png"));
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write("png") == 3);
+        }
+        QVERIFY(QFile::link("../cats/a.png", other.filePath("train/pets/a.png")));
+        const auto print = [](QTemporaryDir& dir, bool arePictures) {
+            const QJsonObject order{{"paths", QJsonArray{dir.filePath("train")}},
+                                    {"pictures", arePictures},
+                                    {"seconds", 60}};
+            return *fingerprintReport(QJsonDocument(order).toJson().toStdString());
+        };
+        QCOMPARE(print(one, false), print(other, false)); // a text is read once
+        QVERIFY(print(one, true) != print(other, true));
+        const auto files = [&](QTemporaryDir& dir) {
+            return QJsonDocument::fromJson(QByteArray::fromStdString(print(dir, true)))["files"];
+        };
+        QCOMPARE(files(one).toInt(), 1);
+        QCOMPARE(files(other).toInt(), 2);
+    }
+
     void visibleDevicesDecideWhichGpuARankHas() {
         const auto gpus = fakeGpus();
         QCOMPARE(deviceOfRank(*gpus, "", 1), std::optional<size_t>(1));

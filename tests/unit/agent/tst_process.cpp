@@ -5,6 +5,8 @@
 #include <QTest>
 
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +56,32 @@ private Q_SLOTS:
         QVERIFY(!isAlive(id)); // a zombie, until it is waited for
         QCOMPARE(::waitpid(child, nullptr, 0), child);
         QVERIFY(!isAlive(id));
+    }
+
+    // A supervisor's own look at the stack of a slow rank was told as "stopped by a debugger".
+    void aLookByAChildStopsNothing() {
+        const pid_t looked = ::fork();
+        if (looked == 0) {
+            ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+            waitForEver(nullptr);
+        }
+        QVERIFY(looked > 0);
+        const ProcessId id = identify(looked);
+        const pid_t looking = ::fork();
+        if (looking == 0) {
+            while (::ptrace(PTRACE_ATTACH, looked, nullptr, nullptr) != 0)
+                ::usleep(1000);
+            waitForEver(nullptr);
+        }
+        QVERIFY(looking > 0);
+        QTRY_VERIFY_WITH_TIMEOUT(isTraced(id), kLongMs);
+        QVERIFY(!isStopped(id));
+        ::kill(looking, SIGKILL);
+        QCOMPARE(::waitpid(looking, nullptr, 0), looking);
+        ::kill(looked, SIGSTOP);
+        QTRY_VERIFY_WITH_TIMEOUT(isStopped(id), kLongMs);
+        ::kill(looked, SIGKILL);
+        QCOMPARE(::waitpid(looked, nullptr, 0), looked);
     }
 };
 

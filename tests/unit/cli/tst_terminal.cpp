@@ -22,6 +22,7 @@ private Q_SLOTS:
     void hostileTextBecomesOneHarmlessLine_data();
     void hostileTextBecomesOneHarmlessLine();
     void safeTextKeepsItsLines();
+    void aCutLeavesCharactersWhole();
     void jsonSurvivesBytesThatAreNoText();
     void columnsAreAsWideAsTheirWidestCell();
     void eachKindOfWarningIsToldOnce();
@@ -84,6 +85,14 @@ void TestTerminal::safeTextKeepsItsLines() {
     QCOMPARE(safeText("one\n\ttwo\x07\r"), std::string("one\n\ttwo  "));
 }
 
+void TestTerminal::aCutLeavesCharactersWhole() {
+    QCOMPARE(cutBehind("Größe 数 😀", 3), std::string("Grö"));
+    QCOMPARE(cutBehind("Größe 数 😀", 9), std::string("Größe 数 😀"));
+    QCOMPARE(cutBehind("Größe 数 😀", 8), std::string("Größe 数 "));
+    QCOMPARE(cutBehind("abc", 0), std::string());
+    QCOMPARE(cutBehind("abc", 60), std::string("abc"));
+}
+
 void TestTerminal::eachKindOfWarningIsToldOnce() {
     const auto event = [](int attempt, Severity severity, const char* code, const char* message) {
         return StoredEvent{.event = {-1, 7, 0, severity, code, message}, .attempt = attempt};
@@ -109,6 +118,13 @@ void TestTerminal::eachKindOfWarningIsToldOnce() {
     QCOMPARE(warningText(warningsOf(events, 2).front()),
              std::string("-: journal/x: steps are lost"));
     QCOMPARE(toJson(warningsOf(events, 2)[2])["count"].get<int>(), 2);
+    Warned ofRank{event(2, Severity::kWarning, "rank-slow", "computing takes 9 ms"), 1};
+    ofRank.newest.event.rank = 3;
+    QCOMPARE(warningText(ofRank), std::string("-: rank 3: computing takes 9 ms"));
+    ofRank.newest.event.message = "waits for rank 31";
+    QCOMPARE(warningText(ofRank), std::string("-: rank 3: waits for rank 31"));
+    ofRank.newest.event.message = "rank 31 waits for rank 3";
+    QCOMPARE(warningText(ofRank), std::string("-: rank 31 waits for rank 3"));
 }
 
 void TestTerminal::deploymentIsToldByNode() {

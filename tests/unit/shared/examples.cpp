@@ -54,6 +54,31 @@ std::vector<Record> allRecords() {
     all.push_back(SettingsChanged{
         510, 1700000000000000016, {{"optimizer.lr", 0.0003}, {"train.log_every", 5}}});
     all.push_back(StepsPlanned{2000});
+    SampleText translation{507, 1700000000000000017, "Good morning", "Guten Tag"};
+    translation.kind = SampleKind::kTranslation;
+    translation.reference = "Guten Morgen";
+    translation.score = 61.5f;
+    all.push_back(translation);
+    SampleText picture{508, 1700000000000000018, "cat/1.jpg", "dog"};
+    picture.kind = SampleKind::kPicture;
+    picture.reference = "cat";
+    picture.score = 0.9f;
+    picture.picture = someBytes(300);
+    all.push_back(picture);
+    all.push_back(ConfusionMatrix{508, 1700000000000000019, 2, {"cat", "dog"}, {7, 1, 2, 9}});
+    all.push_back(ConfusionMatrix{509, 1700000000000000020, 1000, {"cat"}, {7, 1, 2, 9000}});
+    all.push_back(
+        TraceRecorded{3,
+                      512,
+                      20,
+                      1700000000000000017,
+                      123456789000,
+                      true,
+                      true,
+                      {{TraceKind::kForward, 512, 123456789100, 21000000, 0, 0},
+                       {TraceKind::kAllReduce, 512, 123470000000, 9000000, 1 << 20, 0},
+                       {TraceKind::kAllGather, 512, 123471000000, 9000001, (1 << 20) + 1, 1},
+                       {TraceKind::kStep, 512, 123456789000, 84000000, 0, 0}}});
     return all;
 }
 
@@ -74,6 +99,10 @@ StepProfile stepProfile() {
     return profile;
 }
 
+TryAnswer tryAnswer() {
+    return {TryKind::kClasses, "", {{"cat", 0.75}, {"dog", 0.125}}, 0, 500, 1.5, "CPU, 2 threads"};
+}
+
 SelfTest selfTest() {
     SelfTest test;
     test.device = "NVIDIA H200";
@@ -85,6 +114,42 @@ SelfTest selfTest() {
     test.proofs = {{"memory", "device", true, "120000 MiB filled and read back", 900},
                    {"GELU kernel", "gelu-kernel", false, "error 0.01, allowed 1e-05", 12}};
     return test;
+}
+
+MachineFacts machineFacts() {
+    return {"0b6f9c1e-4c5d-4e6a-9d57-3f0a1c2b4d5e gpu-1",
+            "0.1.0",
+            "AMD EPYC 9",
+            96,
+            1LL << 40,
+            "580.65.06",
+            {{"NVIDIA H200", "GPU-a", 150'000'000'000, 700.0, 87.0},
+             {"NVIDIA H200", "GPU-b", 150'000'000'000, {}, {}}}};
+}
+
+MachineSample machineSample() {
+    MachineSample sample;
+    sample.wallNs = 1'700'000'000'000'000'001;
+    sample.cpu = 14.25;
+    sample.busiestCpu = 0.5;
+    sample.memoryBytes = 61LL << 30;
+    sample.diskReadBytesPerS = 0;
+    sample.diskWriteBytesPerS = 3e6;
+    sample.interfaces = {{"ens5", 612e6, 598e6}};
+    sample.gpus = {{0.5, 14e9, 71.0, 241.5, 1980.0, 2619.0, 2e6, 1e6, {"power-cap"}, false},
+                   {{}, {}, {}, {}, {}, {}, {}, {}, {}, true}};
+    sample.processes = {{4242,
+                         "me",
+                         "ringmaster-trai",
+                         "ringmaster-trainer --spec plan.toml",
+                         1.25,
+                         2LL << 30,
+                         {{0, 14'000'000'000}},
+                         "gpt-1",
+                         "gpt",
+                         0},
+                        {17, "", "", "", {}, 0, {{0, 0}, {1, 5}}, "", "", -1}};
+    return sample;
 }
 
 NodeReport nodeReport() {
@@ -162,6 +227,7 @@ std::vector<Message> messages() {
         Heartbeat{123456789, 987654321},
         Refusal{uint8_t(ErrorCode::kNotFound), "no run gpt-tiny-2 on this node"},
         waiting,
+        Slice{"log/rank-00003.log", 4096, someBytes(30), {{4106, 1700000000000000015}, {4126, 0}}},
     };
 }
 

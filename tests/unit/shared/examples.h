@@ -5,6 +5,7 @@
 #include "shared/journal/records.h"
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
+#include "shared/wire/machine_sample.h"
 #include "shared/wire/measures.h"
 #include "shared/wire/messages.h"
 #include "shared/wire/node_report.h"
@@ -28,8 +29,11 @@ NodePlan plan();
 Manifest manifest();
 AllReduceReport allReduceReport();
 StepProfile stepProfile();
+TryAnswer tryAnswer();
 SelfTest selfTest();
 NodeReport nodeReport();
+MachineFacts machineFacts();
+MachineSample machineSample();
 Command command();
 
 /// The values above as whole files.

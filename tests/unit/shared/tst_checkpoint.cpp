@@ -612,6 +612,24 @@ private Q_SLOTS:
                  (Paths{pathOf(500), pathOf(400), pathOf(300), pathOf(200), pathOf(100)}));
     }
 
+    void theOneBeforeAChangeThatWasGoneBackFromIsAsAnyOther() {
+        std::vector<CheckpointEntry> list;
+        list.push_back(entryOf(100, "before set lr"));
+        list.push_back(entryOf(200, "before set lr"));
+        for (int64_t step : {210, 220, 230})
+            list.push_back(entryOf(step, "every 10"));
+        for (CheckpointEntry& entry : list) {
+            entry.manifest.attempt = entry.manifest.step > 200 ? 2 : 1;
+            entry.manifest.line.emplace();
+        }
+        // Attempt 2 went back to 200, so that lr is as it was set at 100.
+        const CheckpointLine back{2, {{1, 200}}, pathOf(200)};
+        QCOMPARE(removed(list, back, 2, false), (Paths{pathOf(210), pathOf(200)}));
+        // It went on from a later step, so that lr is as it was set at 200.
+        const CheckpointLine on{2, {{1, 205}}, ""};
+        QCOMPARE(removed(list, on, 3, false), Paths{pathOf(100)});
+    }
+
     void aPinOutlivesItsReplacement() {
         QTemporaryDir dir;
         const std::string parent = dir.path().toStdString();
@@ -640,7 +658,7 @@ private Q_SLOTS:
         RM_OK(read);
         QVERIFY(read->watched == manifest.watched);
         RM_FAILS(parseManifest(withMember("watched", {{"metric", 5}}), "m"), ErrorCode::kCorrupt,
-                 "watched figure");
+                 "watched.metric");
     }
 
     void ruleKeepsNewestBestAndAskedFor() {

@@ -90,15 +90,16 @@ const std::vector<Order>& orders() {
         {"shared/", {".", "io", "metrics", "spec", "journal", "wire", "checkpoint", "board"}},
         {"shared/spec/", {".", "families"}},
         {"app/core/",
-         {".", "settings", "manual", "findings", "node", "network", "remote", "agent", "deploy",
-          "fleet", "launch", "store", "ingest", "runs", "queue", "compare", "follow", "checkpoints",
-          "engine"}},
+         {".",     "settings", "manual",  "findings", "node",        "network", "remote",
+          "agent", "deploy",   "fleet",   "launch",   "machines",    "store",   "ingest",
+          "runs",  "queue",    "compare", "follow",   "checkpoints", "engine"}},
+        {"app/cli/", {".", "watch"}},
         {"app/ui/",
-         {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "runs", "run", "new_run",
-          "compare", "."}},
+         {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "machines", "runs",
+          "run", "new_run", "compare", "."}},
         {"trainer/agent/",
-         {"posix", "net", "run_dir", "peers", "probe", "receive", "slurm", "supervisor", "prune",
-          "attach", "."}},
+         {"posix", "net", "run_dir", "peers", "probe", "machine", "receive", "slurm", "supervisor",
+          "prune", "attach", "."}},
         {"trainer/train/",
          {"device", "telemetry", "text_metrics", "model", "dist", "session", "control", "optim",
           "checkpoint", "formats", "data", "prepare", "workloads", "interchange", "measure",
@@ -158,6 +159,8 @@ QStringList violations(const QString& file, const QString& text) {
                                                           workload != workloadOf(file))
             found << file + " includes " + include +
                          ": a workload is reached by workloads/registry.h";
+        if (include.startsWith("ncurses") && file != "app/cli/watch/screen.cpp")
+            found << file + " includes " + include + ": ncurses stays in app/cli/watch/screen.cpp";
         if (include == "qcustomplot.h" && !file.startsWith("app/ui/plot/"))
             found << file + " includes " + include + ": QCustomPlot stays in app/ui/plot";
     }

@@ -140,9 +140,21 @@ private Q_SLOTS:
     }
 
     void largestSliceFitsAFrame() {
-        const Slice slice{"log/rank-00000.log", 0, std::vector<std::byte>(kMaxSlice)};
+        Slice slice{"log/rank-00000.log", 0, std::vector<std::byte>(kMaxSlice)};
+        for (uint64_t i = 1; i <= kMaxStamps; ++i)
+            slice.stamps.push_back({i, 7});
         QVERIFY(*decodeMessage(encodeMessage(slice)) == Message(slice));
         QVERIFY(encodeMessage(slice).size() < kMaxRecord);
+    }
+
+    void stampsThatAreNotInOrderAreRefused() {
+        const auto refused = [](std::vector<LogStamp> stamps) {
+            const Slice slice{"log/rank-00000.log", 100, {}, std::move(stamps)};
+            RM_FAILS(decodeMessage(encodeMessage(slice)), ErrorCode::kCorrupt, "order");
+        };
+        refused({{100, 7}});
+        refused({{110, 7}, {110, 8}});
+        refused({{120, 7}, {110, 8}});
     }
 
     void everyKindOfCommandHasARow() {

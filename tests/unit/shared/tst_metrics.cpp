@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/metrics/metric_title.h"
 #include "shared/metrics/registry.h"
 #include "tests/unit/shared/shared_test.h"
 
@@ -80,6 +81,19 @@ private Q_SLOTS:
         QCOMPARE(briefOf(builtinMetric(metric::kTrainLr)), std::string("lr"));
         QCOMPARE(labelOf(builtinMetric(metric::kPhaseAllreduceMs)), std::string("all-reduce"));
         QCOMPARE(briefOf(builtinMetric(metric::kPhaseAllreduceMs)), std::string("comm"));
+    }
+
+    void oursHaveTitlesInWordsAndARunsOwnTheirNames() {
+        std::set<std::string> titles;
+        for (const MetricDef& metric : builtinMetrics()) {
+            const std::string title = titleOf(metric);
+            QVERIFY2(!title.empty() && title.find('/') == title.find("/s)"), metric.name.c_str());
+            QVERIFY2(titles.insert(title).second, title.c_str());
+        }
+        QCOMPARE(titleOf(builtinMetric(metric::kTrainLr)), std::string("Learning rate"));
+        QCOMPARE(titleOf({.id = 1001, .name = "aux/loss"}), std::string("aux/loss"));
+        QCOMPARE(titleOf({.id = 1002, .name = "aux/wait", .unit = "ms"}),
+                 std::string("aux/wait (ms)"));
     }
 
     void badNamesAreRefused_data() {

@@ -21,9 +21,9 @@ private Q_SLOTS:
         QVERIFY(*parseSelfTest(toJson(test), "x") == test);
         const auto damaged = parseSelfTest(R"({"proofs": [{"held": 1}]})", "/home/self-tests/a");
         QVERIFY(!damaged);
-        QCOMPARE(QByteArray(damaged.error().message.c_str()),
-                 QByteArray("read /home/self-tests/a: proofs.held holds something of another type "
-                            "or size"));
+        QCOMPARE(
+            QByteArray(damaged.error().message.c_str()),
+            QByteArray("read /home/self-tests/a: \"proofs[0].held\" is missing or makes no sense"));
     }
 
     void eachWordOfLogoutSurvives() {
@@ -62,13 +62,13 @@ private Q_SLOTS:
         row(R"({"os": null})", "os");
         row(R"({"gpus": 3})", "gpus");
         row(R"({"gpus": [1, 2]})", "gpus");
-        row(R"({"gpus": [{"uuid": []}]})", "gpus.uuid");
-        row(R"({"interfaces": [{"up": 1}]})", "interfaces.up");
+        row(R"({"gpus": [{"uuid": []}]})", "gpus[0].uuid");
+        row(R"({"interfaces": [{"up": 1}]})", "interfaces[0].up");
         row(R"({"at_logout": 2})", "at_logout");
         row(R"({"rdma_devices": "mlx5_0"})", "rdma_devices");
-        row(R"({"gpus": [{"throttled": ["thermal", 3]}]})", "gpus.throttled");
-        row(R"({"gpus": [{"processes": [{"pid": "1"}]}]})", "gpus.processes.pid");
-        row(R"({"runs": [{"ranks": 4294967296}]})", "runs.ranks");
+        row(R"({"gpus": [{"throttled": ["thermal", 3]}]})", "gpus[0].throttled[1]");
+        row(R"({"gpus": [{"processes": [{"pid": "1"}]}]})", "gpus[0].processes[0].pid");
+        row(R"({"runs": [{"ranks": 4294967296}]})", "runs[0].ranks");
     }
     void hostileAnswersAreErrors() {
         QFETCH(QByteArray, answer);

@@ -29,6 +29,54 @@ private Q_SLOTS:
         QVERIFY(*decodeRecord(encodeRecord(ended)) == Record(ended));
     }
 
+    void slicesOfATraceSurvive() {
+        const int64_t farAway = int64_t{1} << 61;
+        const std::vector<TraceSlice> slices = {
+            {TraceKind::kStep, 1, -5, 0, 0, 0},
+            {TraceKind::kAllReduce, INT64_MAX, farAway, farAway, INT64_MAX, 7},
+            {TraceKind::kData, INT64_MIN, -farAway, 1, 0, 0},
+            {TraceKind::kAllGather, 3, 127, 128, 16383, INT64_MIN}};
+        std::vector<std::byte> blocks;
+        appendTraceSlices(blocks, slices);
+        appendTraceSlices(blocks, {});
+        appendTraceSlices(blocks, slices);
+        const auto read = readTraceSlices(blocks);
+        RM_OK(read);
+        QCOMPARE(read->size(), 2 * slices.size());
+        for (size_t i = 0; i < read->size(); ++i)
+            QVERIFY((*read)[i] == slices[i % slices.size()]);
+        const std::vector<TraceSlice> most(
+            kMostSlicesOfRecord, {TraceKind::kAllReduce, INT64_MIN, -farAway, farAway, 1, 9});
+        QVERIFY(encodeRecord(TraceRecorded{0, 1, 1, 0, 0, false, false, most}).size() < 1 << 20);
+    }
+
+    void slicesOfAnUnknownKindAreLeftOut() {
+        std::vector<std::byte> blocks;
+        appendTraceSlices(blocks, std::vector<TraceSlice>{{TraceKind(20), 4, 10, 5, 0, 0},
+                                                          {TraceKind(200), 4, 20, 5, 64, 3},
+                                                          {TraceKind::kData, 5, 30, 6, 0, 0}});
+        const auto read = readTraceSlices(blocks);
+        RM_OK(read);
+        QVERIFY((*read == std::vector<TraceSlice>{{TraceKind::kData, 5, 30, 6, 0, 0}}));
+    }
+
+    void brokenSlicesAreRefused_data() {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::newRow("more than there are") << QByteArray("\x05\x00\x02\x02\x02", 5);
+        QTest::newRow("a number without an end") << QByteArray("\x01\x00\x02\x02\xff", 5);
+        QTest::newRow("a number of 65 bits") << QByteArray(11, '\xff');
+        QTest::newRow("a kind that is none") << QByteArray("\x01\xff\x7f\x02\x02\x02", 6);
+        QTest::newRow("no bytes of a collective") << QByteArray("\x01\x20\x02\x02\x02", 5);
+    }
+
+    void brokenSlicesAreRefused() {
+        QFETCH(QByteArray, bytes);
+        const auto read =
+            readTraceSlices(std::as_bytes(std::span(bytes.data(), size_t(bytes.size()))));
+        QVERIFY(!read);
+        QCOMPARE(read.error().code, ErrorCode::kCorrupt);
+    }
+
     void alignmentOfThePayloadDoesNotMatter() {
         for (size_t shift = 0; shift < 16; ++shift) {
             const auto payload = encodeRecord(example::records()[2]);

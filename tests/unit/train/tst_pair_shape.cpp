@@ -20,8 +20,8 @@ using namespace rm::test;
 
 namespace {
 
-constexpr int64_t kTokens = 256;
-constexpr int64_t kLongest = 40;
+constexpr int64_t kShapeTokens = 256;
+constexpr int64_t kLongestLine = 40;
 constexpr double kRounding = 1e-5; ///< of float32, on any processor
 
 Translation makeModel() {
@@ -31,7 +31,7 @@ Translation makeModel() {
     spec.model.heads = 2;
     spec.model.width = 16;
     spec.model.feedForward = 24;
-    spec.model.context = kLongest;
+    spec.model.context = kLongestLine;
     spec.model.dropout = 0;
     spec.train.labelSmoothing = 0.1;
     Translation model(spec, {1000, 1000});
@@ -111,7 +111,7 @@ private Q_SLOTS:
 
     void shapesAreQuartersOfTheBucket() {
         QFETCH(PairShape, least);
-        QTEST(recordedShape(least, kTokens, kLongest), "shape");
+        QTEST(recordedShape(least, kShapeTokens, kLongestLine), "shape");
     }
 
     void paddingChangesNeitherLossNorGradients_data() {
@@ -143,20 +143,20 @@ private Q_SLOTS:
 
     void batchesOfAnEpochComeInFewShapes() {
         PairFolder folder;
-        const auto ids = PairFile::open(writeIds(folder, "x", somePairs(4000, int(kLongest))));
+        const auto ids = PairFile::open(writeIds(folder, "x", somePairs(4000, int(kLongestLine))));
         QVERIFY(ids);
-        PairBatches batches(*ids, kTokens, 1);
+        PairBatches batches(*ids, kShapeTokens, 1);
         std::set<std::vector<int64_t>> before, after;
         for (int64_t i = 0; i < batches.epochSize(); ++i) {
             const PairShape least = shapeOf(*batches.read(i, 1));
-            const PairShape shape = recordedShape(least, kTokens, kLongest);
+            const PairShape shape = recordedShape(least, kShapeTokens, kLongestLine);
             QVERIFY(least.rows <= shape.rows);
             QVERIFY(least.source <= shape.source && least.target <= shape.target);
-            QVERIFY(shape.rows * std::max(shape.source, shape.target) <= kTokens);
+            QVERIFY(shape.rows * std::max(shape.source, shape.target) <= kShapeTokens);
             before.insert({least.rows, least.source, least.target});
             after.insert({shape.rows, shape.source, shape.target});
         }
-        const auto buckets = lengthBuckets(*ids, kTokens).size();
+        const auto buckets = lengthBuckets(*ids, kShapeTokens).size();
         QVERIFY2(after.size() <= 4 * buckets, QByteArray::number(int(after.size())));
         QVERIFY(after.size() * 2 < before.size());
     }

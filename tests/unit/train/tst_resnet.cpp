@@ -66,7 +66,7 @@ NormTensors someNorm() {
 }
 
 /// What a batch norm made of (its rows of) a batch, and of the gradient that came back.
-struct Outcome {
+struct ResnetOutcome {
     NormTensors norm = someNorm();
     at::Tensor y, gradient;
 
@@ -211,13 +211,13 @@ private Q_SLOTS:
         const std::vector<int64_t> shape{6, kChannels, 4, 3};
         const at::Tensor x = at::randn(shape, generator, at::kDouble) * 3 + 100;
         const at::Tensor dy = at::randn(shape, generator, at::kDouble);
-        Outcome whole, first, second;
+        ResnetOutcome whole, first, second;
         whole.run(x, dy, nullptr);
         const auto rows = [&](const at::Tensor& of, int rank) {
             return rank == 0 ? of.narrow(0, 0, firstRows) : of.narrow(0, firstRows, 6 - firstRows);
         };
         test::onRanks(2, [&](const World& world) {
-            Outcome& mine = world.isFirst() ? first : second;
+            ResnetOutcome& mine = world.isFirst() ? first : second;
             mine.run(rows(x, world.rank()), rows(dy, world.rank()), &world);
         });
         QVERIFY(apart(at::cat({first.y, second.y}), whole.y) < 1e-10);
@@ -227,7 +227,7 @@ private Q_SLOTS:
         };
         QVERIFY(apart(sum(first.norm.weight, second.norm.weight), whole.norm.weight.grad()) < 1e-9);
         QVERIFY(apart(sum(first.norm.bias, second.norm.bias), whole.norm.bias.grad()) < 1e-10);
-        for (const Outcome* one : {&first, &second}) {
+        for (const ResnetOutcome* one : {&first, &second}) {
             QVERIFY(apart(one->norm.mean, whole.norm.mean) < 1e-12);
             QVERIFY(apart(one->norm.variance, whole.norm.variance) < 1e-10);
             QCOMPARE(one->norm.batches.item<int64_t>(), int64_t{1});

@@ -16,7 +16,7 @@ constexpr double kThreshold = 10;
 constexpr double kLeast = 0.02;
 
 /// A series and how many of its values were spikes when they came.
-struct Watched {
+struct WatchedSeries {
     SpikeWatch watch{100, kThreshold, kLeast};
     int spikes = 0;
     void see(double value) {
@@ -43,7 +43,7 @@ private Q_SLOTS:
     void aSpikeIsFoundAndDoesNotHideTheNext() {
         std::mt19937 random(3);
         std::normal_distribution<double> noise(3.0, 0.1);
-        Watched series;
+        WatchedSeries series;
         for (int i = 0; i < 400; ++i)
             series.see(i == 200 || i == 205 || i == 210 ? 9.0 : noise(random));
         QCOMPARE(series.spikes, 3);
@@ -52,26 +52,26 @@ private Q_SLOTS:
     void noiseIsNone() {
         std::mt19937 random(5);
         std::lognormal_distribution<double> norms(0.0, 0.5); // as gradient norms are
-        Watched series;
+        WatchedSeries series;
         for (int i = 0; i < 20000; ++i)
             series.see(norms(random));
         QVERIFY2(series.spikes < 20, qPrintable(QString::number(series.spikes)));
         std::normal_distribution<double> losses(2.5, 0.3);
-        Watched other;
+        WatchedSeries other;
         for (int i = 0; i < 20000; ++i)
             other.see(losses(random));
         QCOMPARE(other.spikes, 0);
     }
 
     void aFallingLossIsNone() {
-        Watched series;
+        WatchedSeries series;
         for (int i = 0; i < 2000; ++i)
             series.see(10.0 / std::sqrt(1.0 + i) + 0.01 * std::sin(i));
         QCOMPARE(series.spikes, 0);
     }
 
     void aSeriesWithoutNoiseHasASpreadAllTheSame() {
-        Watched series;
+        WatchedSeries series;
         for (int i = 0; i < 200; ++i)
             series.see(i == 150 ? 1.1 : 1.0);
         QCOMPARE(series.spikes, 0);
@@ -81,7 +81,7 @@ private Q_SLOTS:
     }
 
     void whatStaysHighIsNoSpikeAfterAWhile() {
-        Watched series;
+        WatchedSeries series;
         for (int i = 0; i < 400; ++i)
             series.see(i < 200 ? 1.0 : 5.0);
         QVERIFY(series.spikes > 0 && series.spikes < 60);
@@ -89,7 +89,7 @@ private Q_SLOTS:
     }
 
     void fallsAreNone() {
-        Watched series;
+        WatchedSeries series;
         for (int i = 0; i < 200; ++i)
             series.see(i == 150 ? 0.0 : 4.0);
         QCOMPARE(series.spikes, 0);

@@ -106,6 +106,14 @@ private Q_SLOTS:
         QCOMPARE(whyNoCheckpoint(run, {}, {}),
                  std::string("it was paused before its first checkpoint"));
         const std::vector<StoredCheckpoint> gone = {stored(20, true)};
+        run.nodes = {{0, "node-a", 1, 0}, {1, "node-b", 1, 1}};
+        run.lostNodes = {{"node-b", 1, "away"}}; // it saves none
+        QCOMPARE(whyNoneIsKnown(run), std::string());
+        run.lostNodes = {{"node-a", 1, "away"}};
+        QCOMPARE(whyNoneIsKnown(run),
+                 std::string("node-a saves them, and cannot be reached now, so that it is not "
+                             "known whether it has any"));
+        run.lostNodes.clear();
         QCOMPARE(whyNoCheckpoint(run, gone, {}),
                  std::string("its checkpoints are not on the nodes any more"));
         RequestedCommand first, again;

@@ -31,6 +31,27 @@ inline LiveState liveState() {
     return live;
 }
 
+inline MachineNews machineNews() {
+    MachineNews news{"node-a", MachineState::kLost, "no route", "start it", {}, {}, {}};
+    news.facts = MachineFacts{"0b6f9c1e gpu-1",
+                              "0.1.0",
+                              "EPYC",
+                              96,
+                              1LL << 40,
+                              "580.65",
+                              {{"H200", "GPU-1", 1LL << 37, 700.0, {}}}};
+    MachineSample sample;
+    sample.wallNs = 5;
+    sample.cpu = 1.5;
+    sample.diskReadBytesPerS = 2.5;
+    sample.interfaces = {{"ens5", 0.5, 1.25}};
+    sample.gpus = {{0.5, 1e9, {}, 300.5, 1980.0, {}, {}, {}, {"thermal"}, true}};
+    news.points = {{1700, sample}};
+    news.processes = {
+        {7, "you", "python3", "python3 x.py", 1.5, 1 << 20, {{0, 9}}, "gpt-1", "gpt", 3}};
+    return news;
+}
+
 inline NodeCheck nodeCheck() {
     NodeReport report{"Debian",
                       "6.1",
@@ -88,7 +109,10 @@ inline std::vector<face::Message> faceMessages() {
             1,
             LaunchRequest{specNamed("x"), {{"node-a", 2}, {"b", 0}}, "x-1", IfTooLarge::kLaunch}},
         face::Ask{2, ResumeRequest{"x-1", {}, {}}},
-        face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}, {"kc", RequestedFrom::kWindow}}},
+        face::Ask{
+            3,
+            ResumeRequest{
+                "x-1", "60", {{"node-b", 2}}, {"kc", RequestedFrom::kWindow}, IfTooLarge::kLaunch}},
         face::Ask{3, DeclareLostRequest{"x-1", "node-b"}},
         face::Ask{4,
                   BranchRequest{
@@ -207,6 +231,17 @@ inline std::vector<face::Message> faceMessages() {
         face::Answer{13, Result<QueueProgress>(QueueProgress{{"x-1"}, {{"y-2", "no"}}, 4, 2, 9})},
         face::Ask{30, StarRequest{"x-1", true}},
         face::Ask{31, ArchiveRequest{"x-1", true}},
+        face::Ask{
+            32,
+            TryCheckpointRequest{"x-1", "60", {"Once", "/p.jpg", 20, 0.5, 40, 4, 7, true}, "t-1"}},
+        face::Ask{33, StopTryRequest{"t-1"}},
+        face::Answer{14, Result<TriedCheckpoint>(TriedCheckpoint{
+                             {TryKind::kClasses, "a", {{"cat", 0.5}}, 3, 60, 1.5, "CPU"},
+                             "node-a",
+                             "x-1 trains"})},
+        face::Ask{34, LookAtMachinesRequest{{"window-1", {{"node-a", 1700, true}}, 200}}},
+        face::Answer{15, Result<std::vector<MachineNews>>({machineNews()})},
+        face::Ask{35, LeaveMachinesRequest{"window-1"}},
     };
 }
 

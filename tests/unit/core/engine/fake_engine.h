@@ -31,7 +31,10 @@ public:
     std::vector<std::pair<QString, CommandKind>> commands;
     std::map<QString, QString> notes;
     std::map<QString, LiveState> lives;
-    Done start; ///< answers the newest launch
+    Done start;                        ///< answers the newest launch
+    std::vector<MachineNews> machines; ///< what is known of nodes that are looked at
+    std::vector<MachineLook> looks;
+    std::vector<std::string> left; ///< who does not look any more
 
 private:
     template <class Request>
@@ -56,6 +59,24 @@ private:
             start = done;
         else
             done(Result<QString>(trialAnswer));
+    }
+    void perform(const LookAtMachinesRequest& requested, const Done& done) {
+        looks.push_back(requested.look);
+        std::vector<MachineNews> news;
+        for (const MachineQuestion& question : requested.look.questions)
+            for (MachineNews each : machines) {
+                if (each.node != question.node)
+                    continue;
+                std::erase_if(each.points, [&question](const MachinePoint& point) {
+                    return point.atNs <= question.after;
+                });
+                news.push_back(std::move(each));
+            }
+        done(Result<std::vector<MachineNews>>(std::move(news)));
+    }
+    void perform(const LeaveMachinesRequest& requested, const Done& done) {
+        left.push_back(requested.viewer);
+        done(Result<void>());
     }
     void perform(const StopTrialRequest& requested, const Done& done) {
         stopped.push_back(requested.trial);

@@ -13,6 +13,13 @@ std::span<const std::byte> bytesOf(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+std::vector<std::string> texts(std::vector<TimedLine> lines) {
+    std::vector<std::string> all;
+    for (TimedLine& line : lines)
+        all.push_back(std::move(line.text));
+    return all;
+}
+
 } // namespace
 
 class TestLogLines : public QObject {
@@ -62,9 +69,10 @@ private Q_SLOTS:
         log.skipTo(100, "--- gap ---");
         QCOMPARE(log.cursor(), uint64_t{100});
         log.feed(bytesOf("rest\nla"));
-        QCOMPARE(log.take(), (std::vector<std::string>{"one", "two", "--- gap ---", "rest"}));
+        QCOMPARE(texts(log.take()),
+                 (std::vector<std::string>{"one", "two", "--- gap ---", "rest"}));
         QCOMPARE(log.cursor(), uint64_t{105});
-        QCOMPARE(log.takeAll(), std::vector<std::string>{"la"});
+        QCOMPARE(texts(log.takeAll()), std::vector<std::string>{"la"});
     }
 
     void hostileBytesBecomeText() {
@@ -73,17 +81,38 @@ private Q_SLOTS:
         QCOMPARE(QByteArray::fromStdString(cleanLine(raw.toStdString())), text);
     }
 
+    void eachLineHasTheTimeOfItsLastByte() {
+        LogLines log(100);
+        log.feed(bytesOf("one\ntwo\nthr"));
+        log.stamp(std::vector<LogStamp>{{104, 10}, {106, 20}, {111, 30}});
+        QCOMPARE(log.take(), (std::vector<TimedLine>{{"one", 10}, {"two", 30}}));
+        log.feed(bytesOf("ee\nlast\n"));
+        log.stamp(std::vector<LogStamp>{{113, 40}, {114, 50}});
+        QCOMPARE(log.take(), (std::vector<TimedLine>{{"three", 50}, {"last", 0}}));
+    }
+
+    void aLineThatStandsForAGapHasTheTimeOfWhatFollows() {
+        LogLines log(0);
+        log.feed(bytesOf("one\ntw"));
+        log.stamp(std::vector<LogStamp>{{6, 10}});
+        log.skipTo(100, "--- gap ---");
+        log.feed(bytesOf("rest\n"));
+        log.stamp(std::vector<LogStamp>{{105, 90}});
+        QCOMPARE(log.take(), (std::vector<TimedLine>{
+                                 {"one", 10}, {"tw", 10}, {"--- gap ---", 90}, {"rest", 90}}));
+    }
+
     void lastPartIsHeldBack() {
         LogLines log(100);
         log.feed(bytesOf("one\ntwo\nthr"));
-        QVERIFY(log.take() == (std::vector<std::string>{"one", "two"}));
+        QVERIFY(texts(log.take()) == (std::vector<std::string>{"one", "two"}));
         QCOMPARE(log.cursor(), uint64_t(108));
-        QVERIFY(log.take().empty());
+        QVERIFY(texts(log.take()).empty());
         log.feed(bytesOf("ee\n\nfour"));
-        QVERIFY(log.take() == (std::vector<std::string>{"three", ""}));
-        QVERIFY(log.takeAll() == (std::vector<std::string>{"four"}));
+        QVERIFY(texts(log.take()) == (std::vector<std::string>{"three", ""}));
+        QVERIFY(texts(log.takeAll()) == (std::vector<std::string>{"four"}));
         QCOMPARE(log.cursor(), uint64_t(119));
-        QVERIFY(log.takeAll().empty());
+        QVERIFY(texts(log.takeAll()).empty());
     }
 
     void piecesOfBytesGiveTheSameLines() {
@@ -94,17 +123,17 @@ private Q_SLOTS:
         text += std::string(10000, 'x') + "\n";
         LogLines whole(0);
         whole.feed(bytesOf(text));
-        const auto expected = whole.takeAll();
+        const auto expected = texts(whole.takeAll());
         LogLines pieces(0);
         std::vector<std::string> lines;
         for (size_t at = 0; at < text.size();) {
             const size_t size = std::min<size_t>(text.size() - at, 1 + random() % 300);
             pieces.feed(bytesOf(std::string_view(text).substr(at, size)));
             at += size;
-            for (auto& line : pieces.take())
+            for (auto& line : texts(pieces.take()))
                 lines.push_back(std::move(line));
         }
-        for (auto& line : pieces.takeAll())
+        for (auto& line : texts(pieces.takeAll()))
             lines.push_back(std::move(line));
         QVERIFY(lines == expected);
         QCOMPARE(pieces.cursor(), uint64_t(text.size()));
@@ -117,13 +146,13 @@ private Q_SLOTS:
             text += "\xe2\x98\x83"; // three bytes that a cut must not tear
         log.feed(bytesOf(text));
         std::string joined;
-        for (const auto& line : log.takeAll()) {
+        for (const auto& line : texts(log.takeAll())) {
             QVERIFY(line.size() <= kMaxLine);
             joined += line;
         }
         QCOMPARE(joined, text);
         log.feed(bytesOf(std::string(kMaxLine, '\xff') + "\n"));
-        for (const auto& line : log.take())
+        for (const auto& line : texts(log.take()))
             QVERIFY(line.size() <= kMaxLine);
     }
 };

@@ -64,12 +64,26 @@ private Q_SLOTS:
         const auto batch = *ingest.take();
         QVERIFY(batch.records == lossesOfRank0(3));
         QCOMPARE(batch.logLines.size(), size_t(1));
-        QCOMPARE(batch.logLines[0].first, 1);
-        QCOMPARE(batch.logLines[0].second, std::string("hello"));
+        QCOMPARE(batch.logLines[0].rank, 1);
+        QCOMPARE(batch.logLines[0].text, std::string("hello"));
         const std::vector<std::pair<std::string, uint64_t>> cursors{{kRank0, journal.size()},
                                                                     {kLog1, 6}};
         QVERIFY(batch.cursors == cursors);
         QVERIFY(!ingest.take());
+    }
+
+    void eachLineHasTheTimeOfItsStamp() {
+        NodeIngest ingest("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(
+            ingest.onSlice({kLog1, 0, bytesOf("one\ntwo\nth"), {{4, 10}, {10, 20}}}));
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 10, bytesOf("ree\n"), {{14, 30}}}));
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 14, bytesOf("of an old agent\n")}));
+        const auto batch = *ingest.take();
+        QCOMPARE(batch.logLines.size(), size_t(4));
+        QCOMPARE(batch.logLines[0].wallNs, int64_t(10));
+        QCOMPARE(batch.logLines[1].wallNs, int64_t(20));
+        QCOMPARE(batch.logLines[2].wallNs, int64_t(30));
+        QCOMPARE(batch.logLines[3].wallNs, int64_t(0));
     }
 
     void cutAnywhereGoesOnFromTheCursor() {
@@ -127,7 +141,7 @@ private Q_SLOTS:
         const auto batch = ingest.take();
         QVERIFY(batch);
         QCOMPARE(batch->logLines.size(), size_t{3});
-        const std::string& gap = batch->logLines[1].second;
+        const std::string& gap = batch->logLines[1].text;
         QVERIFY2(gap.starts_with("--- 5.0 MB before this line were left out") &&
                      gap.find("node-a still has them in " + kLog1) != std::string::npos,
                  gap.c_str());
@@ -398,7 +412,7 @@ private Q_SLOTS:
             {kNode, 0, journalOf({AttemptEnded{1, Outcome::kFailed, 1, 0, 1, ""}})}));
         const auto batch = *ingest.take();
         QCOMPARE(batch.logLines.size(), size_t(1));
-        QCOMPARE(batch.logLines[0].second, std::string("Killed"));
+        QCOMPARE(batch.logLines[0].text, std::string("Killed"));
     }
 
     void storeAndIngestAgreeOnCursors() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/node/node_check.h"
 #include "app/core/remote/ssh_config.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
@@ -7,6 +8,7 @@
 
 #include <QDir>
 #include <QElapsedTimer>
+#include <QNetworkInterface>
 #include <QTcpServer>
 #include <QTcpSocket>
 #include <QTemporaryDir>
@@ -36,6 +38,7 @@ private Q_SLOTS:
     void unknownNameIsSaid();
     void whatIsNoHostNameIsSaid();
     void aNameWithAnUnderscoreIsLookedUp();
+    void anAddressWithItsInterfaceIsReached();
     void aProxyCommandIsRunAsOpenSshRunsIt();
     void aProxyCommandThatFailsIsNamed_data();
     void aProxyCommandThatFailsIsNamed();
@@ -218,6 +221,43 @@ void SshSessionTest::aNameWithAnUnderscoreIsLookedUp() {
     const auto opened = openSession(there, {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().cause, ConnectFailure::Cause::kName);
+}
+
+namespace {
+
+/// "fe80::1%eth0", of the first interface that has one; empty: none has.
+QString linkLocalAddress() {
+    for (const QNetworkInterface& each : QNetworkInterface::allInterfaces())
+        for (const QNetworkAddressEntry& entry : each.addressEntries())
+            if (entry.ip().isLinkLocal() && !entry.ip().scopeId().isEmpty())
+                return entry.ip().toString(); // with its interface
+    return {};
+}
+
+} // namespace
+
+/// As a node, and as HostName of an alias, where '%' is written twice.
+void SshSessionTest::anAddressWithItsInterfaceIsReached() {
+    const QString address = linkLocalAddress();
+    RM_NEEDS("link-local", !address.isEmpty(),
+             QStringLiteral("no interface has an IPv6 address of its link"));
+    const auto served = m_home.serve({.address = address, .authorizedKey = m_home.publicKey()});
+    QVERIFY2(served, served ? "" : served.error().message.c_str());
+    QVERIFY(m_home.know());
+    Node direct;
+    direct.name = "direct";
+    direct.sshHost = address.toStdString();
+    direct.port = m_home.server().port();
+    QVERIFY(checkNode(direct));
+    const auto opened = openSession(direct, {}, {});
+    QVERIFY2(opened, messageOf(opened));
+    QVERIFY(m_home.write("config", QStringLiteral("Host lab\n  HostName %1\n  Port %2\n")
+                                       .arg(QString(address).replace('%', "%%"))
+                                       .arg(m_home.server().port())));
+    Node alias;
+    alias.name = alias.sshHost = "lab";
+    const auto led = openSession(alias, {}, {});
+    QVERIFY2(led, messageOf(led));
 }
 
 void SshSessionTest::aProxyCommandIsRunAsOpenSshRunsIt() {

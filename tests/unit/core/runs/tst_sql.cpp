@@ -148,6 +148,13 @@ void TestSql::eventsAndLogsAreRows() {
              QStringList({"1|0", "2|10"}));
     QCOMPARE(answer("SELECT count(*) FROM commands"), QStringList("0"));
     QCOMPARE(answer("SELECT count(*) FROM logs"), QStringList("0"));
+    IngestBatch batch = StoreFixture::batch("a", {});
+    batch.logLines = {{0, "ERROR: broken", 7'500'000'000}, {1, "fine"}};
+    StoreFixture::mustBeOk(m_store.writer().ingest(batch));
+    QCOMPARE(answer("SELECT run, rank, time, text, node, severity, stamped FROM logs "
+                    "WHERE rank = 0"),
+             QStringList("a|0|7.5|ERROR: broken|node-a|error|1"));
+    QCOMPARE(answer("SELECT severity, stamped FROM logs WHERE rank = 1"), QStringList("info|0"));
     QCOMPARE(answer("SELECT count(*) FROM checkpoints"), QStringList("0"));
 }
 
@@ -209,7 +216,7 @@ void TestSql::everyTableHasItsColumns() {
                         [&columns](const SqlRow& row) { return row.size() == columns.size(); }}));
         QCOMPARE(QString(table.columns).count(',') + 1, static_cast<qsizetype>(columns.size()));
     }
-    QCOMPARE(names.size(), 9);
+    QCOMPARE(names.size(), 10);
 }
 
 void TestSql::aDatabaseThatIsNotThereIsAnError() {

@@ -25,7 +25,7 @@ rm::IngestBatch batchFrom(int node, uint64_t cursor) {
                                             step,
                                             {rm::metric::kTrainLoss, rm::metric::kTrainLr},
                                             {static_cast<float>(step), 1.f}});
-        batch.logLines.emplace_back(node, std::to_string(at));
+        batch.logLines.push_back({node, std::to_string(at)});
     }
     batch.previous = {{"journal", cursor}};
     batch.cursors = {{"journal", end}};

@@ -51,6 +51,15 @@ int64_t orphansIn(const QString& path) {
         .getInt64();
 }
 
+/// Whether the writer will rate all lines of logs.
+bool areAllUnrated(const QString& path) {
+    SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
+    return database
+               .execAndGet("SELECT unrated = (SELECT coalesce(max(id), 0) FROM log_line) "
+                           "FROM log_search")
+               .getInt() == 1;
+}
+
 /// Overwrites what a file holds from there on.
 void overwrite(const QString& path, int64_t from, int64_t bytes) {
     QFile file(path);
@@ -227,6 +236,7 @@ private Q_SLOTS:
             QVERIFY2(done->runs == (page == runPage ? 0 : 2), what);
             withoutRuns += page == runPage ? 1 : 0;
             QVERIFY2(orphansIn(path) == 0, what);
+            QVERIFY2(areAllUnrated(path), what);
             auto writer = StoreWriter::open(path);
             QVERIFY2(writer, what);
             const auto reader = std::move(*StoreReader::open(path));

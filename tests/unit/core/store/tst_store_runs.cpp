@@ -10,6 +10,8 @@
 #include "shared/spec/run_spec.h"
 #include "tests/unit/core/store/store_fixture.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <cmath>
 
 namespace rm {
@@ -440,7 +442,7 @@ private Q_SLOTS:
                 for (int i = 0; i < kPerBatch; ++i) {
                     std::string text = std::to_string(line++) + " ";
                     text.resize(kLine, 'x');
-                    batch.logLines.emplace_back(0, std::move(text));
+                    batch.logLines.push_back({0, std::move(text)});
                 }
                 batch.cursors = {{"log/rank-00000.log", uint64_t(line) * kLine}};
                 StoreFixture::mustBeOk(store.writer().ingest(batch));
@@ -980,8 +982,14 @@ private Q_SLOTS:
                       SampleText{10, 2, "s: 2\n", "t: zwei"},
                       SampleText{20, 3, "You may", " copy"}},
                      0);
-        const std::vector<StepSample> expected{{20, 3, "You may copy", 1, 0},
-                                               {10, 2, "s: 1\nt: eins\n\ns: 2\nt: zwei", 1, 0}};
+        const std::vector<StepSample> expected{
+            {20, 3, "You may copy", 1, 0, {SampleText{20, 3, "You may", " copy"}}},
+            {10,
+             2,
+             "s: 1\nt: eins\n\ns: 2\nt: zwei",
+             1,
+             0,
+             {SampleText{10, 1, "s: 1\n", "t: eins"}, SampleText{10, 2, "s: 2\n", "t: zwei"}}}};
         QCOMPARE(samplesByStep(store.reader().samples("a")), expected);
         QVERIFY(samplesByStep({}).empty());
     }
@@ -994,8 +1002,67 @@ private Q_SLOTS:
         store.ingest("a", {started(2, 0, 45), SampleText{50, 3, "", "again"}});
         const auto samples = samplesByStep(store.reader().samples("a"));
         const std::vector<StepSample> expected{
-            {50, 3, "again", 2, 0}, {50, 2, "fifty", 1, 2}, {40, 1, "forty", 1, 0}};
+            {50, 3, "again", 2, 0, {SampleText{50, 3, "", "again"}}},
+            {50, 2, "fifty", 1, 2, {SampleText{50, 2, "", "fifty"}}},
+            {40, 1, "forty", 1, 0, {SampleText{40, 1, "", "forty"}}}};
         QCOMPARE(samples, expected);
+    }
+
+    void translationsAndPicturesComeBackWhole() {
+        StoreFixture store;
+        store.createRun("a");
+        SampleText translation{10, 1, "Good morning", "Guten Tag"};
+        translation.kind = SampleKind::kTranslation;
+        translation.reference = "Guten Morgen";
+        translation.score = 61.5f;
+        SampleText picture{20, 2, "cat/1.jpg", "dog"};
+        picture.kind = SampleKind::kPicture;
+        picture.reference = "cat";
+        picture.score = 0.75f;
+        picture.picture = {std::byte{0xff}, std::byte{0}, std::byte{0xd8}};
+        store.ingest("a", {translation, picture}, 0);
+        const auto translations = store.reader().samplesAt("a", 1, 10);
+        QCOMPARE(translations, std::vector{translation});
+        QCOMPARE(store.reader().samplesAt("a", 1, 20), std::vector{picture});
+        QVERIFY(store.reader().samplesAt("a", 2, 20).empty());
+        const auto steps = samplesByStep(store.reader().samples("a"));
+        QCOMPARE(steps[0].text, std::string("cat/1.jpg: cat, taken for dog"));
+        QVERIFY(steps[0].parts[0].picture.empty());
+        QCOMPARE(steps[1].text, std::string("source: Good morning\ntranslation: Guten Tag\n"
+                                            "reference: Guten Morgen"));
+    }
+
+    void confusionMatricesSayWhichLineTheyAreOf() {
+        StoreFixture store;
+        store.createRun("a");
+        const ConfusionMatrix first{40, 1, 2, {"cat", "dog"}, {7, 1, 2, 9}};
+        const ConfusionMatrix lost{50, 2, 2, {"cat", "dog"}, {8, 0, 0, 11}};
+        const ConfusionMatrix again{50, 3, 1000, {"cat"}, {7, 1, 2, 900}};
+        store.ingest("a", {started(1, 0, 0), first, lost, ended(1, Outcome::kFailed)});
+        store.ingest("a", {started(2, 0, 45), again});
+        const auto found = store.reader().confusions("a");
+        QCOMPARE(found.size(), size_t{3});
+        QCOMPARE(found[0].matrix, again);
+        QCOMPARE(found[1].matrix, lost);
+        QCOMPARE(found[1].retiredBy, 2);
+        QCOMPARE(found[2].matrix, first);
+        QCOMPARE(found[2].retiredBy, 0);
+        QVERIFY(store.reader().confusions("b").empty());
+    }
+
+    void aDamagedConfusionMatrixIsToldAndTheOthersAreRead() {
+        StoreFixture store;
+        store.createRun("a");
+        const ConfusionMatrix first{40, 1, 2, {"cat", "dog"}, {7, 1, 2, 9}};
+        const ConfusionMatrix damaged{50, 2, 2, {"cat", "dog"}, {8, 0, 0, 11}};
+        store.ingest("a", {started(1, 0, 0), first, damaged});
+        SQLite::Database(store.path().toStdString(), SQLite::OPEN_READWRITE)
+            .exec("UPDATE confusion SET counts = x'0102' WHERE step = 50");
+        const auto found = store.reader().confusions("a");
+        QCOMPARE(found.size(), size_t{1});
+        QCOMPARE(found[0].matrix, first);
+        QVERIFY(store.reader().failure());
+        QCOMPARE(store.reader().failure()->code, ErrorCode::kCorrupt);
     }
 
     void idPrefixOrNewestNameFindsARun() {
@@ -1120,7 +1187,7 @@ private Q_SLOTS:
         store.createRun("a");
         IngestBatch batch = StoreFixture::batch("a", {});
         for (int i = 0; i < 100; ++i)
-            batch.logLines.emplace_back(i % 2, "line " + std::to_string(i) + " 100%_done");
+            batch.logLines.push_back({i % 2, "line " + std::to_string(i) + " 100%_done"});
         StoreFixture::mustBeOk(store.writer().ingest(batch));
         auto lines = store.reader().log("a", -1, 0, 10);
         QCOMPARE(lines.size(), size_t(10));

@@ -333,7 +333,7 @@ private Q_SLOTS:
                            Samples{0, 1, 1'700'000'000'123'456'789, {metric::kTrainLr}, {kInf}},
                            started(2, 0, 1), lossAt(2, -2.5f)});
         std::ostringstream out;
-        const auto rows = exportCsv(store.reader(), "a", out);
+        const auto rows = exportCsv(store.reader(), {"a"}, out);
         QVERIFY(rows);
         QCOMPARE(*rows, int64_t(4));
         QCOMPARE(out.str(), std::string("metric,rank,step,wall_time,value\n"
@@ -342,7 +342,45 @@ private Q_SLOTS:
                                         "train/loss,1,1,0.001000,nan\n"
                                         "train/lr,0,1,1700000000.123456,inf\n"));
         std::ostringstream none;
-        QCOMPARE(exportCsv(store.reader(), "b", none).error().code, ErrorCode::kNotFound);
+        QCOMPARE(exportCsv(store.reader(), {"b"}, none).error().code, ErrorCode::kNotFound);
+    }
+
+    void exportHasWhatWasChosenAlone() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0), lossAt(1, 0.1f), lossAt(2, 9), lossAt(3, 8),
+                           lossAt(2, 7, 1), Samples{0, 1, 5, {metric::kTrainLr}, {1}}});
+        std::ostringstream out;
+        QCOMPARE(exportCsv(store.reader(), {"a"}, out,
+                           {.metrics = {"train/loss"}, .ranks = {0}, .first = 2, .last = 2}),
+                 int64_t(1));
+        QVERIFY2(out.str().ends_with("value\ntrain/loss,0,2,0.002000,9\n"), out.str().c_str());
+        std::ostringstream none;
+        const auto refused = exportCsv(store.reader(), {"a"}, none, {.metrics = {"train/lossy"}});
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::kNotFound);
+        QVERIFY(refused.error().message.find("train/lossy") != std::string::npos);
+        QCOMPARE(none.str(), std::string());
+    }
+
+    void exportOfSeveralRunsNamesThem() {
+        StoreFixture store;
+        for (const char* run : {"a", "b"})
+            store.createRun(run);
+        store.ingest(
+            "a", {started(1, 0, 0), lossAt(1, 0.5f), Samples{0, 1, 5, {metric::kTrainLr}, {1}}});
+        store.ingest("b", {started(1, 0, 0), lossAt(1, 0.25f)});
+        std::ostringstream out;
+        QCOMPARE(exportCsv(store.reader(), {"b", "a"}, out,
+                           {.metrics = {"train/loss"}, .namesRuns = true}),
+                 int64_t(2));
+        QCOMPARE(out.str(), std::string("run,metric,rank,step,wall_time,value\n"
+                                        "b,train/loss,0,1,0.001000,0.25\n"
+                                        "a,train/loss,0,1,0.001000,0.5\n"));
+        QCOMPARE(exportCsv(store.reader(), {"a", "b"}, out, {.metrics = {"train/lr"}}), int64_t(1));
+        const auto none = exportCsv(store.reader(), {"a", "b"}, out, {.metrics = {"train/lossy"}});
+        QVERIFY(!none && none.error().code == ErrorCode::kNotFound);
+        QCOMPARE(exportCsv(store.reader(), {"a", "c"}, out).error().code, ErrorCode::kNotFound);
     }
 
     void exportToAFullDiskIsAnError() {
@@ -351,7 +389,7 @@ private Q_SLOTS:
         store.ingest("a", {started(1, 0, 0), lossAt(1, 0.1f)});
         std::ostringstream out;
         out.setstate(std::ios::badbit);
-        QVERIFY(!exportCsv(store.reader(), "a", out));
+        QVERIFY(!exportCsv(store.reader(), {"a"}, out));
     }
 
     void hostileSamplesAreRefusedAlone() {
