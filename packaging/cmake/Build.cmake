@@ -26,6 +26,16 @@ if(CCACHE)
     rm_add_cxx_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 
+# rm_hash_macros_of(TARGET HEADER): TARGET precompiles HEADER, which defines macros. ccache compares what the preprocessor
+# writes, where no macro is left, and would take the precompiled header from before one was changed.
+function(rm_hash_macros_of target header)
+    if(CCACHE)
+        set(_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
+        list(INSERT _launcher 3 CCACHE_EXTRAFILES=${header})
+        set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${_launcher}")
+    endif()
+endfunction()
+
 rm_add_cxx_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(RINGMASTER_WERROR)
     rm_add_cxx_options(-Werror)

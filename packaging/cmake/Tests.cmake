@@ -134,6 +134,15 @@ function(rm_test_program variable name)
     target_link_libraries(${_program} PRIVATE rm_test_program)
 endfunction()
 
+# rm_unite_tests(): as rm_unity(), for the program of the tests of this folder. They are long, so a few are compiled at once.
+function(rm_unite_tests)
+    if(RINGMASTER_UNITY)
+        rm_test_program(_program "")
+        set_target_properties(${_program} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+        target_compile_options(${_program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    endif()
+endfunction()
+
 # The target of one test of a program, and the program under the test's name.
 function(rm_alias_of_program name program)
     add_custom_target(${name} ALL)
@@ -161,6 +170,7 @@ function(rm_precompile_for_tests program)
         target_precompile_headers(${program} REUSE_FROM rm_test_program)
         target_compile_options(${program} PRIVATE -fPIC) # as that library: GCC takes it from no other code
     endif()
+    rm_hash_macros_of(${program} ${_header})
 endfunction()
 
 # What tests/costs.txt says of a test: how long it takes, and whether it hardly computes meanwhile.

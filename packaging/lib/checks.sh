@@ -39,55 +39,124 @@ testsAtOnce() {
     printf -- '-j%d\n' $((2 * $(nproc) + 1))
 }
 
-# sanitizedTests address|thread: the tests of shared, agent and store (label `asan` or `tsan`), instrumented; in a folder
-# of their own, since those of the presets are for a person who changes one source.
-sanitizedTests() {
-    local build=$RM_ROOT/build/checks/$1 preset=dev label=asan tests
-    [[ $1 == address ]] || { preset=tsan && label=tsan; }
+# The folder of the tests of shared, agent and store, instrumented: apart from those of the presets, which are for a
+# person who changes one source.
+sanitizedFolder() {
+    printf '%s/build/checks/%s\n' "$RM_ROOT" "$1"
+}
+
+# sanitizedLabel address|thread: ctest's label of the tests that run with that sanitizer.
+sanitizedLabel() {
+    [[ $1 == address ]] && echo asan || echo tsan
+}
+
+# buildSanitized address|thread
+buildSanitized() {
+    local build preset=dev tests
+    build=$(sanitizedFolder "$1")
+    [[ $1 == address ]] || preset=tsan
     stage "sanitizers, $1: configure and build"
     (cd "$RM_ROOT" && logged "configure-$1" cmake --preset "$preset" -B "$build" -DRINGMASTER_BUILD_TRAINER=OFF \
         -DRINGMASTER_UNITY=ON -DCMAKE_CXX_FLAGS_DEBUG=-g1)
-    mapfile -t tests < <(testsIn "$build" -L "^$label\$")
+    mapfile -t tests < <(testsIn "$build" -L "^$(sanitizedLabel "$1")\$")
     cmake --build "$build" --target "${tests[@]}"
-    stage "sanitizers, $1: run ${#tests[@]} tests"
-    ctest --test-dir "$build" --label-regex "^$label\$" --no-tests=error --output-on-failure "$(testsAtOnce)"
 }
 
-# fetchCuda12: begins to fetch the wheels of the other runtime, 2.8 GB, beside the build. Sets RM_FETCHER, a process group.
-fetchCuda12() {
-    RM_STAGES='' setsid "$RM_ROOT/packaging/setup" --cuda12 >"$RM_CACHE/log/fetch-cuda12.log" 2>&1 &
-    RM_FETCHER=$!
-}
-
-# Identifies what the trainer of the other runtime is made of: sources, flags and wheels.
-cuda12Hash() {
-    (cd "$RM_ROOT" && git ls-files -z --cached --others --exclude-standard trainer shared packaging/cmake \
-        packaging/requirements/{runtime-cuda12,python-peer}.txt tests/unit/train tests/unit/cuda tests/python \
-        tests/support tests/CMakeLists.txt CMakeLists.txt CMakePresets.json |
-        grep -zv '\.md$' | sort -zu | xargs -0 sha256sum | sha256sum | cut -c1-64)
-}
-
-# cuda12Tests: the trainer of the other runtime computes what this one does. Where it passed for the same sources
-# (tests/cuda12-passed, which this writes and a commit carries) it is compiled alone.
-cuda12Tests() {
-    # Its list of what a node gets is not for the program in build/release, which a person may run.
-    local own=$RM_ROOT/build/cuda12/share/ringmaster passed=$RM_ROOT/tests/cuda12-passed
-    local tests=(tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle) hash
-    stage "wait for the wheels of cuda12"
-    wait "$RM_FETCHER" || die "fetch the wheels of cuda12: $(tail -n 3 "$RM_CACHE/log/fetch-cuda12.log")"
-    hash=$(cuda12Hash) || hash= # not a checkout, or git does not trust it
-    if [[ $hash && -e $passed && $(<"$passed") == "$hash" ]]; then
-        buildCuda12 "$own"
-        stage "tests of build/cuda12: left out, they passed for these sources (tests/cuda12-passed)"
+# sanitizedTests address|thread
+sanitizedTests() {
+    if hasPassed "$1"; then
+        stage "sanitizers, $1: left out, the tests passed for these sources (tests/passed)"
         return
     fi
-    buildCuda12 "$own" "${tests[@]}"
+    stage "sanitizers, $1: run tests"
+    ctest --test-dir "$(sanitizedFolder "$1")" --label-regex "^$(sanitizedLabel "$1")\$" --no-tests=error \
+        --output-on-failure "$(testsAtOnce)" || return
+    notePassed "$1" "$(sanitizedFolder "$1")"
+}
+
+# beginBuilds [--cuda12]: begins what compiles for the tests that come last, beside those of the release build, which wait
+# for a third of their time. Sets RM_BUILDER, a session. Its output: log/builds.log in RM_CACHE.
+beginBuilds() {
+    mkdir -p "$RM_CACHE/log"
+    setsid "$RM_ROOT/packaging/lib/build_last" "$@" >"$RM_CACHE/log/builds.log" 2>&1 </dev/null &
+    RM_BUILDER=$!
+}
+
+# awaitBuilds: until what beginBuilds began is done; false: it failed.
+awaitBuilds() {
+    local builder=$RM_BUILDER code=0 log=$RM_CACHE/log/builds.log
+    stage "wait for the builds that began beside the tests"
+    wait "$builder" || code=$?
+    RM_BUILDER=
+    ((code)) || return 0
+    grep -aE -A 8 '(^|[ :])(fatal )?error: |^FAILED: ' "$log" | tail -n 200 || true
+    tail -n 20 "$log"
+    printf 'a build beside the tests failed; all of its output is in %s\n' "$log"
+    return 1
+}
+
+# What the checks after the tests of the release build are made of. Each is left out where it passed for these very sources:
+# it takes long, and most changes are to other ones. tests/passed, which a commit carries, has a line for each.
+RM_PASSED=$RM_ROOT/tests/passed
+
+# sourcesOf address|thread|cuda12: files and folders.
+sourcesOf() {
+    local sources=(shared packaging/cmake CMakeLists.txt CMakePresets.json tests/CMakeLists.txt tests/support)
+    if [[ $1 == cuda12 ]]; then
+        sources+=(trainer packaging/requirements/{runtime-cuda12,python-peer}.txt tests/unit/{train,cuda} tests/python)
+    else
+        sources+=(trainer/CMakeLists.txt trainer/agent app/CMakeLists.txt app/core resources/schema
+            tests/unit/{shared,agent,core})
+    fi
+    printf '%s\n' "${sources[@]}"
+}
+
+# hashOf address|thread|cuda12: of the sources and the compiler; fails where this is no checkout, or git does not trust it.
+hashOf() {
+    local sources
+    mapfile -t sources < <(sourcesOf "$1")
+    (cd "$RM_ROOT" && {
+        c++ --version | head -n 1
+        git ls-files -z --cached --others --exclude-standard "${sources[@]}" | grep -zv '\.md$' | sort -zu |
+            xargs -0 sha256sum
+    } | sha256sum | cut -c1-64)
+}
+
+# hasPassed address|thread|cuda12
+hasPassed() {
+    local hash
+    hash=$(hashOf "$1") && grep -qsx "$1 $hash" "$RM_PASSED"
+}
+
+# notePassed address|thread|cuda12 BUILD: its tests passed, and are noted unless one was skipped.
+notePassed() {
+    local hash
+    hash=$(hashOf "$1") || return 0
+    if ! grep -qa '^SKIP   : ' "$2/Testing/Temporary/LastTest.log"; then
+        { grep -sv "^$1 " "$RM_PASSED" || true; echo "$1 $hash"; } | sort >"$RM_PASSED.new"
+        mv "$RM_PASSED.new" "$RM_PASSED"
+    fi
+}
+
+RM_CUDA12_TESTS=(tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle)
+
+# Fetches the wheels of the other runtime, 2.8 GB, and compiles its trainer with its tests.
+buildForCuda12() {
+    "$RM_ROOT/packaging/setup" --cuda12
+    # Its list of what a node gets is not for the program in build/release, which a person may run.
+    buildCuda12 "$RM_ROOT/build/cuda12/share/ringmaster" "${RM_CUDA12_TESTS[@]}"
+}
+
+# cuda12Tests: the trainer of the other runtime computes what this one does.
+cuda12Tests() {
+    if hasPassed cuda12; then
+        stage "build/cuda12: left out, its tests passed for these sources (tests/passed)"
+        return
+    fi
     stage "run tests of build/cuda12"
     ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure "$(testsAtOnce)" \
-        -R "^($(IFS='|' && echo "${tests[*]}"))\$"
-    if [[ $hash ]] && ! grep -qa '^SKIP   : ' "$RM_ROOT/build/cuda12/Testing/Temporary/LastTest.log"; then
-        printf '%s\n' "$hash" >"$passed"
-    fi
+        -R "^($(IFS='|' && echo "${RM_CUDA12_TESTS[*]}"))\$" || return
+    notePassed cuda12 "$RM_ROOT/build/cuda12"
 }
 
 # What the programs of the last ctest run skipped, each with its reason.
@@ -106,26 +175,32 @@ listTimes() {
     "$RM_ROOT/tests/support/measure_costs" --print "$RM_ROOT/build/release/tests.xml" | awk 'NR <= 20' || true
 }
 
-# holdSummary: passes ctest's output through and says the rest before the summary, so that the summary stays at the end.
+# holdSummary: passes ctest's output through but for its summary, which goes to RM_SUMMARY.
 holdSummary() {
-    local line summary=()
+    local line held=
+    : >"$RM_SUMMARY"
     while IFS= read -r line; do
-        if ((${#summary[@]})) || [[ $line =~ ^[0-9]+%\ tests\ passed ]]; then
-            summary+=("$line")
+        if [[ $held || $line =~ ^[0-9]+%\ tests\ passed ]]; then
+            held=yes
+            printf '%s\n' "$line" >>"$RM_SUMMARY"
         else
             printf '%s\n' "$line"
         fi
     done
-    listSkips
-    listTimes
-    ((${#summary[@]} == 0)) || printf '%s\n' "${summary[@]}"
 }
 
-# releaseTests CTEST-ARGUMENT...
+# releaseTests CTEST-ARGUMENT...: its summary is for endWithSummary.
 releaseTests() {
     local build=$RM_ROOT/build/release
     stage "run the tests of build/release"
     rm -f "$build/tests.xml"
     ctest --test-dir "$build" --no-tests=error --output-on-failure --output-junit "$build/tests.xml" \
         "$(testsAtOnce)" "$@" 2>&1 | holdSummary
+}
+
+# What was skipped and how long everything took, then the summary of releaseTests as the last lines.
+endWithSummary() {
+    listSkips
+    listTimes
+    cat "$RM_SUMMARY"
 }
