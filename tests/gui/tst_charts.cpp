@@ -69,6 +69,7 @@ private Q_SLOTS:
     void aClickOnAMarkChoosesItsEvent();
     void aStepLeadsToItsLogAndALineToTheCharts();
     void theOtherTabsShowTheStepsOfAZoom();
+    void aZoomKeepsItsStepsOnAnotherAxis();
     void aChartBranchesFromTheCheckpointBeforeThePointer();
     void theControlsStayWhereTheyAre();
     void valuesUnderThePointerStayWhileChartsAreReadAnew();
@@ -375,6 +376,9 @@ void TestCharts::theOtherTabsShowTheStepsOfAZoom() {
                  shown->text().contains(formatCount(last)),
              qPrintable(shown->text()));
     QTRY_VERIFY(find<QLabel>("slowTitle")->text().contains(formatCount(first)));
+    const auto* ranks = find<QAbstractItemView>("ranksTable")->model();
+    const auto stateTitle = [ranks] { return ranks->headerData(2, Qt::Horizontal).toString(); };
+    QTRY_COMPARE(stateTitle(), "State now"); // beside figures of then
 
     m_demo->window().runPage().showTab(RunPage::kLogs);
     const auto reader = StoreReader::open(m_demo->engine().databasePath());
@@ -417,6 +421,29 @@ void TestCharts::theOtherTabsShowTheStepsOfAZoom() {
     m_demo->window().runPage().showTab(RunPage::kCharts);
     QTRY_VERIFY(sameRange(view(), m_whole));
     QVERIFY(find<QPushButton>("follow")->isChecked());
+}
+
+void TestCharts::aZoomKeepsItsStepsOnAnotherAxis() {
+    drag(0.3, 0.5);
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    const double first = std::ceil(view().low), last = std::floor(view().high);
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    auto* axis = find<QComboBox>("chartsAxis");
+    for (const XAxis each : {XAxis::kRelative, XAxis::kWork, XAxis::kWall, XAxis::kStep}) {
+        axis->setCurrentIndex(static_cast<int>(each));
+        const auto steps = [&] {
+            const auto span =
+                spanBetween(**reader, kRunningRun, view().map, view().low, view().high);
+            return span ? span->steps : StepSpan();
+        };
+        QTRY_VERIFY(view().map.axis == each && allShow(view()));
+        QTRY_COMPARE(steps(), (StepSpan{static_cast<int64_t>(first), static_cast<int64_t>(last)}));
+    }
+    QCOMPARE(view().low, first);
+    QCOMPARE(view().high, last);
+    QVERIFY(!find<QPushButton>("follow")->isChecked());
+    Q_EMIT find<LineChart>("chartLoss")->resetRequested();
+    QTRY_VERIFY(sameRange(view(), m_whole));
 }
 
 void TestCharts::aChartBranchesFromTheCheckpointBeforeThePointer() {

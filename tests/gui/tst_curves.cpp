@@ -12,8 +12,12 @@
 #include "tests/gui/support/demo_run.h"
 #include "tests/gui/support/widget_audit.h"
 
+#include <QAbstractItemView>
+#include <QAction>
+#include <QContextMenuEvent>
 #include <QDialog>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QTemporaryDir>
@@ -92,6 +96,7 @@ private Q_SLOTS:
     void ticksOfStepsAreWholeNumbers_data();
     void ticksOfStepsAreWholeNumbers();
     void fewValuesHaveATickEach();
+    void aLineAtZeroHasAScale();
     void ticksOfWholeValuesAreWhole();
     void aLogarithmicAxisIsLabelledAtItsEnds();
     void ticksAreToldApart_data();
@@ -103,6 +108,11 @@ private Q_SLOTS:
     void eachKindOfSmoothingSmooths();
     void aMedianIsNotMovedByAnOutlier();
     void whatLiesAheadCountsForAWindowOnly();
+    void aSmoothedValueIsTheSameAtEveryZoom_data();
+    void aSmoothedValueIsTheSameAtEveryZoom();
+    void stepsComeBackFromAnyAxis_data();
+    void stepsComeBackFromAnyAxis();
+    void aTableHasWhatIsInSight();
     void aBandSpansWhatABucketHolds();
     void oneSlowStepIsSeenAtEveryZoom_data();
     void oneSlowStepIsSeenAtEveryZoom();
@@ -415,6 +425,12 @@ void TestCurves::fewValuesHaveATickEach() {
     QCOMPARE(ticks.back().share, 1.0);
 }
 
+void TestCurves::aLineAtZeroHasAScale() {
+    showChart({curveOf("", upTo(10), QVector<double>(10, 0.0))}, 10);
+    QCOMPARE(m_chart->shownY().first, 0.0);
+    QVERIFY(m_chart->shownY().second > 1 && m_chart->shownY().second < 2);
+}
+
 void TestCurves::ticksOfWholeValuesAreWhole() {
     const auto ticks = ticksOf({"seed", scaleBetween({1, 2, 3, 4})}, 3);
     QVERIFY(ticks.size() >= 2);
@@ -521,6 +537,131 @@ void TestCurves::whatLiesAheadCountsForAWindowOnly() {
     QVERIFY(smoothed(upTo(200), y, {SmoothingKind::kMean, 0.9}, 1)[99] > 0.3);
     QVERIFY(smoothed(upTo(200), y, {SmoothingKind::kGaussian, 0.9}, 1)[99] > 0.3);
     QCOMPARE(smoothed(upTo(200), y, {SmoothingKind::kMean, 0.9}, 1)[90], 0.0); // too far away
+}
+
+void TestCurves::aSmoothedValueIsTheSameAtEveryZoom_data() {
+    QTest::addColumn<SmoothingKind>("kind");
+    QTest::addColumn<double>("weight");
+    QTest::addColumn<int>("every"); // steps a sample
+    QTest::addColumn<double>("within");
+    QTest::newRow("an average") << SmoothingKind::kEma << 0.9 << 1 << 0.01;
+    QTest::newRow("an average that reaches further than what is drawn")
+        << SmoothingKind::kEma << 0.99 << 1 << 0.01;
+    QTest::newRow("a mean") << SmoothingKind::kMean << 0.97 << 1 << 0.01;
+    QTest::newRow("a Gaussian") << SmoothingKind::kGaussian << 0.97 << 1 << 0.01;
+    // That of means of a few values is another one than that of the values.
+    QTest::newRow("a median") << SmoothingKind::kMedian << 0.97 << 1 << 0.15;
+    QTest::newRow("one sample in sight") << SmoothingKind::kEma << 0.9 << 50 << 0.01;
+}
+
+void TestCurves::aSmoothedValueIsTheSameAtEveryZoom() {
+    QFETCH(SmoothingKind, kind);
+    QFETCH(double, weight);
+    QFETCH(int, every);
+    QFETCH(double, within);
+    constexpr int kSteps = 20'000;
+    constexpr double kScatter = 1;
+    m_shape.totalSteps = kSteps;
+    QVERIFY(demo(m_shape).create());
+    QVector<double> steps, values;
+    std::vector<Record> records;
+    std::mt19937 random(1);
+    for (int step = every; step <= kSteps; step += every) {
+        const float value = static_cast<float>(random() % 1000) / 1000 * kScatter +
+                            (step > kSteps / 2 && kind != SmoothingKind::kMedian ? 2.0F : 4.0F);
+        for (const int rank : {0, 1})
+            records.push_back(
+                Samples{rank, step, kStart + step * kSecond, {metric::kTrainLoss}, {value}});
+        steps << step;
+        values << static_cast<double>(value);
+    }
+    ingest(std::move(records));
+    const QVector<double> whole =
+        smoothed(steps, values, {kind, weight}, smoothingTick(kSteps, every));
+    for (const auto& [low, high] :
+         {std::pair(10'030.0, 10'070.0), {9'900.0, 10'900.0}, {19'940.0, 20'000.0}}) {
+        ChartQuery query = queryOf(reader().run(m_shape.id).value());
+        query.smoothing = {kind, weight};
+        query.map = {XAxis::kStep, kStart};
+        query.range = {low, high};
+        query.panels = {"loss"};
+        int seen = 0;
+        for (const PanelCurves& panel : readPanels(*m_reader, query)) {
+            if (!panel.isRead)
+                continue;
+            const Curve& loss = panel.curves.front();
+            for (qsizetype i = 0; i < loss.x.size(); ++i) {
+                if (loss.x[i] < low || loss.x[i] > high)
+                    continue;
+                const double wanted = whole[qRound64(loss.x[i]) / every - 1];
+                QVERIFY2(std::abs(loss.y[i] - wanted) < within * kScatter,
+                         qPrintable(QString("step %1: %2, of the whole run %3")
+                                        .arg(loss.x[i])
+                                        .arg(loss.y[i])
+                                        .arg(wanted)));
+                ++seen;
+            }
+        }
+        QVERIFY(seen > 0);
+    }
+}
+
+void TestCurves::stepsComeBackFromAnyAxis_data() {
+    QTest::addColumn<XAxis>("axis");
+    QTest::addColumn<double>("perStep");
+    QTest::newRow("steps") << XAxis::kStep << 1.0;
+    QTest::newRow("epochs") << XAxis::kEpoch << 3.0 / 1000;
+    QTest::newRow("tokens as measured") << XAxis::kWork << 32767.0 / 7;
+    QTest::newRow("since the start") << XAxis::kRelative << 1.0;
+    QTest::newRow("wall clock") << XAxis::kWall << 1.0;
+}
+
+void TestCurves::stepsComeBackFromAnyAxis() {
+    QFETCH(XAxis, axis);
+    QFETCH(double, perStep);
+    m_shape.stepMs = 1234.567;
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 900, kStart));
+    AxisMap map{axis, kStart};
+    map.scale.perStep = perStep;
+    for (int64_t first = 2; first < 860; first += 7) {
+        const StepSpan steps{first, first + 31};
+        const auto span = stepsOfRun(reader(), m_shape.id, steps);
+        QVERIFY(span);
+        const auto [low, high] = rangeOf(*m_reader, m_shape.id, map, *span);
+        const auto back = spanBetween(*m_reader, m_shape.id, map, low, high);
+        QVERIFY(back);
+        QCOMPARE(back->steps.first, steps.first);
+        QCOMPARE(back->steps.last, steps.last);
+    }
+}
+
+void TestCurves::aTableHasWhatIsInSight() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    ChartView view;
+    view.low = 40;
+    view.high = 60;
+    m_chart->show(readPanel("loss", 0.9, 1000, XAxis::kStep, {{view.low, view.high}}), view);
+    m_chart->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_chart.get()));
+    QContextMenuEvent event(QContextMenuEvent::Keyboard, QPoint(50, 50),
+                            m_chart->mapToGlobal(QPoint(50, 50)));
+    QCoreApplication::sendEvent(m_chart.get(), &event);
+    for (QAction* action : m_chart->findChild<QMenu*>()->actions())
+        if (action->text() == "Show as table")
+            action->trigger();
+    auto* dialog = m_chart->findChild<QDialog*>("tableTwinDialog");
+    QVERIFY(dialog);
+    const auto* rows = dialog->findChild<QAbstractItemView*>("tableTwin")->model();
+    QCOMPARE(rows->rowCount(), 21);
+    QCOMPARE(rows->index(0, 0).data().toString(), "40");
+    QCOMPARE(rows->headerData(1, Qt::Horizontal).toString(), "Loss, smoothed over 10 steps");
+    QCOMPARE(rows->headerData(2, Qt::Horizontal).toString(), "Loss");
+    const Curve& loss = m_chart->curves().front();
+    const auto at = std::ranges::find(loss.x, 40.0) - loss.x.begin();
+    QCOMPARE(rows->index(0, 1).data().toString(), formatFigure(loss.y[at]));
+    QVERIFY(rows->index(0, 2).data().toString().startsWith(formatFigure(loss.raw[at])));
 }
 
 void TestCurves::aBandSpansWhatABucketHolds() {

@@ -23,7 +23,7 @@ using namespace rm;
 using namespace rm::test;
 
 namespace {
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kLogSecond = 1'000'000'000;
 const std::string kUnknownHost = "[W1130 06:07:14.123456789 socket.cpp:697] [c10d] The IPv6 "
                                  "network addresses of (node-a, 29500) "
                                  "cannot be retrieved (gai error: -2 - Name or service not known).";
@@ -105,8 +105,8 @@ void TestLogsTab::theSameLineOfSeveralRanksIsOneRowUntilItIsUnfolded() {
     const int64_t t = m_nowNs;
     store({{0, "alike", t},
            {0, "another", t + 1},
-           {1, "alike", t + kSecond / 2},
-           {1, "alike", t + 20 * kSecond}});
+           {1, "alike", t + kLogSecond / 2},
+           {1, "alike", t + 20 * kLogSecond}});
     openLogs();
     QTRY_COMPARE(rowsWith("alike").size(), 2);
     const QString folded = rowsWith("alike").front();
@@ -129,10 +129,10 @@ void TestLogsTab::theSameLineOfSeveralRanksIsOneRowUntilItIsUnfolded() {
 /// As those of a node whose link was down.
 void TestLogsTab::linesThatComeLateStandWhereTheirTimeIs() {
     const int64_t t = m_nowNs;
-    store({{0, "begin", t}, {0, "end", t + 10 * kSecond}});
+    store({{0, "begin", t}, {0, "end", t + 10 * kLogSecond}});
     openLogs();
     QTRY_COMPARE(rowsWith("  end").size(), 1);
-    store({{1, "between", t + 5 * kSecond}, {1, "end", t + 10 * kSecond + 5}});
+    store({{1, "between", t + 5 * kLogSecond}, {1, "end", t + 10 * kLogSecond + 5}});
     m_demo->window().runPage().showTab(RunPage::kRanks);
     m_demo->window().runPage().showTab(RunPage::kLogs);
     QTRY_COMPARE(rowsWith("between").size(), 1);
@@ -160,7 +160,7 @@ void TestLogsTab::onlySevereLinesAreShown() {
 }
 
 void TestLogsTab::wordsAreFilteredAndCounted() {
-    store({{0, "the needle here", m_nowNs}, {1, "a needless line", m_nowNs + 5 * kSecond}});
+    store({{0, "the needle here", m_nowNs}, {1, "a needless line", m_nowNs + 5 * kLogSecond}});
     openLogs();
     auto* field = find<QLineEdit>("logFilter");
     const auto* found = find<QLabel>("logFound");
@@ -204,7 +204,7 @@ void TestLogsTab::theNextMatchIsShownAmongAllLines() {
 void TestLogsTab::aMatchThatIsNotLoadedIsGoneTo() {
     std::vector<NewLogLine> lines{{0, "the needle of old", m_nowNs}};
     for (int i = 1; i <= 6000; ++i)
-        lines.push_back({0, "hay " + std::to_string(i), m_nowNs + i * kSecond});
+        lines.push_back({0, "hay " + std::to_string(i), m_nowNs + i * kLogSecond});
     store(lines);
     openLogs();
     find<QCheckBox>("logOnly")->setChecked(false);
@@ -266,7 +266,7 @@ void TestLogsTab::beginningsOfLinesStayInSightWhileItFollows() {
 void TestLogsTab::earlierLinesComeWhenTheBeginIsScrolledTo() {
     std::vector<NewLogLine> lines;
     for (int i = 0; i < 6000; ++i)
-        lines.push_back({0, "line " + std::to_string(i) + ";", m_nowNs + i * kSecond});
+        lines.push_back({0, "line " + std::to_string(i) + ";", m_nowNs + i * kLogSecond});
     store(lines);
     openLogs();
     QTRY_COMPARE(rowsWith("line 5999;").size(), 1);
@@ -284,7 +284,7 @@ void TestLogsTab::foldedRowsAndTheirTimesSurviveManyLines() {
     std::vector<LogLine> lines;
     LogView view;
     for (int64_t i = 0; i < 120'000; ++i) {
-        lines.push_back({i + 1, static_cast<int>(i % 2), m_nowNs + i / 2 * kSecond,
+        lines.push_back({i + 1, static_cast<int>(i % 2), m_nowNs + i / 2 * kLogSecond,
                          "line " + std::to_string(i / 2), true, Severity::kInfo, "node-a"});
         if (lines.size() == 5000)
             view.add(std::exchange(lines, {}), true);

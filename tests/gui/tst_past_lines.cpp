@@ -14,8 +14,8 @@ using namespace rm::test;
 
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kStart = 1'700'000'000 * kSecond;
+constexpr int64_t kPastSecond = 1'000'000'000;
+constexpr int64_t kStart = 1'700'000'000 * kPastSecond;
 const QString kRestored = "tiny-000001";
 const QString kBranch = "tiny-000002";
 const QString kOrphan = "tiny-000003";
@@ -38,7 +38,7 @@ Result<void> writeRestored(StoreWriter& writer) {
         .and_then([&] { return run.command("hold", 300, run.wallOf(300)); })
         .and_then([&] { return run.command("hold", 200, run.wallOf(200)); })
         .and_then([&] { return run.end(Outcome::kPaused); })
-        .and_then([&] { return run.train(2, 251, 330, kStart + 300 * kSecond); });
+        .and_then([&] { return run.train(2, 251, 330, kStart + 300 * kPastSecond); });
 }
 
 Result<void> writeBranch(StoreWriter& writer, const QString& id, const QString& parent,
@@ -46,7 +46,7 @@ Result<void> writeBranch(StoreWriter& writer, const QString& id, const QString& 
     const DemoShape shape = shapeOf(id, id);
     DemoRun run(writer, shape);
     return writer.createRun({id, id, {}, shape.nodes, parent, step}).and_then([&] {
-        return run.train(1, step + 1, step + 60, kStart + 900 * kSecond);
+        return run.train(1, step + 1, step + 60, kStart + 900 * kPastSecond);
     });
 }
 

@@ -24,8 +24,8 @@ using namespace rm::test;
 
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kBegin = 1'700'000'000 * kSecond;
+constexpr int64_t kTraceSecond = 1'000'000'000;
+constexpr int64_t kBegin = 1'700'000'000 * kTraceSecond;
 const QString kTracedRun = "traced-000001";
 const QString kPlainRun = "plain-000002";
 
@@ -40,8 +40,9 @@ Result<void> writeRuns(StoreWriter& writer) {
     return traced.create()
         .and_then([&] { return traced.train(1, 1, 100, kBegin); })
         .and_then([&] { return writeMadeUpTrace(writer, kTracedRun, 2, 2, 41, 4, kBegin); })
-        .and_then(
-            [&] { return writeMadeUpTrace(writer, kTracedRun, 2, 2, 61, 6, kBegin + kSecond); })
+        .and_then([&] {
+            return writeMadeUpTrace(writer, kTracedRun, 2, 2, 61, 6, kBegin + kTraceSecond);
+        })
         .and_then([&] { return plain.create(); })
         .and_then([&] { return plain.train(1, 1, 10, kBegin); });
 }

@@ -69,6 +69,8 @@ void RanksModel::show(const RunSummary& run, const std::vector<StoredRank>& rank
     m_rows = std::move(rows);
     if (std::exchange(m_throughput, figures.throughputMetric) != m_throughput)
         Q_EMIT headerDataChanged(Qt::Horizontal, kThroughput, kThroughput);
+    if (std::exchange(m_isOfSpan, figures.span.has_value()) != m_isOfSpan)
+        Q_EMIT headerDataChanged(Qt::Horizontal, kState, kStep);
     if (reset)
         endResetModel();
     else if (!m_rows.empty())
@@ -149,9 +151,12 @@ QVariant RanksModel::headerData(int section, Qt::Orientation orientation, int ro
         return QVariant(Qt::AlignVCenter | (section >= kStep ? Qt::AlignRight : Qt::AlignLeft));
     if (role != Qt::DisplayRole)
         return {};
-    QStringList titles = {
-        tr("Rank"),     tr("Node"), tr("State"), tr("Step"), throughputWord(m_throughput),
-        tr("Step time")};
+    QStringList titles = {tr("Rank"),
+                          tr("Node"),
+                          m_isOfSpan ? tr("State now") : tr("State"),
+                          m_isOfSpan ? tr("Step now") : tr("Step"),
+                          throughputWord(m_throughput),
+                          tr("Step time")};
     for (const MetricDef* phase : stepPhases())
         titles << phaseTitle(*phase);
     titles << tr("Process");

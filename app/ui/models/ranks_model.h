@@ -50,6 +50,7 @@ private:
 
     std::vector<Row> m_rows;
     MetricDef m_throughput = builtinMetric(metric::kTrainTokensPerS);
+    bool m_isOfSpan = false; ///< the figures are of some steps; state and step are of now
 };
 
 } // namespace rm

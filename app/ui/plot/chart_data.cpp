@@ -22,9 +22,10 @@ constexpr int kMaxMeanRanks = 16; ///< more would not visibly change the mean
 constexpr int kSpreadShare = 4;   ///< of further ranks only so many points are read, for extremes
 constexpr int kMaxRankCurves = 8; ///< more ranks are drawn as a ribbon
 constexpr size_t kMaxNodeCurves = 16;
-constexpr size_t kMaxCurves = 32; ///< of one chart, or a few more
-constexpr int kByPlace = -1;      ///< colour of a curve that follows from its place in the chart
-constexpr double kRunUp = 0.25;   ///< share of the range read before it, for the smoothing
+constexpr size_t kMaxCurves = 32;   ///< of one chart, or a few more
+constexpr int kByPlace = -1;        ///< colour of a curve that follows from its place in the chart
+constexpr double kMostAround = 0.5; ///< share of the points that are read before it, and behind
+constexpr double kRunUp = 0.25;     ///< share of the range read before it, for lines into it
 
 struct ChartWords {
     Q_DECLARE_TR_FUNCTIONS(Charts)
@@ -32,9 +33,10 @@ struct ChartWords {
 
 using Buckets = std::vector<Bucket>;
 
-/// The visible range in steps.
+/// A range of steps.
 struct Window {
     int64_t first = 0, last = INT64_MAX;
+    double width() const { return static_cast<double>(last - first); }
 };
 
 Window visibleSteps(StoreReader& reader, const ChartQuery& query) {
@@ -53,25 +55,21 @@ Window visibleSteps(StoreReader& reader, const ChartQuery& query) {
     return window;
 }
 
-/// With what the smoothing needs around it.
-Window windowOf(StoreReader& reader, const ChartQuery& query) {
-    if (!query.range)
-        return {};
-    const Window visible = visibleSteps(reader, query);
-    const auto runUp =
-        static_cast<int64_t>(static_cast<double>(visible.last - visible.first) * kRunUp);
-    const bool looksAhead =
-        query.smoothing.kind != SmoothingKind::kEma && query.smoothing.weight > 0;
-    return {std::max<int64_t>(0, visible.first - runUp),
-            visible.last + 1 + (looksAhead ? runUp : 0)};
+/// With the points from which lines lead into it.
+Window windowOf(const Window& visible) {
+    const auto runUp = static_cast<int64_t>(visible.width() * kRunUp);
+    return {std::max<int64_t>(0, visible.first - runUp), visible.last + 1};
 }
 
 class PanelReader {
 public:
     PanelReader(StoreReader& reader, const ChartQuery& query)
         : m_reader(reader)
-        , m_query(query)
-        , m_window(windowOf(reader, query)) {
+        , m_query(query) {
+        if (query.range) {
+            m_visible = visibleSteps(reader, query);
+            m_window = windowOf(m_visible);
+        }
         for (const StoredAttempt& attempt : reader.attempts(query.run)) {
             if (attempt.hasStarted && m_starts.empty())
                 m_begin = attempt.startStep;
@@ -197,11 +195,7 @@ private:
                                              static_cast<double>(line.firstStep));
         const qsizetype first = std::max<qsizetype>(0, parted - curve.steps.begin() - 1);
         const bool hasSteps = parted != curve.steps.end();
-        for (QVector<double>* each : {&curve.x, &curve.y, &curve.steps, &curve.low, &curve.high})
-            *each = hasSteps ? each->mid(first) : QVector<double>();
-        curve.breaks.removeIf([first](qsizetype at) { return at <= first; });
-        for (qsizetype& at : curve.breaks)
-            at -= first;
+        cutTo(curve, first, hasSteps ? curve.x.size() : first);
     }
 
     Buckets read(const MetricDef& metric, int rank) {
@@ -209,15 +203,19 @@ private:
     }
 
     Buckets read(const MetricDef& metric, int rank, int maxPoints) {
+        return readIn(isWhole() ? Window() : m_window, metric, rank, maxPoints);
+    }
+
+    /// Whether lines are read from their beginnings to their ends: a past line may lie elsewhere on
+    /// an axis of time.
+    bool isWhole() const { return !m_query.range || (m_line && isTime(m_query.map.axis)); }
+
+    Buckets readIn(const Window& window, const MetricDef& metric, int rank, int maxPoints) {
         const SeriesKey key{metric.name, rank};
-        Buckets buckets;
-        if (!m_line)
-            buckets = m_reader.buckets(m_query.run, key, std::max(m_window.first, firstOf(metric)),
-                                       m_window.last, maxPoints);
-        else if (!isTime(m_query.map.axis))
-            buckets = readBuckets(m_reader, *m_line, key, m_window.first, m_window.last, maxPoints);
-        else // on a time axis the past line may lie elsewhere
-            buckets = readBuckets(m_reader, *m_line, key, 0, INT64_MAX, maxPoints);
+        const Buckets buckets =
+            m_line ? readBuckets(m_reader, *m_line, key, window.first, window.last, maxPoints)
+                   : m_reader.buckets(m_query.run, key, std::max(window.first, firstOf(metric)),
+                                      window.last, maxPoints);
         return isSampledBetweenSteps(metric) ? onePerStep(buckets) : buckets;
     }
 
@@ -318,39 +316,88 @@ private:
         return curve;
     }
 
-    /// Steps that one tick of the smoothing stands for.
-    double tickOf(const Buckets& buckets) const {
-        int64_t samples = 0;
-        for (const Bucket& b : buckets)
-            samples += b.count;
-        const double steps =
-            samples > 1 ? static_cast<double>(buckets.back().lastStep - buckets.front().firstStep) /
-                              static_cast<double>(samples - 1)
-                        : 0;
-        return smoothingTick(static_cast<double>(m_query.lastStep), steps);
+    /// Steps that one tick of the smoothing stands for: of the whole line, whatever is in sight.
+    double tickOf(const MetricDef& metric, int rank) {
+        int64_t samples = 0, steps = 0;
+        if (const Buckets all = readIn({}, metric, rank, 1); !all.empty()) {
+            samples = all.front().count;
+            steps = all.front().lastStep - all.front().firstStep;
+        }
+        return smoothingTick(
+            static_cast<double>(m_query.lastStep),
+            samples > 1 ? static_cast<double>(steps) / static_cast<double>(samples - 1) : 0);
     }
 
     Curve smoothCurve(const MetricDef& metric) {
-        return smoothOf(metric, metric.ranks == MetricRanks::kMean
-                                    ? readRanks(metric)
-                                    : std::vector<Buckets>{read(metric, 0)});
+        return smoothOf(metric, 0,
+                        metric.ranks == MetricRanks::kMean ? readRanks(metric)
+                                                           : std::vector<Buckets>{read(metric, 0)});
     }
 
-    /// Of the mean of these ranks.
-    Curve smoothOf(const MetricDef& metric, const std::vector<Buckets>& ranks) {
+    /// Of the mean of these ranks, from `first` on.
+    Curve smoothOf(const MetricDef& metric, int first, const std::vector<Buckets>& ranks) {
         if (ranks.empty())
             return axisOf(metric, {}, {});
         const bool isSmooth = m_query.smoothing.weight > 0;
         Curve curve = axisOf(metric, isSmooth ? ChartWords::tr("smoothed") : ChartWords::tr("raw"),
                              ranks.front());
-        const double tick = tickOf(ranks.front());
-        curve.y = smoothed(curve.steps, meanOverRanks(ranks), m_query.smoothing, tick);
+        const double tick = tickOf(metric, first);
+        const auto [before, after] = around(metric, first, ranks.size(), tick);
+        Means all = before;
+        all.append(meansOf(ranks));
+        all.append(after);
+        curve.y = smoothed(all.steps, all.values, m_query.smoothing, tick,
+                           {all.counts, before.steps.size(), curve.x.size()});
         curve.window = smoothingWindow(m_query.smoothing.weight, tick);
         if (isSmooth)
             for (const Bucket& b : ranks.front())
                 curve.raw << b.last;
         addSpread(curve, metric, ranks);
         return curve;
+    }
+
+    /// Means over ranks, and of how many values of rank 0 each is.
+    struct Means {
+        QVector<double> steps, values, counts;
+
+        void append(const Means& more) {
+            steps += more.steps;
+            values += more.values;
+            counts += more.counts;
+        }
+    };
+
+    static Means meansOf(const std::vector<Buckets>& ranks) {
+        Means means;
+        for (const Bucket& b : ranks.front()) {
+            means.steps << static_cast<double>(b.lastStep);
+            means.counts << static_cast<double>(std::max<int64_t>(1, b.count));
+        }
+        means.values = meanOverRanks(ranks);
+        return means;
+    }
+
+    /// What smoothing counts before and behind the window, so that a smoothed value is the same at
+    /// every zoom.
+    std::pair<Means, Means> around(const MetricDef& metric, int first, size_t ranks, double tick) {
+        if (isWhole())
+            return {};
+        const SmoothingReach reach = smoothingReach(m_query.smoothing, tick);
+        const auto steps = [](double count) { return static_cast<int64_t>(std::ceil(count)); };
+        const auto read = [&](Window window) {
+            window.first = std::max<int64_t>(0, window.first);
+            if (window.first > window.last)
+                return Means();
+            const double share = window.width() / std::max(1.0, m_window.width());
+            const int points =
+                std::max(1, static_cast<int>(m_query.maxPoints * std::min(kMostAround, share)));
+            std::vector<Buckets> all;
+            for (int rank = first; all.size() < std::min<size_t>(ranks, kMaxMeanRanks); ++rank)
+                all.push_back(readIn(window, metric, rank, points));
+            return meansOf(all);
+        };
+        return {read({m_visible.first - steps(reach.before), m_window.first - 1}),
+                read({m_window.last + 1, m_visible.last + steps(reach.after)})};
     }
 
     static QString nameOf(const MetricDef& metric, const QString& whose, bool isOneOfSeveral) {
@@ -386,7 +433,7 @@ private:
                 curves.push_back(plainCurve(metric, brief, series));
                 continue;
             }
-            curves.push_back(smoothOf(metric, {this->read(metric, series)}));
+            curves.push_back(smoothOf(metric, series, {this->read(metric, series)}));
             curves.back().brief = brief;
             curves.back().isRawNamed = false;
         }
@@ -531,7 +578,8 @@ private:
 
     StoreReader& m_reader;
     const ChartQuery& m_query;
-    Window m_window;
+    Window m_visible;              ///< what is in sight; all where the query has no range
+    Window m_window;               ///< what is read of a line
     int64_t m_begin = 0;           ///< where the run itself begins
     std::vector<int64_t> m_starts; ///< when its attempts began
     std::vector<int64_t> m_holds;  ///< when it was held
@@ -543,18 +591,45 @@ private:
 
 std::optional<TimedSpan> spanBetween(StoreReader& reader, const QString& run, const AxisMap& map,
                                      double low, double high) {
+    constexpr double kRounding = 1e-6; // of a step, by which its place on an axis is not exact
     const auto whole = [](double step) { return static_cast<int64_t>(std::max(0.0, step)); };
     const auto span =
         isTime(map.axis)
             ? stepsOfRun(reader, run, SpanTimes{wallNsOf(map, low), wallNsOf(map, high)})
             : stepsOfRun(reader, run,
-                         StepSpan{whole(std::ceil(stepOf(map, low))),
-                                  whole(std::floor(stepOf(map, high)))});
+                         StepSpan{whole(std::ceil(stepOf(map, low) - kRounding)),
+                                  whole(std::floor(stepOf(map, high) + kRounding))});
     return span && !span->isWholeRun() ? std::optional(*span) : std::nullopt;
+}
+
+std::pair<double, double> rangeOf(StoreReader& reader, const QString& run, const AxisMap& map,
+                                  const TimedSpan& span) {
+    constexpr int64_t kRounded = 999; // ns by which a place on an axis of time lies before a moment
+    const std::optional<Point> newest = reader.lastPoint(run, stepSeries());
+    const bool isOpen = span.steps.last == StepSpan::kLast;
+    const int64_t last = !isOpen ? span.steps.last : newest ? newest->step : span.steps.first;
+    const int64_t lastNs = !isOpen ? span.times.lastNs : newest ? newest->wallNs : map.startNs;
+    return {xOf(map, span.steps.first, std::max(span.times.firstNs, map.startNs) + kRounded),
+            xOf(map, last, lastNs + kRounded)};
 }
 
 ChartQuery queryOf(const RunSummary& run) {
     return {.run = run.id, .ranks = run.ranks, .nodes = run.nodes, .lastStep = run.step};
+}
+
+void cutTo(Curve& curve, qsizetype first, qsizetype end) {
+    const auto cut = [=](auto& values) {
+        if (!values.isEmpty())
+            values = values.mid(first, end - first);
+    };
+    for (QVector<double>* each :
+         {&curve.x, &curve.y, &curve.raw, &curve.low, &curve.high, &curve.steps})
+        cut(*each);
+    cut(curve.lowRank);
+    cut(curve.highRank);
+    curve.breaks.removeIf([=](qsizetype at) { return at <= first || at >= end; });
+    for (qsizetype& at : curve.breaks)
+        at -= first;
 }
 
 QString titleOf(const Curve& curve) {

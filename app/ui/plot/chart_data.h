@@ -60,6 +60,9 @@ struct PanelCurves {
     std::vector<Curve> curves; ///< the run's own, then those of past lines
 };
 
+/// Leaves the points from `first` on and before `end`.
+void cutTo(Curve& curve, qsizetype first, qsizetype end);
+
 /// The curve in words, as its metric and what it shows of it: "Loss smoothed".
 QString titleOf(const Curve& curve);
 
@@ -107,5 +110,9 @@ HeatData readHeat(StoreReader& reader, const HeatQuery& query);
 /// the run has. Worker thread.
 std::optional<TimedSpan> spanBetween(StoreReader& reader, const QString& run, const AxisMap& map,
                                      double low, double high);
+
+/// Where these steps are on a horizontal axis. Worker thread.
+std::pair<double, double> rangeOf(StoreReader& reader, const QString& run, const AxisMap& map,
+                                  const TimedSpan& span);
 
 } // namespace rm

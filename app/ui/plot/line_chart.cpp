@@ -342,7 +342,8 @@ void LineChart::scaleY() {
 
 void LineChart::scaleYByCurves() {
     Extent extent = m_cutsOutliers ? commonExtent() : wholeExtent();
-    if (extent.low > extent.high)
+    const bool isZero = extent.low == 0 && extent.high == 0; // whose scale nothing tells
+    if (extent.low > extent.high || isZero)
         extent = {m_view.logY ? 0.1 : 0.0, 1.0};
     if (m_view.logY) {
         const double spread = std::max(1.2, std::pow(extent.high / extent.low, kHeadroom));
@@ -353,7 +354,7 @@ void LineChart::scaleYByCurves() {
         extent.low = std::min(0.0, extent.low);
     const double room = std::max((extent.high - extent.low) * kHeadroom,
                                  std::max(std::abs(extent.high), 1e-12) * kLeastRoom);
-    m_plot->yAxis->setRange(m_fromZero && extent.low == 0 ? 0 : extent.low - room,
+    m_plot->yAxis->setRange((m_fromZero || isZero) && extent.low == 0 ? 0 : extent.low - room,
                             extent.high + room);
 }
 
@@ -663,11 +664,25 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
     return QFrame::eventFilter(watched, event);
 }
 
+namespace {
+
+/// The points that a view spans: what is read beside it, for lines that lead into it, is left out.
+std::vector<Curve> inSight(std::vector<Curve> curves, const ChartView& view) {
+    for (Curve& curve : curves) {
+        const auto first = std::lower_bound(curve.x.begin(), curve.x.end(), view.low);
+        const auto end = std::upper_bound(first, curve.x.end(), view.high);
+        cutTo(curve, first - curve.x.begin(), end - curve.x.begin());
+    }
+    return curves;
+}
+
+} // namespace
+
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->addAction(tr("Show as table"), this,
-                    [this] { showTableTwin(accessibleName(), m_curves, this); });
+                    [this] { showTableTwin(accessibleName(), inSight(m_curves, m_view), this); });
     menu->addAction(tr("Reset zoom"), this, &LineChart::resetRequested);
     Q_EMIT menuRequested(menu);
     menu->popup(event->globalPos());

@@ -21,12 +21,26 @@ namespace {
 
 constexpr int kLeastCell = 72, kMostCell = 320; ///< width of the columns
 
-/// A row for every x of any curve: its step and one value per curve.
+/// A row for every x of any curve: its step and one value per curve, and what was measured beside
+/// what is smoothed.
 class CurvesModel : public QAbstractTableModel {
 public:
     CurvesModel(const std::vector<Curve>& curves, QObject* parent)
-        : QAbstractTableModel(parent)
-        , m_curves(curves) {
+        : QAbstractTableModel(parent) {
+        for (const Curve& curve : curves) {
+            Curve shown = curve;
+            Curve measured = curve;
+            measured.y = curve.raw;
+            measured.window = 0;
+            if (!curve.raw.isEmpty()) {
+                shown.low.clear();    // the extremes are of what was measured
+                if (curve.isRawNamed) // which names the other one "smoothed"
+                    shown.brief = measured.brief = {};
+            }
+            m_curves.push_back(std::move(shown));
+            if (!curve.raw.isEmpty())
+                m_curves.push_back(std::move(measured));
+        }
         for (const Curve& curve : m_curves)
             m_steps.insert(m_steps.end(), curve.steps.begin(), curve.steps.end());
         std::ranges::sort(m_steps);
@@ -57,11 +71,17 @@ public:
             return {};
         if (section == 0)
             return QObject::tr("Step");
-        const Curve& curve = m_curves[static_cast<size_t>(section - 1)];
-        return titleOf(curve);
+        return nameOf(m_curves[static_cast<size_t>(section - 1)]);
     }
 
 private:
+    static QString nameOf(const Curve& curve) {
+        if (curve.window <= 0)
+            return titleOf(curve);
+        return QObject::tr("%1, smoothed over %2 steps")
+            .arg(titleOf(curve), formatCount(std::llround(std::max(1.0, curve.window))));
+    }
+
     /// With the extremes of what the point stands for.
     static QString textOf(const Curve& curve, qsizetype at) {
         const QString value = formatFigure(curve.y[at]);

@@ -324,7 +324,7 @@ void ChartsTab::wireLayout() {
 
 void ChartsTab::wireControls() {
     connect(m_bar, &ChartBar::smoothingChanged, &m_puller, &Puller::request);
-    connect(m_bar, &ChartBar::axisChanged, this, &ChartsTab::showAll);
+    connect(m_bar, &ChartBar::axisChanged, this, &ChartsTab::changeAxis);
     connect(m_bar, &ChartBar::logChanged, &m_puller, &Puller::request);
     connect(m_abandoned, &QPushButton::toggled, this, [this](bool shown) {
         settingsOf(m_context).setValue("charts/abandoned", shown);
@@ -362,6 +362,7 @@ void ChartsTab::setRun(const QString& run) {
     m_menuStep.reset();
     m_parentBegin.reset();
     m_zoom.reset();
+    m_kept.reset();
     m_chosen.reset();
     m_follow->setChecked(true);
     m_scroll->verticalScrollBar()->setValue(0);
@@ -456,19 +457,27 @@ ChartQuery ChartsTab::query() const {
 void ChartsTab::pull() {
     if (!m_detail.run)
         return;
-    m_puller.await(m_context.store.ask([run = *m_detail.run, query = query()](StoreReader& reader) {
-        return read(reader, run, query);
-    }),
-                   this, [this](const Answer& answer) { applyAnswer(answer); });
+    m_puller.await(
+        m_context.store.ask([run = *m_detail.run, query = query(), kept = m_kept](
+                                StoreReader& reader) { return read(reader, run, query, kept); }),
+        this, [this](const Answer& answer) { applyAnswer(answer); });
 }
 
 /// Worker thread.
-ChartsTab::Answer ChartsTab::read(StoreReader& reader, const RunSummary& run, ChartQuery query) {
-    Answer answer{query.map, {}, workUnit(reader, run.id), {}};
+ChartsTab::Answer ChartsTab::read(StoreReader& reader, const RunSummary& run, ChartQuery query,
+                                  const std::optional<Zoom>& kept) {
+    Answer answer{.map = query.map, .unit = workUnit(reader, run.id)};
     if (auto map = axisOf(reader, run, query.map.axis, query.map.startNs))
         answer.map = query.map = *map;
     else
         answer.missing = QString::fromStdString(map.error().message);
+    const auto span = kept && answer.missing.isEmpty()
+                          ? spanBetween(reader, run.id, kept->map, kept->low, kept->high)
+                          : std::nullopt;
+    if (span) {
+        query.range = answer.kept = rangeOf(reader, run.id, answer.map, *span);
+        answer.dataEnd = rangeOf(reader, run.id, answer.map, {}).second;
+    }
     answer.panels = readPanels(reader, query);
     if (!answer.missing.isEmpty())
         for (PanelCurves& panel : answer.panels)
@@ -481,6 +490,14 @@ void ChartsTab::applyAnswer(const Answer& answer) {
     if (answer.map.axis != m_bar->axis())
         return; // another axis was chosen meanwhile, which is being read
     m_map = answer.map;
+    if (m_kept && answer.kept) {
+        m_zoom = widened(answer.kept->first, answer.kept->second);
+        m_dataEnd = answer.dataEnd;
+        m_kept.reset();
+        m_heatPuller.restart();
+    } else if (m_kept && answer.missing.isEmpty()) {
+        return showAll(); // it has no steps, or all
+    }
     m_spanPuller.request(); // the run may have gone past its end
     if (std::exchange(m_missing, answer.missing) != answer.missing)
         for (const auto& each : m_charts)
@@ -586,7 +603,8 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
             if (curve.x.isEmpty())
                 continue;
             m_dataEnd = std::max(m_dataEnd, curve.x.back());
-            if (curve.past == Past::kParent) // its first sample is of the step after its begin
+            if (curve.past == Past::kParent &&
+                !m_zoom) // its first sample is of the step after its begin
                 m_parentBegin =
                     std::max(0.0, std::min(m_parentBegin.value_or(qInf()), curve.x.front() - 1));
         }
@@ -788,20 +806,18 @@ void ChartsTab::jumpTo(Moment moment) {
     setSpan(std::nullopt); // until the steps are known, which nobody has chosen
 }
 
-/// The width of some steps: what is narrower may have no point.
-double ChartsTab::leastZoom() const {
+/// By as much as some steps take, if it is narrower: else there may be no point in it.
+std::pair<double, double> ChartsTab::widened(double low, double high) const {
     constexpr int64_t kLeastSteps = 4;
     const AxisMap map = view().map;
-    if (isTime(map.axis))
-        return kLeastSteps * m_detail.figures.stepMs / 1000;
-    return xOf(map, kLeastSteps, 0) - xOf(map, 0, 0);
+    const double least = isTime(map.axis) ? kLeastSteps * m_detail.figures.stepMs / 1000
+                                          : xOf(map, kLeastSteps, 0) - xOf(map, 0, 0);
+    const double lacks = std::max(0.0, least - (high - low));
+    return {low - lacks / 2, high + lacks / 2};
 }
 
 void ChartsTab::zoomTo(double low, double high) {
-    if (const double lacks = leastZoom() - (high - low); lacks > 0) {
-        low -= lacks / 2;
-        high += lacks / 2;
-    }
+    std::tie(low, high) = widened(low, high);
     showRange(low, high);
     m_selects = true;
     m_spanPuller.request();
@@ -809,6 +825,7 @@ void ChartsTab::zoomTo(double low, double high) {
 
 void ChartsTab::showRange(double low, double high) {
     m_zoom = {low, high};
+    m_kept.reset();
     m_selects = false;
     m_spanPuller.restart(); // an answer that is under way is of another zoom
     m_follow->setChecked(false);
@@ -816,8 +833,21 @@ void ChartsTab::showRange(double low, double high) {
     m_heatPuller.restart();
 }
 
+/// The steps in sight stay.
+void ChartsTab::changeAxis() {
+    if (m_zoom)
+        m_kept = Zoom{m_map, m_zoom->first, m_zoom->second};
+    if (!m_kept)
+        return showAll();
+    m_zoom.reset(); // which is in units of the other axis
+    m_parentBegin.reset();
+    m_spanPuller.restart();
+    m_puller.request();
+}
+
 void ChartsTab::showAll() {
     m_zoom.reset();
+    m_kept.reset();
     m_selects = false;
     m_follow->setChecked(true);
     m_puller.request();

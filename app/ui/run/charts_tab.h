@@ -85,13 +85,21 @@ private:
     void pullSpan();
     void setSpan(const std::optional<TimedSpan>& inSight);
     void point(std::optional<double> x, std::optional<double> step);
-    struct Answer {
+    /// What was in sight on another axis.
+    struct Zoom {
         AxisMap map;
-        QString missing; ///< why the run does not have what the axis counts
-        WorkUnit unit = WorkUnit::kTokens;
-        std::vector<PanelCurves> panels;
+        double low = 0, high = 0;
     };
-    static Answer read(StoreReader& reader, const RunSummary& run, ChartQuery query);
+    struct Answer {
+        AxisMap map = {};
+        QString missing = {}; ///< why the run does not have what the axis counts
+        WorkUnit unit = WorkUnit::kTokens;
+        std::optional<std::pair<double, double>> kept = {}; ///< where the steps of m_kept are
+        double dataEnd = 0;                                 ///< likewise x of the newest point
+        std::vector<PanelCurves> panels = {};
+    };
+    static Answer read(StoreReader& reader, const RunSummary& run, ChartQuery query,
+                       const std::optional<Zoom>& kept);
     void applyAnswer(const Answer& answer);
     void apply(const std::vector<PanelCurves>& panels);
     void showPanels(const std::vector<PanelCurves>& panels);
@@ -137,10 +145,11 @@ private:
     ChartView view() const;
     std::pair<double, double> wholeRange() const;
     std::vector<Mark> marks() const;
+    void changeAxis();
     void jumpTo(Moment moment);
     void zoomTo(double low, double high);
     void showRange(double low, double high);
-    double leastZoom() const;
+    std::pair<double, double> widened(double low, double high) const;
 
     AppContext m_context;
     QString m_run;
@@ -184,6 +193,7 @@ private:
     AxisMap m_map;     ///< with the scale of what was read last
     QString m_missing; ///< why nothing can be shown on this axis
     std::optional<std::pair<double, double>> m_zoom;
+    std::optional<Zoom> m_kept;          ///< its place on the axis of now is not known yet
     std::optional<Moment> m_chosen;      ///< in the event list
     double m_dataEnd = 0;                ///< x of the newest point
     std::optional<double> m_parentBegin; ///< x of a parent's first point
