@@ -39,12 +39,13 @@ std::string temporaryBeside(const std::string& path) {
 // Errors name the file that the caller asked for, not the temporary one.
 Result<void> writeAndSync(const std::string& temporary, const std::string& path,
                           std::string_view text) {
-    auto file = openFile(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    const Descriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!file)
-        return failAs("write " + path, file.error());
-    if (auto done = writeAll(file->get(), std::as_bytes(std::span(text)), path); !done)
+        return failErrno("write " + path, errno);
+    if (auto done = writeAll(file.get(), std::as_bytes(std::span(text)), path); !done)
         return done;
-    if (::fsync(file->get()) != 0)
+    if (::fsync(file.get()) != 0)
         return failErrno("sync " + path, errno);
     return {};
 }

@@ -28,6 +28,8 @@ std::string_view titleOfBuiltin(MetricId id) {
         {kPhaseOptimizerMs, "Optimizer step (ms)"},
         {kPhaseCheckpointMs, "Checkpoint stall (ms)"},
         {kDataBadSamples, "Bad samples"},
+        {kTrainTflops, "Model operations (TFLOP/s)"},
+        {kTrainMfu, "MFU"},
         {kValidationBleu, "BLEU"},
         {kValidationChrf, "chrF"},
         {kValidationTop1, "Top-1 accuracy"},

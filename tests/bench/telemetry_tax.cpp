@@ -95,7 +95,7 @@ private:
         if (!isWatched)
             return;
         m_report.endStep();
-        m_report.publish({1.0, 1.0, 1.0, {}, {}}, 1, rm::metric::kTrainTokensPerS);
+        m_report.publish({1.0, 1.0, 1.0, {}, {}}, {1, 1e9}, rm::metric::kTrainTokensPerS);
         m_session.board->setStep(m_step);
     }
 

@@ -9,6 +9,7 @@
 #include "trainer/train/workloads/foreign_weights.h"
 
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 
 #include <cstdio>
 
@@ -31,6 +32,10 @@ void clearGradients(const Model& model) {
 void addGradients(Named& dump, const Model& model) {
     for (const Parameter& parameter : model.parameters())
         dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
+}
+
+void addFlops(Named& dump, const Model& model, const Batch& batch) {
+    dump.emplace_back("flops", at::tensor({model.forwardFlops(batch)}, at::kDouble));
 }
 
 at::Tensor trainingLosses(Model& model, const RunSpec& spec, const at::Tensor& ids,

@@ -26,6 +26,9 @@ void clearGradients(const Model& model);
 /// Under "gradient." and the parameter's name.
 void addGradients(Named& dump, const Model& model);
 
+/// Under "flops", what Model::forwardFlops() says of a batch.
+void addFlops(Named& dump, const Model& model, const Batch& batch);
+
 /// Trains train.steps steps as the trainer's loop does on `ids` and `targets`, both (steps, B, T);
 /// the loss before each step.
 at::Tensor trainingLosses(Model& model, const RunSpec& spec, const at::Tensor& ids,

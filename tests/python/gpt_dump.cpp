@@ -44,6 +44,7 @@ Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
     addProbabilities(dump, logits);
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
     addGradients(dump, model);
+    addFlops(dump, model, {{ids[0], targets[0]}, 0});
 
     dump.emplace_back("losses", trainingLosses(model, spec, ids, targets));
     for (const rm::Parameter& parameter : model.parameters())

@@ -22,6 +22,7 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional as F
 
+import flops
 import jobs
 from gpt import GPT
 
@@ -167,6 +168,7 @@ def compare_dump(checkpoint, dump_file):
         "logits": relative(dump["logits"], logits.detach()),
         "loss": relative(dump["losses"][0], loss.detach()),
         "gradients": worst(gradients),
+        "flops": flops.difference(dump["flops"], flops.flops_of(lambda: model(dump["ids"][0]))),
     }
     losses = train(model, zip(dump["ids"], dump["targets"]), options)
     after = {n.removeprefix("after."): t for n, t in dump.items() if n.startswith("after.")}

@@ -83,6 +83,7 @@ Named compute(rm::Llama& model, const rm::RunSpec& spec, int64_t vocab) {
     dump.emplace_back("greedy", greedy(model, ids[0][0]));
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
     addGradients(dump, model);
+    addFlops(dump, model, {{ids[0], targets[0]}, 0});
     dump.emplace_back("losses", trainingLosses(model, spec, ids, targets));
     for (const rm::Parameter& parameter : model.parameters())
         dump.emplace_back("after." + parameter.name, snapshot(parameter.value));

@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch.nn import functional as F
 from transformers import LlamaConfig, LlamaForCausalLM
 
+import flops
 import jobs
 
 SHAPES = {
@@ -156,6 +157,7 @@ def compare(spec, folder, dump_file, saved):
         "gradients": worst((n, dump["gradient." + n], p.grad) for n, p in model.named_parameters()),
         "tensors": sum(n.startswith("gradient.") for n in dump),
         "expectedTensors": len(list(model.parameters())),
+        "flops": flops.difference(dump["flops"], flops.flops_of(lambda: model(ids[0]))),
     }
     losses = train(model, zip(ids, targets), options)
     report["losses"] = ((dump["losses"] - losses).abs() / losses).max().item()

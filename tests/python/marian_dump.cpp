@@ -50,6 +50,7 @@ void addNumbers(Named& dump, rm::Translation& model, const rm::Batch& batch) {
     clearGradients(model);
     smoothed.backward();
     addGradients(dump, model);
+    addFlops(dump, model, batch);
 }
 
 /// Returns the texts that greedy search found, as JSON.

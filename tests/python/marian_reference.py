@@ -19,6 +19,7 @@ from safetensors import safe_open
 from torch.nn import functional as F
 from transformers import MarianMTModel, MarianTokenizer
 
+import flops
 import jobs
 
 SMOOTHING = 0.1
@@ -82,7 +83,10 @@ def numbers(model, tensors, inputs, labels):
     )
     smoothed.backward()
     real = labels != IGNORED  # behind them the decoders see different fillers
+    theirs = flops.flops_of(lambda: model(**inputs, labels=labels))
+    theirs -= 2 * int((~real).sum()) * out.logits.shape[-1] * model.config.d_model
     return {
+        "flops": flops.difference(tensors["flops"], theirs),  # ours scores no padding
         "logits": relative(tensors["logits"][real], out.logits.detach()[real]),
         "loss": relative(tensors["loss"], out.loss.detach()),
         "smoothed": relative(tensors["smoothed"], smoothed.detach()),

@@ -36,6 +36,7 @@ Named compute(rm::ResNet& model, const at::Tensor& pictures, const at::Tensor& l
             labels.size(1)};
     };
     Named dump;
+    addFlops(dump, model, batch(0));
     const at::Tensor first = rm::normalizePictures(batch(0).tensors[0]);
     {
         const at::NoGradGuard noGrad;

@@ -10,6 +10,8 @@ import torchvision
 from safetensors.torch import load_file, save_file
 from torch.nn import functional as F
 
+from flops import flops_of
+
 CLASSES, STEPS, BATCH, SIZE = 10, 5, 4, 64
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -47,7 +49,8 @@ def recompute(model, pictures, labels):
     first = normalized(pictures[0])
     with torch.no_grad():
         logits = model.eval()(first)
-    dump = {"evalLogits": logits, "evalLoss": F.cross_entropy(logits, labels[0])}
+    dump = {"evalLogits": logits, "evalLoss": F.cross_entropy(logits, labels[0]),
+            "flops": torch.tensor([float(flops_of(lambda: model(first)))])}
     optimizer = torch.optim.SGD(groups(model), lr=0.01, momentum=0.9)
     model.train()
     losses = []
@@ -90,7 +93,7 @@ def compare(kind, path, dump_path):
     with torch.no_grad():
         apart["loaded"] = difference(loaded(normalized(pictures[0])), dump["trainLogits"])
     report = {
-        name: apart[name] for name in ("evalLogits", "evalLoss", "trainLogits", "losses", "loaded")
+        name: apart[name] for name in ("evalLogits", "evalLoss", "trainLogits", "losses", "loaded", "flops")
     }
     report["gradients"] = worst({n: d for n, d in apart.items() if n.startswith("gradient.")})
     after = {n: d for n, d in apart.items() if n.startswith("after.")}

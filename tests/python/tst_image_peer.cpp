@@ -62,7 +62,8 @@ private Q_SLOTS:
     void numbersEqualTorchvision() {
         QFETCH(QString, type);
         const QJsonObject report = m_reports[type].toObject();
-        for (const char* one : {"evalLogits", "evalLoss", "trainLogits", "losses", "loaded"})
+        for (const char* one :
+             {"evalLogits", "evalLoss", "trainLogits", "losses", "loaded", "flops"})
             QVERIFY2(report[QLatin1String(one)].toDouble(1) < kTolerance, one);
         for (const char* many : {"gradients", "statistics", "parameters"}) {
             const QJsonObject worst = report[QLatin1String(many)].toObject();

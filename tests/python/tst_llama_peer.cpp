@@ -69,7 +69,7 @@ private Q_SLOTS:
         const QJsonObject report = m_reports[form].toObject();
         QCOMPARE(report["steps"].toInt(), kSteps);
         QCOMPARE(report["tensors"].toInt(), report["expectedTensors"].toInt(-1));
-        for (const char* scalar : {"logits", "loss", "losses", "saved"})
+        for (const char* scalar : {"logits", "loss", "losses", "saved", "flops"})
             QVERIFY2(report[QLatin1String(scalar)].toDouble(1) < kTolerance, scalar);
         for (const char* tensors : {"gradients", "parameters"})
             checkWorst(report[QLatin1String(tensors)].toObject());

@@ -100,7 +100,7 @@ private Q_SLOTS:
     void numbersEqualTransformers_data() { eachModel(); }
     void numbersEqualTransformers() {
         const QJsonObject report = reportOfRow();
-        for (const char* one : {"logits", "loss", "smoothed"})
+        for (const char* one : {"logits", "loss", "smoothed", "flops"})
             QVERIFY2(report[QLatin1String(one)].toDouble(1) < kTolerance, one);
         const QJsonObject worst = report["gradients"].toObject();
         QVERIFY2(worst["difference"].toDouble(1) < kTolerance,

@@ -101,7 +101,7 @@ private Q_SLOTS:
     void numbersEqualPyTorch() {
         const QJsonObject report = m_reports["dump"].toObject();
         QCOMPARE(report["steps"].toInt(), kSteps);
-        for (const char* scalar : {"logits", "loss", "losses"})
+        for (const char* scalar : {"logits", "loss", "losses", "flops"})
             QVERIFY2(report[QLatin1String(scalar)].toDouble(1) < kTolerance, scalar);
         checkWorst(report["gradients"].toObject());
         checkWorst(report["parameters"].toObject(), kTrainedTolerance);

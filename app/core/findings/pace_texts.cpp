@@ -80,12 +80,13 @@ public:
 
         {"slow-compute", kGood, QT_TR_NOOP("Computing"),
          QT_TR_NOOP("forward, backward and optimizer take {share} of a step, {work} of {step}; no "
-                    "waiting slows it down"),
+                    "waiting slows it down{mfu}"),
          QT_TR_NOOP("it gets faster with faster devices, more nodes, or a model or number format "
                     "(train.precision) that computes less")},
     };
     static constexpr Phrase kPhrases[] = {
         {"pace.rank", QT_TR_NOOP("rank {rank}")},
+        {"pace.mfu", QT_TR_NOOP("; the GPUs do {share} of what they can (MFU)")},
         {"pace.rank-on", QT_TR_NOOP("rank {rank} on {node}")},
         {"pace.set-workers", QT_TR_NOOP("let more threads read ahead (data.workers, now chosen by "
                                         "the kind of data)")},

@@ -173,9 +173,11 @@ Slowdown computing(const Pace& pace) {
             1,
             -1,
             {},
-            finding("slow-compute", {{"share", percent(share)},
-                                     {"work", inMs(pace.workMs)},
-                                     {"step", inMs(pace.stepMs)}})};
+            finding("slow-compute",
+                    {{"share", percent(share)},
+                     {"work", inMs(pace.workMs)},
+                     {"step", inMs(pace.stepMs)},
+                     {"mfu", pace.mfu ? say("pace.mfu", {{"share", percent(*pace.mfu)}}) : ""}})};
 }
 
 bool grows(const MemoryGrowth& memory) {
@@ -357,6 +359,14 @@ Pace readPace(StoreReader& reader, const RunSummary& run, const RunFigures& figu
         pace.workMs = lowerMedianOf(work);
         pace.exposedMs = *std::ranges::min_element(exposed);
     }
+    std::vector<double> mfu;
+    for (int rank = 0; pace.steps > 0 && rank < run.ranks; ++rank)
+        for (const Bucket& mean : reader.buckets(run.id, {metricName(metric::kTrainMfu), rank},
+                                                 pace.firstStep(), pace.lastStep, 1))
+            if (mean.count > 0)
+                mfu.push_back(static_cast<double>(mean.mean));
+    if (!mfu.empty())
+        pace.mfu = lowerMedianOf(mfu);
     const int64_t last = figures.span ? figures.lastStep : run.step;
     const int64_t first =
         std::max(figures.attemptBegin + 1,

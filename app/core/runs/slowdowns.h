@@ -34,6 +34,7 @@ struct Pace {
     double workMs = 0;    ///< forward, backward and optimizer of the median rank
     double exposedMs = 0; ///< of the rank that waits least: no slower rank explains it
     bool hasPhases = false;
+    std::optional<double> mfu = {}; ///< of the median rank; nullopt: train/mfu is not known
     std::vector<Straggler> stragglers = {};
     std::vector<std::pair<int, std::string>> nodes = {}; ///< first rank and name of each
     // Between steps; nullopt: not known, as the run validates or saves less often.

@@ -74,7 +74,8 @@ private Q_SLOTS:
     void errorsNamePathAndCause() {
         RM_FAILS(readFile(m_path), ErrorCode::kNotFound, m_path + ": No such file or directory");
         RM_FAILS(readFile(m_folder->path().toStdString()), ErrorCode::kInvalid, "Is a directory");
-        RM_FAILS(writeFileAtomically(m_path + "/x/y", ""), ErrorCode::kNotFound, m_path);
+        RM_FAILS(writeFileAtomically(m_path + "/x/y", ""), ErrorCode::kNotFound,
+                 "write " + m_path + "/x/y: No such file or directory");
         RM_FAILS(sha256HexOfFile(m_path), ErrorCode::kNotFound, m_path);
         RM_FAILS(syncFile(m_path), ErrorCode::kNotFound, m_path);
         RM_FAILS(syncFolder(m_path), ErrorCode::kNotFound, m_path);

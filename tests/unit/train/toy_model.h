@@ -31,6 +31,7 @@ public:
     }
 
     at::Tensor loss(const Batch&, bool) override { return {}; }
+    double forwardFlops(const Batch&) const override { return 0; }
     std::string configJson() const override { return "{}"; }
 };
 

@@ -4,6 +4,7 @@
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/control/order.h"
 #include "trainer/train/data/text/tokenizer.h"
+#include "trainer/train/device/peak_rate.h"
 #include "trainer/train/dist/gradient_buckets.h"
 #include "trainer/train/dist/listener.h"
 #include "trainer/train/dist/parameter_shards.h"
@@ -70,6 +71,39 @@ private Q_SLOTS:
     void fullMemoryThrowsBesideSentencePiece() {
         QVERIFY(!makeSentencePieceTokenizer("no model")); // it is linked in
         QVERIFY_EXCEPTION_THROWN(at::empty({int64_t{1} << 50}), c10::Error);
+    }
+
+    void aPeakIsOfThatGpuInThatPrecision_data() {
+        QTest::addColumn<QString>("gpu");
+        QTest::addColumn<QString>("precision");
+        QTest::addColumn<double>("tflops"); // 0: not known
+        const auto row = [](const char* gpu, const char* precision, double tflops) {
+            QTest::addRow("%s, %s", gpu, precision) << gpu << precision << tflops;
+        };
+        row("NVIDIA H200", "bfloat16", 989);
+        row("NVIDIA GH200 480GB", "bfloat16", 989);
+        row("NVIDIA H100 80GB HBM3", "float16", 989);
+        row("NVIDIA H100 PCIe", "bfloat16", 756);
+        row("NVIDIA A100-SXM4-80GB", "bfloat16", 312);
+        row("NVIDIA A100-SXM4-80GB", "float32", 0);
+        row("NVIDIA A100-SXM4-80GB MIG 3g.40gb", "bfloat16", 0);
+        row("NVIDIA RTX A1000", "bfloat16", 0);
+        row("NVIDIA L40S", "bfloat16", 362);
+        row("NVIDIA GeForce RTX 4090", "bfloat16", 165.2);
+        row("NVIDIA GeForce RTX 4090 D", "bfloat16", 0);
+        row("NVIDIA GeForce RTX 4090 Laptop GPU", "bfloat16", 0);
+        row("Tesla V100-SXM2-16GB", "float16", 125);
+        row("Tesla V100-SXM2-16GB", "bfloat16", 0);
+        row("Tesla V100-FHHL-16GB", "float16", 0);
+        row("NVIDIA A40-48Q", "bfloat16", 0);
+        row("NVIDIA A100-PCIE-40GB", "bfloat16", 312);
+        row("Something Else", "bfloat16", 0);
+    }
+    void aPeakIsOfThatGpuInThatPrecision() {
+        QFETCH(const QString, gpu);
+        QFETCH(const QString, precision);
+        QFETCH(const double, tflops);
+        QCOMPARE(peakTflops(gpu.toStdString(), precision.toStdString()).value_or(0), tflops);
     }
 
     void noEnvironmentIsAWorldOfOne() {

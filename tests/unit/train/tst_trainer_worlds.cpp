@@ -103,6 +103,27 @@ private Q_SLOTS:
         }
     }
 
+    /// Of the first run alone, as tst_python_peer and others hold forwardFlops() against PyTorch.
+    void aRankTellsTheOperationsOfItsModel() {
+        const TrainerRun& alone = m_alone["adamw"];
+        const RunSpec spec = worldSpec();
+        constexpr double kVocab = 256, kForwardAndBackward = 3;
+        const auto width = static_cast<double>(spec.model.width);
+        const auto layers = static_cast<double>(spec.model.layers);
+        const auto context = static_cast<double>(spec.model.context);
+        const double matrices = layers * 12 * width * width + kVocab * width;
+        const double ofAToken = kForwardAndBackward * (2 * matrices + layers * 4 * context * width);
+        const Curve ms = seriesOf(alone, 0, metric::kTrainStepMs);
+        const Curve tflops = seriesOf(alone, 0, metric::kTrainTflops);
+        QCOMPARE(tflops.size(), ms.size());
+        for (const auto& [step, targets] : targetsOf(alone, 0)) {
+            const double told = tflops.at(step) * 1e9 * ms.at(step);
+            QVERIFY2(std::abs(told / (targets * ofAToken) - 1) < 1e-4,
+                     qPrintable(QString::number(told / targets / ofAToken)));
+        }
+        QVERIFY(seriesOf(alone, 0, metric::kTrainMfu).empty()); // of a processor no peak is known
+    }
+
     void everyCutGivesTheSameRun_data() {
         QTest::addColumn<QString>("type");
         QTest::addColumn<int>("ranks");

@@ -9,6 +9,9 @@
 namespace rm {
 namespace {
 
+/// The gradients of inputs and of weights take a product each where the forward pass takes one.
+constexpr double kForwardAndBackward = 3;
+
 /// Runs eagerly, one micro-batch after the other.
 class PlainStep final : public Step {
 public:
@@ -163,6 +166,7 @@ Result<Batch> Step::nextBatch() {
         return read;
     m_slowness.inData(m_training.step + 1);
     m_targets += read->targets;
+    m_flops += kForwardAndBackward * m_training.model.forwardFlops(*read);
     Batch batch = toDevice(std::move(*read), m_training.session.device);
     m_training.report.lap(metric::kPhaseDataMs);
     return batch;

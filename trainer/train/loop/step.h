@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace rm {
 
@@ -30,6 +31,9 @@ public:
     virtual at::Tensor update(double lr) = 0;
 
     int64_t targets() const { return m_targets; } ///< of this rank in the last step
+    /// Of this rank's model, forward and backward, in the steps since the last call; see
+    /// Model::forwardFlops().
+    double takeFlops() { return std::exchange(m_flops, 0); }
 
 protected:
     explicit Step(Training& training)
@@ -52,7 +56,8 @@ private:
     void startReading();
 
     std::unique_ptr<BatchFeed> m_feed;
-    int64_t m_targets = 0;               ///< of this rank, as far as its batches were read
+    int64_t m_targets = 0; ///< of this rank, as far as its batches were read
+    double m_flops = 0;
     std::optional<int64_t> m_allTargets; ///< of all ranks; nullopt: the step's only batch has all
 };
 

@@ -2,6 +2,7 @@
 #include "trainer/train/loop/step_report.h"
 
 #include "shared/io/clock.h"
+#include "trainer/train/device/peak_rate.h"
 
 #include <algorithm>
 
@@ -11,6 +12,9 @@ StepReport::StepReport(const Session& session)
     : m_telemetry(*session.telemetry)
     , m_device(*session.device.plugin)
     , m_clock(m_device.makeClock())
+    , m_peakTflops(session.device.isCpu()
+                       ? std::nullopt
+                       : peakTflops(m_device.deviceName(), session.spec.train.precision))
     , m_trace(m_telemetry, session.world.rank(), !session.device.isCpu())
     , m_firstOfNode(session.world.rank() - session.world.localRank()) {}
 
@@ -116,13 +120,13 @@ void StepReport::pushFinishedLaps() {
     }
 }
 
-void StepReport::publish(const Figures& figures, int64_t targets, MetricId throughput) {
+void StepReport::publish(const Figures& figures, const Work& work, MetricId throughput) {
     const double busyMs = static_cast<double>(m_busyNs) / 1e6;
     m_stepMs = busyMs / static_cast<double>(m_busySteps);
     m_sendMs = m_sending.takeMs();
     if (m_sendMs)
         *m_sendMs /= static_cast<double>(m_busySteps);
-    m_targetsPerSec = static_cast<double>(targets) / m_stepMs * 1e3;
+    m_targetsPerSec = static_cast<double>(work.targets) / m_stepMs * 1e3;
     m_busyNs = 0;
     m_busySteps = 0;
     pushFinishedLaps();
@@ -134,6 +138,11 @@ void StepReport::publish(const Figures& figures, int64_t targets, MetricId throu
     if (figures.skipped)
         m_telemetry.push(metric::kTrainSkippedSteps, static_cast<float>(*figures.skipped));
     m_telemetry.push(throughput, static_cast<float>(m_targetsPerSec));
+    const double tflops = work.flops / busyMs / 1e9;
+    if (tflops > 0)
+        m_telemetry.push(metric::kTrainTflops, static_cast<float>(tflops));
+    if (tflops > 0 && m_peakTflops)
+        m_telemetry.push(metric::kTrainMfu, static_cast<float>(tflops / *m_peakTflops));
     m_telemetry.push(metric::kTrainStepMs, static_cast<float>(m_stepMs));
     m_telemetry.endStep(m_step);
 }

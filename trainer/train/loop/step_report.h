@@ -53,8 +53,13 @@ public:
         std::optional<double> lossScale;
         std::optional<int64_t> skipped; ///< updates held back so far
     };
-    /// For a logged step, after endStep(). `targets` are those of the step on this rank.
-    void publish(const Figures& figures, int64_t targets, MetricId throughput);
+    /// What this rank did.
+    struct Work {
+        int64_t targets = 0; ///< in the step
+        double flops = 0;    ///< Step::takeFlops(): since the last logged one
+    };
+    /// For a logged step, after endStep().
+    void publish(const Figures& figures, const Work& work, MetricId throughput);
     /// Publishes a value that is not a step's own: of a validation or checkpoint.
     void publishAlone(MetricId id, double value, int64_t step);
 
@@ -92,6 +97,7 @@ private:
     Telemetry& m_telemetry;
     DevicePlugin& m_device;
     std::unique_ptr<StreamClock> m_clock;
+    const std::optional<double> m_peakTflops; ///< of the device in this precision, where known
     TraceRecorder m_trace;
     std::vector<StepLaps> m_finished; ///< of logged steps, not pushed yet
     std::set<int64_t> m_tracedAlone;  ///< steps that are timed on the device though not logged

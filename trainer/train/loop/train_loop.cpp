@@ -161,7 +161,8 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
     if (t.world.isFirst() && t.scaler.mode() == GradScaler::Mode::kSkips)
         m_figures.skipped = t.scaler.skipped();
     t.report.endStep();
-    t.report.publish(m_figures, m_step->targets(), t.task->throughputMetric());
+    t.report.publish(m_figures, {m_step->targets(), m_step->takeFlops()},
+                     t.task->throughputMetric());
     m_orders.note(metric::kTrainGradNorm, m_figures.gradNorm);
     m_orders.note(metric::kTrainStepMs, t.report.stepMs());
     m_orders.note(t.task->throughputMetric(), t.report.targetsPerSec());

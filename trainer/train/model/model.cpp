@@ -36,6 +36,19 @@ std::vector<at::Tensor> parameterValues(const Model& model) {
     return values;
 }
 
+double Model::flopsOfRow(const std::vector<size_t>& weights) const {
+    double products = 0;
+    for (const size_t index : weights)
+        products += static_cast<double>(m_parameters[index].value.numel());
+    return 2 * products;
+}
+
+double Model::flopsOfAttention(int64_t rows, int64_t queries, int64_t keys, int64_t width) {
+    constexpr double kScoresAndSums = 2;
+    return 2 * kScoresAndSums * static_cast<double>(rows * queries) *
+           static_cast<double>(keys * width);
+}
+
 int64_t parameterCount(const Model& model) {
     int64_t count = 0;
     for (const Parameter& parameter : model.parameters())

@@ -47,6 +47,12 @@ public:
     /// smoothing.
     virtual at::Tensor loss(const Batch& batch, bool training) = 0;
 
+    /// Floating-point operations of the forward pass for that batch, a multiplication and an
+    /// addition each, of matrix products and convolutions alone: as torch.utils.flop_counter
+    /// counts them. Causal attention counts as a whole, and what is recomputed not again. Only
+    /// shapes are read.
+    virtual double forwardFlops(const Batch& batch) const = 0;
+
     /// `ask` is called with a parameter's index before a forward pass reads its value, and may
     /// change the value; empty: no call. parameters() does not call it.
     void setBeforeUse(std::function<void(size_t)> ask) { m_beforeUse = std::move(ask); }
@@ -63,6 +69,11 @@ protected:
             m_beforeUse(index);
         return m_parameters[index].value;
     }
+    /// Of one row times these matrices, or of one place of a picture under these convolutions.
+    double flopsOfRow(const std::vector<size_t>& weights) const;
+    /// Of scores and sums of `queries` places over `keys` places, in all `rows`; `width`: of all
+    /// heads together.
+    static double flopsOfAttention(int64_t rows, int64_t queries, int64_t keys, int64_t width);
     size_t addBuffer(std::string name, at::Tensor value);
     const at::Tensor& buffer(size_t index) const { return m_buffers[index].value; }
 

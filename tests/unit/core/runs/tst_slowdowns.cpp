@@ -42,6 +42,11 @@ private Q_SLOTS:
         QCOMPARE(idsOf(found), Ids{"slow-compute"});
         QCOMPARE(found[0].row.state, CheckRow::State::kGood);
         QVERIFY(found[0].row.evidence.find("93 % of a step, 93 ms of 100 ms") != std::string::npos);
+        QVERIFY(found[0].row.evidence.find("MFU") == std::string::npos);
+        Pace pace = evenPace();
+        pace.mfu = 0.38;
+        QVERIFY(findSlowdowns(pace)[0].row.evidence.ends_with(
+            "; the GPUs do 38 % of what they can (MFU)"));
     }
 
     void dataWaitsSayWhatTheyCost() {

@@ -194,6 +194,17 @@ at::Tensor Gpt::loss(const Batch& batch, bool training) {
                           {.labelSmoothing = training ? m_labelSmoothing : 0.0});
 }
 
+double Gpt::forwardFlops(const Batch& batch) const {
+    const at::Tensor& ids = batch.tensors[0];
+    const auto tokens = static_cast<double>(ids.numel());
+    double flops = tokens * flopsOfRow({m_tokenEmbedding}); // the scores of the next tokens
+    for (const Block& block : m_blocks)
+        flops += tokens * flopsOfRow({block.attnWeight, block.attnProjWeight, block.fcWeight,
+                                      block.fcProjWeight}) +
+                 flopsOfAttention(ids.size(0), ids.size(1), ids.size(1), m_shape.width);
+    return flops;
+}
+
 Gpt::KeyValueCache Gpt::makeCache() const {
     const std::vector<int64_t> shape{1, m_shape.heads, m_shape.context,
                                      m_shape.width / m_shape.heads};

@@ -26,6 +26,7 @@ public:
 
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
+    double forwardFlops(const Batch& batch) const override;
     std::string configJson() const override;
     std::string generationJson(int64_t maxTokens, const Sampling& sampling) const override;
     /// For configJson() and generationJson(); texts that we tokenize have neither begin nor end

@@ -159,6 +159,18 @@ at::Tensor Llama::loss(const Batch& batch, bool training) {
                           {.labelSmoothing = training ? m_labelSmoothing : 0.0});
 }
 
+double Llama::forwardFlops(const Batch& batch) const {
+    const at::Tensor& ids = batch.tensors[0];
+    const auto tokens = static_cast<double>(ids.numel());
+    double flops = tokens * flopsOfRow({m_output});
+    for (const Block& block : m_blocks)
+        flops += tokens * flopsOfRow({block.query, block.key, block.value, block.attentionOut,
+                                      block.gate, block.up, block.down}) +
+                 flopsOfAttention(ids.size(0), ids.size(1), ids.size(1),
+                                  m_settings.heads * m_settings.headDim);
+    return flops;
+}
+
 Llama::KeyValueCache Llama::makeCache(int64_t capacity) const {
     const std::vector<int64_t> shape{1, capacity, m_settings.kvHeads, m_settings.headDim};
     const auto options = parameter(m_tokenEmbedding).options().requires_grad(false);

@@ -22,6 +22,7 @@ public:
 
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
+    double forwardFlops(const Batch& batch) const override;
     std::string configJson() const override { return llamaConfig(m_settings); }
     std::string generationJson(int64_t maxTokens, const Sampling& sampling) const override;
 

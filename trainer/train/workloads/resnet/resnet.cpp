@@ -252,6 +252,31 @@ at::Tensor ResNet::logits(const at::Tensor& pictures, bool training) {
     return at::linear(x, parameter(m_classifierWeight), parameter(m_classifierBias));
 }
 
+double ResNet::forwardFlops(const Batch& batch) const {
+    const at::Tensor& pictures = batch.tensors[0];
+    int64_t height = pictures.size(2), width = pictures.size(3);
+    const auto after = [](int64_t side, int64_t stride) { return (side - 1) / stride + 1; };
+    double flops = 0;
+    // A kernel has an odd side and is padded by half of it, so that only the stride counts.
+    const auto add = [&](const Convolution& convolution, int64_t& high, int64_t& wide) {
+        high = after(high, convolution.stride);
+        wide = after(wide, convolution.stride);
+        flops += static_cast<double>(high * wide) * flopsOfRow({convolution.weight});
+    };
+    add(m_stem, height, width);
+    height = after(height, 2); // max-pooling
+    width = after(width, 2);
+    for (const Block& block : m_blocks) {
+        int64_t shortHeight = height, shortWidth = width;
+        if (block.shortcut)
+            add(*block.shortcut, shortHeight, shortWidth);
+        for (const Convolution& convolution : block.convolutions)
+            add(convolution, height, width);
+    }
+    flops += flopsOfRow({m_classifierWeight});
+    return static_cast<double>(pictures.size(0)) * flops;
+}
+
 at::Tensor ResNet::loss(const Batch& batch, bool training) {
     constexpr int64_t kNoIgnored = -100;
     const at::Tensor scores = logits(normalizePictures(batch.tensors[0]), training);

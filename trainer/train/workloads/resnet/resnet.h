@@ -30,6 +30,7 @@ public:
 
     /// `batch`: pictures as uint8 (B, 3, H, W), channels-last, and their classes as int64 (B).
     at::Tensor loss(const Batch& batch, bool training) override;
+    double forwardFlops(const Batch& batch) const override;
     std::string configJson() const override;
 
     /// Normalized pictures, float32 (B, 3, H, W) -> (B, classes)

@@ -266,4 +266,28 @@ at::Tensor Translation::loss(const Batch& batch, bool training) {
         {.ignoreIndex = kIgnoredTarget, .labelSmoothing = training ? m_labelSmoothing : 0.0});
 }
 
+double Translation::forwardFlops(const Batch& batch) const {
+    const at::Tensor &source = batch.tensors[0], &input = batch.tensors[2];
+    const int64_t rows = source.size(0), from = source.size(1), to = input.size(1);
+    const auto sourceTokens = static_cast<double>(source.numel());
+    const auto targetTokens = static_cast<double>(input.numel());
+    double flops = static_cast<double>(batch.tensors[3].numel()) * flopsOfRow({m_targetEmbedding});
+    const auto all = [](const Attention& attention) {
+        return std::vector<size_t>{attention.key.weight, attention.value.weight,
+                                   attention.query.weight, attention.out.weight};
+    };
+    for (const EncoderLayer& layer : m_encoder)
+        flops += sourceTokens * (flopsOfRow(all(layer.self)) +
+                                 flopsOfRow({layer.rise.weight, layer.fall.weight})) +
+                 flopsOfAttention(rows, from, from, m_shape.width);
+    for (const DecoderLayer& layer : m_decoder)
+        flops += targetTokens * (flopsOfRow(all(layer.self)) +
+                                 flopsOfRow({layer.cross.query.weight, layer.cross.out.weight,
+                                             layer.rise.weight, layer.fall.weight})) +
+                 sourceTokens * flopsOfRow({layer.cross.key.weight, layer.cross.value.weight}) +
+                 flopsOfAttention(rows, to, to, m_shape.width) +
+                 flopsOfAttention(rows, to, from, m_shape.width);
+    return flops;
+}
+
 } // namespace rm

@@ -23,6 +23,7 @@ public:
 
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
+    double forwardFlops(const Batch& batch) const override;
     std::string configJson() const override;
 
     /// The settings for MarianMTModel.generate().
