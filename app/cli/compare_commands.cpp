@@ -354,7 +354,8 @@ int runCompare(CommandContext& context, const CompareOptions& options) {
     if (!reader)
         return printError(context, reader.error());
     // Not in this thread, which may be serving other terminals.
-    const auto comparison = await(QtConcurrent::run([&] { return compareRuns(**reader, *ids); }));
+    const auto comparison = await(QtConcurrent::run(
+        [&, nodes = context.fleet().nodes()] { return compareRuns(**reader, *ids, nodes); }));
     if (!comparison)
         return printError(context, comparison.error());
     if (context.json())

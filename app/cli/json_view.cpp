@@ -209,14 +209,20 @@ Json toJson(const Warned& warned) {
     return out;
 }
 
+Json toJson(const RunCost& cost) {
+    return {{"hours", cost.hours},         {"rank_hours", cost.rankHours},
+            {"gpus", cost.isOnGpus},       {"kwh", orNull(cost.kWh)},
+            {"price", orNull(cost.price)}, {"nodes_without_price", cost.unpriced}};
+}
+
 Json toJson(const Node& node) {
     return {{"name", node.name},          {"local", node.isLocal},
             {"ssh_host", node.sshHost},   {"user", node.user},
             {"port", node.port},          {"identity_file", node.identityFile},
             {"jump_host", node.jumpHost}, {"groups", node.groups},
             {"gpus", node.gpus},          {"environment", node.environment},
-            {"notes", node.notes},        {"slurm", node.isSlurm},
-            {"sbatch", node.sbatch}};
+            {"notes", node.notes},        {"price_per_hour", node.pricePerHour},
+            {"slurm", node.isSlurm},      {"sbatch", node.sbatch}};
 }
 
 Json toJson(const PastCheck& check) {
@@ -307,6 +313,7 @@ Json toJson(const RunSummary& run, const Verdict& verdict) {
             {"data_ms", known(isMeasured && pace.hasPhases, pace.dataMs)},
             {"compute_ms", known(isMeasured && pace.hasPhases, pace.workMs)},
             {"communication_ms", known(isMeasured && pace.hasPhases, pace.exposedMs)},
+            {"mfu", orNull(pace.mfu)},
             {"findings", std::move(findings)},
             {"not_known", verdict.unknowns}};
 }

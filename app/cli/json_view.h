@@ -5,6 +5,7 @@
 #include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/ssh_offers.h"
+#include "app/core/runs/run_cost.h"
 #include "app/core/runs/slowdowns.h"
 #include "app/core/store/attempts.h"
 #include "app/core/store/requested_command.h"
@@ -25,6 +26,7 @@ nlohmann::ordered_json toJson(const StoredRank& rank);
 nlohmann::ordered_json toJson(const StoredEvent& event);
 nlohmann::ordered_json toJson(const RequestedCommand& command);
 nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
+nlohmann::ordered_json toJson(const RunCost& cost);
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const CheckRow& row);
 nlohmann::ordered_json toJson(const NodeCheck& check);

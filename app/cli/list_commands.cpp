@@ -9,10 +9,12 @@
 #include "app/core/checkpoints/checkpoint_words.h"
 #include "app/core/checkpoints/retention.h"
 #include "app/core/findings/text.h"
+#include "app/core/fleet/fleet.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/runs/failure_cause.h"
 #include "app/core/runs/live_spec.h"
 #include "app/core/runs/requested_words.h"
+#include "app/core/runs/run_cost.h"
 #include "app/core/runs/run_figures.h"
 #include "app/core/runs/slowdowns.h"
 #include "app/core/runs/standstill.h"
@@ -103,7 +105,8 @@ Trouble troubleOf(CommandContext& context, const RunSummary& run) {
 
 constexpr int kAllEvents = std::numeric_limits<int>::max();
 
-void printShow(const RunSummary& run, StoreReader& reader, const Trouble& trouble) {
+void printShow(const RunSummary& run, StoreReader& reader, const Trouble& trouble,
+               const RunCost& cost) {
     std::cout << run.id.toStdString() << "  " << stateText(run) << "\n"
               << "  name        " << oneLine(run.name.toStdString()) << "\n"
               << "  step        " << stepsText(run, " of ") << ", attempt " << run.attempt << "\n"
@@ -114,8 +117,10 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
     if (const auto attempts = reader.attempts(run.id);
         !attempts.empty() && !attempts.back().runtime.empty())
         std::cout << "  runtime     " << oneLine(attempts.back().runtime) << "\n";
-    std::cout << "  created     " << formatAgo(run.createdNs) << "\n"
-              << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
+    std::cout << "  created     " << formatAgo(run.createdNs) << "\n";
+    if (const std::string used = costWords(cost); !used.empty())
+        std::cout << "  used        " << used << "\n";
+    std::cout << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
     if (!run.parentRun.isEmpty())
         std::cout << "  branch of   " << parentText(run) << "\n";
     if (const auto settings = settingsNow(reader.settings(run.id)); !settings.empty())
@@ -168,11 +173,13 @@ int runShow(CommandContext& context, const std::string& id) {
     const RunSummary& run = read->summary;
     StoreReader& reader = *read->reader;
     const Trouble trouble = troubleOf(context, run);
+    const RunCost cost = readCost(reader, run, context.fleet().nodes(), wallNowNs());
     if (!context.json()) {
-        printShow(run, reader, trouble);
+        printShow(run, reader, trouble, cost);
         return 0;
     }
     auto out = toJson(run);
+    out["used"] = toJson(cost);
     out["waiting"] = trouble.waiting;
     out["disks"] = trouble.disks;
     out["silent"] = trouble.silent;

@@ -14,6 +14,7 @@
 #include "app/core/node/ssh_address.h"
 #include "shared/counted.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/toml_fields.h"
 
 #include <QString>
 
@@ -39,6 +40,7 @@ struct NodeOptions {
     std::optional<std::string> jump; ///< [USER@]HOST[:PORT]; empty: none
     std::optional<std::string> gpus; ///< joined by ','; "all" or empty: all
     std::optional<std::string> notes;
+    std::optional<double> price;
     std::vector<std::string> environment; ///< all of them; one empty text: none
     std::vector<std::string> groups;      ///< likewise
 };
@@ -92,6 +94,7 @@ Node withOptions(Node node, const NodeOptions& options) {
     node.identityFile = options.key.value_or(node.identityFile);
     node.jumpHost = options.jump.value_or(node.jumpHost);
     node.notes = options.notes.value_or(node.notes);
+    node.pricePerHour = options.price.value_or(node.pricePerHour);
     if (options.gpus)
         node.gpus = gpusFrom(*options.gpus);
     if (!options.environment.empty())
@@ -255,6 +258,11 @@ int runNodesEdit(CommandContext& context, const NodeOptions& options) {
     return 0;
 }
 
+/// Empty: it has none.
+std::string priceText(const Node& node) {
+    return node.pricePerHour > 0 ? plainNumber(node.pricePerHour) + " an hour" : std::string();
+}
+
 int runNodesList(CommandContext& context) {
     printWarnings(context);
     const auto nodes = context.fleet().nodes();
@@ -266,14 +274,14 @@ int runNodesList(CommandContext& context) {
         return 0;
     }
     std::vector<std::vector<std::string>> rows = {
-        {"NODE", "REACHED BY", "GROUPS", "GPUS", "ENVIRONMENT", "NOTES"}};
+        {"NODE", "REACHED BY", "GROUPS", "GPUS", "ENVIRONMENT", "PRICE", "NOTES"}};
     for (const Node& node : nodes) {
         const std::string jump = node.jumpHost.empty() ? "" : " through " + node.jumpHost;
         const std::string way = "ssh " + toText({node.user, node.sshHost, node.port}) + jump;
-        rows.push_back({node.name,
-                        (node.isLocal ? "no SSH" : way) + (node.isSlurm ? ", Slurm" : ""),
-                        joined(node.groups), joined(node.gpus),
-                        oneLine(joined(node.environment, " ")), oneLine(node.notes)});
+        rows.push_back(
+            {node.name, (node.isLocal ? "no SSH" : way) + (node.isSlurm ? ", Slurm" : ""),
+             joined(node.groups), joined(node.gpus), oneLine(joined(node.environment, " ")),
+             priceText(node), oneLine(node.notes)});
     }
     std::cout << formatFilled(std::move(rows)) << std::flush;
     return 0;
@@ -538,6 +546,9 @@ CLI::Option* addReaching(CLI::App& command, NodeOptions& o, const char* ssh) {
                     "has, \"\" clears them")
         ->allow_extra_args(false);
     command.add_option("--notes", o.notes, "What people should know of it");
+    command.add_option("--price", o.price,
+                       "What an hour of it costs, such as 2.49, for what a run has cost; 0: not "
+                       "known");
     return address;
 }
 

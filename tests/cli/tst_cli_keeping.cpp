@@ -9,12 +9,14 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
+#include <QJsonDocument>
 #include <QJsonObject>
 #include <QTest>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <filesystem>
 
 using namespace rm;
@@ -38,6 +40,7 @@ private Q_SLOTS:
     void aRunThatTrainsIsNeitherDeletedNorCleaned();
     void aRenamedRunIsCalledSoEverywhere();
     void tagsAndNotesAreEdited();
+    void whatARunHasUsedIsTold();
     void severalAreTaggedAtOnce();
     void starredRunsAreFound();
     void archivedRunsAreListedWhereTheyAreAskedFor();
@@ -132,6 +135,28 @@ void TestCliKeeping::tagsAndNotesAreEdited() {
                  .object()["tags"]
                  .toArray(),
              QJsonArray());
+}
+
+void TestCliKeeping::whatARunHasUsedIsTold() {
+    QVERIFY(m_own.run({"nodes", "edit", "this-computer", "--price", "-1"})
+                .err.contains("its price must be a number from 0 to a million"));
+    const Answer priced = m_own.run({"nodes", "edit", "this-computer", "--price", "3600000"});
+    QVERIFY2(priced.exitCode != 0, priced.whole()); // over a million
+    const Answer edited = m_own.run({"nodes", "edit", "this-computer", "--price", "360000"});
+    QVERIFY2(edited.exitCode == 0, edited.whole());
+    const QJsonObject used =
+        m_own.run({"show", "kept", "--json"}).json().object()["used"].toObject();
+    QVERIFY2(used["hours"].toDouble() > 0, qPrintable(QJsonDocument(used).toJson()));
+    QCOMPARE(used["rank_hours"].toDouble(), used["hours"].toDouble());
+    QVERIFY(std::abs(used["price"].toDouble() - 360000 * used["hours"].toDouble()) < 1e-6);
+    QVERIFY(used["kwh"].isNull());
+    const QByteArray told = m_own.run({"show", "kept"}).out;
+    QVERIFY2(told.contains("  used        0.0") && told.contains(" rank-hours, ") &&
+                 told.contains(" at the prices of its nodes\n"),
+             told.constData());
+    QVERIFY(m_own.run({"compare", "kept", "other", "--all"}).out.contains("rank-hours"));
+    QCOMPARE(m_own.run({"nodes", "edit", "this-computer", "--price", "0"}).exitCode, 0);
+    QVERIFY(!m_own.run({"show", "kept"}).out.contains("at the prices"));
 }
 
 void TestCliKeeping::severalAreTaggedAtOnce() {

@@ -351,6 +351,7 @@ void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
     QVERIFY2(variable->toolTip().contains("log of a rank"), qPrintable(variable->toolTip()));
     find<QLineEdit>("value.0")->setText("INFO");
     QVERIFY(find<QComboBox>("variable.1")); // for one more
+    find<QLineEdit>("nodePrice")->setText("12345,678");
     find<QPlainTextEdit>("nodeNotes")->setPlainText("noisy");
     click("addNodeConfirm");
     const Node added = m_demo->fleet().find("box.invalid").value_or(Node());
@@ -358,6 +359,7 @@ void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
     QCOMPARE(added.groups, (std::vector<std::string>{"lab", "a100"}));
     QCOMPARE(added.gpus, (std::vector<std::string>{"0", "2"}));
     QCOMPARE(added.environment, std::vector<std::string>{"NCCL_DEBUG=INFO"});
+    QCOMPARE(added.pricePerHour, 12345.678);
     QCOMPARE(added.notes, std::string("noisy"));
     QTRY_VERIFY(!find<QDialog>("addNodeDialog"));
     click("editNode");
@@ -371,6 +373,11 @@ void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
     find<QLineEdit>("nodeGpus")->setText("no");
     click("editNodeConfirm");
     QVERIFY(find<QLabel>("addNodeProblem")->text().contains("GPU 'no' is neither"));
+    find<QLineEdit>("nodeGpus")->setText("0");
+    QCOMPARE(find<QLineEdit>("nodePrice")->text(), QString("12345.678"));
+    find<QLineEdit>("nodePrice")->setText("cheap");
+    click("editNodeConfirm");
+    QVERIFY(find<QLabel>("addNodeProblem")->text().contains("its price must be a number"));
 }
 
 void TestNodesPage::namesOfSshConfigAreImported() {
@@ -572,13 +579,13 @@ void TestNodesPage::tabComesToEachFieldOfANodeInTurn() {
     QTRY_VERIFY(find<QComboBox>("variable.1") && find<QComboBox>("variable.1")->isVisible());
     find<QLineEdit>("nodeHost")->setFocus();
     QStringList visited;
-    for (int i = 0; i < 16 && !visited.contains("nodeNotes"); ++i) {
+    for (int i = 0; i < 17 && !visited.contains("nodeNotes"); ++i) {
         visited << dialog->focusWidget()->objectName();
         QTest::keyClick(dialog->focusWidget(), Qt::Key_Tab);
     }
     const QStringList wanted = {"nodeHost",   "nodeName",  "nodeUser",   "nodePort",   "nodeKey",
                                 "nodeJump",   "nodeSlurm", "nodeSbatch", "variable.0", "value.0",
-                                "variable.1", "value.1",   "nodeGroups", "nodeNotes"};
+                                "variable.1", "value.1",   "nodeGroups", "nodePrice",  "nodeNotes"};
     QStringList inTurn;
     for (const QString& name : visited)
         if (wanted.contains(name))

@@ -595,6 +595,11 @@ void TestRunPage::theSpecSaysWhatIsSetOtherwise() {
     QCOMPARE(label->text(), "Set otherwise since: optimizer.lr = 0.0003");
     QCOMPARE(find<QLabel>("runtimeUsed")->text(),
              "Run on GPUs by the runtime cuda13, see launch.runtime");
+    const auto* used = find<QLabel>("runUsed");
+    QTRY_VERIFY(used->isVisible());
+    QVERIFY2(used->text().startsWith("Used: ") && used->text().contains(" GPU-hours, ") &&
+                 used->text().contains(" kWh of its GPUs"),
+             qPrintable(used->text()));
     open(kFinishedRun, RunPage::kSpec);
     QVERIFY(label->isHidden());
 }

@@ -3,7 +3,9 @@
 
 #include "app/core/findings/text.h"
 #include "app/core/runs/live_spec.h"
+#include "app/core/runs/run_cost.h"
 #include "app/core/store/run_metrics.h"
+#include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
@@ -106,7 +108,8 @@ AttemptIdentity identityOf(StoreReader& reader, const RunSummary& run) {
     return attempts.empty() ? AttemptIdentity() : attempts.back().identity;
 }
 
-std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSummary>& runs) {
+std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSummary>& runs,
+                                   const std::vector<Node>& nodes) {
     const auto row = [&](const char* key, const char* phrase, auto valueOf) {
         ComparedValue fact{key, say(phrase)};
         for (const RunSummary& run : runs)
@@ -133,6 +136,10 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
             row("changed", "run.fact-changed",
                 [&](const RunSummary& run) {
                     return settingsWords(settingsNow(reader.settings(run.id)));
+                }),
+            row("cost", "run.fact-cost",
+                [&, nowNs = wallNowNs()](const RunSummary& run) {
+                    return costWords(readCost(reader, run, nodes, nowNs));
                 }),
             row("parent", "run.fact-parent", &parentOf)};
 }
@@ -169,7 +176,8 @@ int64_t bestStepOf(const MetricDef& metric, const MetricExtent& extent) {
     return isBetter(metric, extent.least, extent.most) ? extent.leastStep : extent.mostStep;
 }
 
-Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs) {
+Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs,
+                               const std::vector<Node>& nodes) {
     const auto snapshot = reader.snapshot();
     Comparison comparison;
     std::vector<std::optional<RunSpec>> specs;
@@ -182,7 +190,7 @@ Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& 
         comparison.runs.push_back(*run);
         specs.push_back(spec ? std::optional(std::move(*spec)) : std::nullopt);
     }
-    comparison.facts = factsOf(reader, comparison.runs);
+    comparison.facts = factsOf(reader, comparison.runs, nodes);
     comparison.settings = settingsOf(specs);
     for (const RunSummary& run : comparison.runs)
         comparison.secondsTrained.push_back(stepTimes(reader, run.id).ms / 1000);

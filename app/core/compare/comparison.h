@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/node/node.h"
 #include "app/core/store/store_reader.h"
 #include "shared/metrics/registry.h"
 #include "shared/result.h"
@@ -54,8 +55,9 @@ struct Comparison {
     std::vector<ComparedMetric> metrics;
 };
 
-/// Reads what is stored of the runs, which are ids. kNotFound: one of them is not there. Worker
-/// thread: it takes some milliseconds a run.
-Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs);
+/// Reads what is stored of the runs, which are ids. kNotFound: one of them is not there. `nodes`:
+/// those that are known, for their prices. Worker thread: it takes some milliseconds a run.
+Result<Comparison> compareRuns(StoreReader& reader, const std::vector<QString>& runs,
+                               const std::vector<Node>& nodes = {});
 
 } // namespace rm

@@ -265,6 +265,8 @@ public:
                     "spaces and with no '-' at its start, such as test-group")},
         {"gpu.node-group-twice", QT_TR_NOOP("a group is named twice")},
         {"gpu.node-odd-notes", QT_TR_NOOP("its notes must be plain text of at most 4096 bytes")},
+        {"gpu.node-odd-price",
+         QT_TR_NOOP("its price must be a number from 0 to a million, such as 2.49")},
         {"gpu.node-odd-sbatch", QT_TR_NOOP("option for sbatch '{option}' {mistake}")},
         {"gpu.node-sbatch-without-slurm", QT_TR_NOOP("options for sbatch are for a Slurm cluster")},
         {"gpu.node-reserved-name", QT_TR_NOOP("{name} is the name of this computer")},

@@ -268,6 +268,13 @@ public:
         {"run.fact-data", QT_TR_NOOP("Data")},
         {"run.fact-changed", QT_TR_NOOP("Set while it trained")},
         {"run.fact-parent", QT_TR_NOOP("Branch of")},
+        {"run.fact-cost", QT_TR_NOOP("Used")},
+
+        {"run.cost-gpus", QT_TR_NOOP("{hours} h, {ranks} GPU-hours")},
+        {"run.cost-ranks", QT_TR_NOOP("{hours} h, {ranks} rank-hours")},
+        {"run.cost-energy", QT_TR_NOOP("{kwh} kWh of its GPUs")},
+        {"run.cost-price", QT_TR_NOOP("{price} at the prices of its nodes")},
+        {"run.cost-without", QT_TR_NOOP("(nodes without a price: {count}, such as {node})")},
 
         {"run.on", QT_TR_NOOP("on")},
         {"run.off", QT_TR_NOOP("off")},

@@ -107,6 +107,10 @@ Result<Node> readNode(const toml::table& table, const std::string& source, Nodes
             node.isSlurm = *isSlurm;
             continue;
         }
+        if (name == "price_per_hour") {
+            node.pricePerHour = value.value<double>().value_or(-1);
+            continue;
+        }
         if (name != "port") {
             others.insert(key, value);
             continue;
@@ -152,6 +156,8 @@ void writeNode(std::ostream& out, const Node& node) {
         out << "port = " << node.port << '\n';
     if (node.isSlurm)
         out << "slurm = true\n";
+    if (node.pricePerHour > 0)
+        out << "price_per_hour = " << toml::value<double>(node.pricePerHour) << '\n';
     out << node.otherKeys;
 }
 

@@ -25,6 +25,7 @@ struct Node {
     std::vector<std::string> gpus = {};
     std::vector<std::string> environment = {}; ///< "NAME=value" for its ranks; a spec's wins
     std::string notes = {};
+    double pricePerHour = 0; ///< in a currency that the person knows; 0: not known
     /// Lines of nodes.toml that only a later release understands; kept as they are.
     std::string otherKeys = {};
     /// It is the login node of a Slurm cluster (isLocal: this computer is one), whose nodes train.

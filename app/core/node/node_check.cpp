@@ -99,6 +99,7 @@ Result<void> checkEnvironment(const Node& node) {
 
 Result<void> checkUse(const Node& node) {
     constexpr size_t kMostNotes = 4096;
+    constexpr double kMostPrice = 1e6;
     for (const std::string& group : node.groups)
         if (!isName(group))
             return refuse(node, "gpu.node-odd-group", {{"group", group}});
@@ -108,6 +109,8 @@ Result<void> checkUse(const Node& node) {
     RM_RETURN_IF_ERROR(checkEnvironment(node));
     if (node.notes.size() > kMostNotes || !isPlainText(node.notes))
         return refuse(node, "gpu.node-odd-notes");
+    if (!(node.pricePerHour >= 0 && node.pricePerHour <= kMostPrice))
+        return refuse(node, "gpu.node-odd-price");
     return {};
 }
 

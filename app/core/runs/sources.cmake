@@ -10,6 +10,7 @@ target_sources(rm_core PRIVATE
     runs/log_time.cpp
     runs/parts_of_run.cpp
     runs/procedure_context.cpp
+    runs/run_cost.cpp
     runs/run_figures.cpp
     runs/run_filter.cpp
     runs/run_groups.cpp

@@ -146,6 +146,20 @@ std::vector<RunNode> StoreReader::wholePlaces(const QString& run) {
     });
 }
 
+std::map<int, std::vector<RunNode>> StoreReader::placesByAttempt(const QString& run) {
+    return m_impl->read("list where each attempt of a run was", [&] {
+        std::map<int, std::vector<RunNode>> places;
+        auto rows =
+            m_impl->database.query("SELECT attempt, node, name, ranks, first_rank FROM node "
+                                   "WHERE run = ? ORDER BY attempt, node");
+        rows.with(m_impl->runId(run));
+        while (rows.next())
+            places[rows.number(0)].push_back(
+                RunNode{rows.number(1), rows.text(2), rows.number(3), rows.number(4)});
+        return places;
+    });
+}
+
 std::vector<RunNode> StoreReader::places(const QString& run) {
     return m_impl->read("list where a run was", [&] {
         std::vector<RunNode> places;

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -110,6 +111,8 @@ public:
     std::vector<RankTrace> trace(const QString& run, const TraceId& id);
     /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
     std::vector<RunNode> places(const QString& run);
+    /// Where the run was in each attempt that was asked for, or that its agents told of.
+    std::map<int, std::vector<RunNode>> placesByAttempt(const QString& run);
     /// Where the run was in the newest attempt that all its nodes took part in. RunSummary::nodes
     /// have no ranks where agents went on without a node that was lost.
     std::vector<RunNode> wholePlaces(const QString& run);

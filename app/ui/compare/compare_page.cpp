@@ -485,16 +485,17 @@ void ComparePage::pull() {
         stored.removeIf([this](const QString& run) { return !m_context.runs.find(run); });
     if (stored.isEmpty())
         return;
-    m_puller.await(m_context.store.ask([ids = stored](StoreReader& reader) {
-        return compareRuns(reader, {ids.begin(), ids.end()});
-    }),
-                   this, [this](const Result<Comparison>& comparison) {
-                       if (comparison)
-                           return apply(*comparison);
-                       const QString why = QString::fromStdString(comparison.error().message);
-                       if (std::exchange(m_problem, why) != why) // it is asked again
-                           m_context.toast.say(why);
-                   });
+    m_puller.await(
+        m_context.store.ask([ids = stored, nodes = m_context.fleet.nodes()](StoreReader& reader) {
+            return compareRuns(reader, {ids.begin(), ids.end()}, nodes);
+        }),
+        this, [this](const Result<Comparison>& comparison) {
+            if (comparison)
+                return apply(*comparison);
+            const QString why = QString::fromStdString(comparison.error().message);
+            if (std::exchange(m_problem, why) != why) // it is asked again
+                m_context.toast.say(why);
+        });
 }
 
 void ComparePage::pullLineage() {

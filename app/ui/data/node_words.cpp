@@ -139,6 +139,9 @@ QString useWords(const Node& node) {
         parts << NodeWords::tr("trains on GPU %1").arg(joined(node.gpus));
     if (!node.environment.empty())
         parts << joined(node.environment);
+    if (node.pricePerHour > 0)
+        parts << NodeWords::tr("%1 an hour")
+                     .arg(QString::number(node.pricePerHour, 'g', QLocale::FloatingPointShortest));
     if (!node.notes.empty())
         parts << NodeWords::tr("notes: %1").arg(QString::fromStdString(node.notes));
     return parts.join(kSeparator);

@@ -173,6 +173,10 @@ void NodeDialog::addUse() {
     m_groups = makeEdit("nodeGroups", tr("Groups"), tr("such as lab, a100"));
     m_groups->setToolTip(tr("Names, with commas between them, by which it is chosen together with "
                             "others: in New run, and as @NAME in the terminal."));
+    m_price = makeEdit("nodePrice", tr("Price an hour"), tr("such as 2.49, in any currency"));
+    m_price->setToolTip(tr("A run tells what it has cost by the prices of its nodes: on its tab "
+                           "Spec, and where runs are compared. Of a Slurm cluster: of all that a "
+                           "job has there."));
     m_notes = new QPlainTextEdit;
     m_notes->setObjectName("nodeNotes");
     m_notes->setAccessibleName(tr("Notes"));
@@ -185,6 +189,7 @@ void NodeDialog::addUse() {
     addRow(grid, tr("GPUs"), m_gpus);
     addRow(grid, tr("Environment"), m_environment);
     addRow(grid, tr("Groups"), m_groups);
+    addRow(grid, tr("Price an hour"), m_price);
     addRow(grid, tr("Notes"), m_notes);
     m_more->content()->addLayout(grid);
 }
@@ -205,6 +210,7 @@ void NodeDialog::wire() {
     connect(m_gpus, &GpuChoice::changed, this, &NodeDialog::showSummary);
     connect(m_environment, &EnvironmentList::changed, this, &NodeDialog::showSummary);
     connect(m_groups, &QLineEdit::textChanged, this, &NodeDialog::showSummary);
+    connect(m_price, &QLineEdit::textChanged, this, &NodeDialog::showSummary);
     connect(m_notes, &QPlainTextEdit::textChanged, this, &NodeDialog::showSummary);
     connect(m_confirm, &QPushButton::clicked, this, &NodeDialog::submit);
 }
@@ -249,6 +255,8 @@ void NodeDialog::fill(const Node& node) {
     for (const std::string& group : node.groups)
         groups << QString::fromStdString(group);
     m_groups->setText(groups.join(", "));
+    if (node.pricePerHour > 0)
+        m_price->setText(QString::number(node.pricePerHour, 'g', QLocale::FloatingPointShortest));
     m_notes->setPlainText(QString::fromStdString(node.notes));
     m_more->setOpen(isThisComputer(node));
     showSummary();
@@ -277,9 +285,11 @@ void NodeDialog::showSummary() {
         words << counted(static_cast<int64_t>(wanted->environment.size()), tr("1 variable"),
                          tr("%1 variables"));
     words << listIn(m_groups);
+    if (!m_price->text().trimmed().isEmpty())
+        words << tr("price");
     if (!m_notes->toPlainText().isEmpty())
         words << tr("notes");
-    m_more->setSummary(words.isEmpty() ? tr("GPUs, environment, groups, notes")
+    m_more->setSummary(words.isEmpty() ? tr("GPUs, environment, groups, price, notes")
                                        : words.join(kSeparator));
 }
 
@@ -315,6 +325,11 @@ Result<Node> NodeDialog::node() const {
     node.groups.clear();
     for (const QString& group : listIn(m_groups))
         node.groups.push_back(group.toStdString());
+    bool isNumber = true;
+    const QString price = m_price->text().trimmed().replace(',', '.');
+    node.pricePerHour = price.isEmpty() ? 0 : price.toDouble(&isNumber);
+    if (!isNumber)
+        node.pricePerHour = -1; // which is refused with what a price is
     node.notes = m_notes->toPlainText().trimmed().toStdString();
     return node;
 }

@@ -58,6 +58,7 @@ private:
     GpuChoice* m_gpus;
     EnvironmentList* m_environment;
     QLineEdit* m_groups;
+    QLineEdit* m_price;
     QPlainTextEdit* m_notes;
     QCheckBox* m_slurm;
     QLineEdit* m_sbatch;

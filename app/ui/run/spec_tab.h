@@ -5,6 +5,7 @@
 #include "app/ui/data/puller.h"
 #include "shared/spec/live_settings.h"
 
+#include <QElapsedTimer>
 #include <QWidget>
 
 #include <string>
@@ -14,7 +15,7 @@ class QPlainTextEdit;
 
 namespace rm {
 
-/// The spec that the run was started with, and what it is run by.
+/// The spec that the run was started with, what it is run by, and what it has used.
 class SpecTab : public QWidget {
     Q_OBJECT
 public:
@@ -25,6 +26,9 @@ public:
     void refresh(const LiveSettings& settings, const std::string& runtime);
     QString toml() const;
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     void buildUi();
     void pull();
@@ -32,10 +36,13 @@ private:
     AppContext m_context;
     QString m_run;
     static constexpr int kPullMs = 300;
+    static constexpr int kReadEveryMs = 5000; ///< what a run has used grows slowly
     Puller m_puller;
+    QElapsedTimer m_sinceRead;
     QPlainTextEdit* m_text;
     QLabel* m_settings;
     QLabel* m_runtime;
+    QLabel* m_used;
 };
 
 } // namespace rm

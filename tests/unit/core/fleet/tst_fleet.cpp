@@ -18,6 +18,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
+
 using namespace rm;
 
 Q_DECLARE_METATYPE(std::function<void(Node&)>)
@@ -101,6 +103,7 @@ Node fullSample(const std::string& name) {
     node.gpus = {"0", "GPU-5a3b"};
     node.environment = {"NCCL_DEBUG=INFO", "NCCL_IB_HCA==mlx5_0:1,\"x\""};
     node.notes = "noisy,\nask Ada";
+    node.pricePerHour = 2.49;
     return node;
 }
 
@@ -359,6 +362,12 @@ void FleetTest::whatANodeIsUsedForIsChecked_data() {
         "notes", [](Node& node) { node.notes = "\x1b[2J"; }, "its notes must be plain text");
     row(
         "long notes", [](Node& node) { node.notes = std::string(5000, 'x'); }, "4096 bytes");
+    row(
+        "a price below 0", [](Node& node) { node.pricePerHour = -1; },
+        "its price must be a number from 0 to a million");
+    row(
+        "a price that is none", [](Node& node) { node.pricePerHour = std::nan(""); },
+        "its price must be a number");
 }
 
 void FleetTest::whatANodeIsUsedForIsChecked() {
