@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -120,22 +121,27 @@ void QueueDialog::moveTo(const QString& run, int place) {
 /// The first row that is elsewhere than it was is the one that was dragged, or the one whose place
 /// it took, which comes to the same.
 void QueueDialog::onDropped() {
-    if (m_rows.size() != static_cast<size_t>(m_list->count()))
-        return; // a drop before it is on its way; what is read next is shown
+    std::vector<Row> now;
     for (int row = 0; row < m_list->count(); ++row) {
-        const QString run = m_list->item(row)->data(kRunRole).toString();
-        const auto before = std::ranges::find(m_rows, run, &Row::run) - m_rows.begin();
-        if (before == row)
+        const auto it =
+            std::ranges::find(m_rows, m_list->item(row)->data(kRunRole).toString(), &Row::run);
+        if (it != m_rows.end())
+            now.push_back(*it);
+    }
+    if (now.size() != m_rows.size())
+        return; // another one came in meanwhile; what is read next is shown
+    const std::vector<Row> before = std::exchange(m_rows, now); // a next drop counts from here
+    const auto placeIn = [](const std::vector<Row>& rows, const QString& run) {
+        return static_cast<int>(std::ranges::find(rows, run, &Row::run) - rows.begin());
+    };
+    for (int row = 0; row < static_cast<int>(now.size()); ++row) {
+        const QString run = now[static_cast<size_t>(row)].run;
+        const int was = placeIn(before, run);
+        if (was == row)
             continue;
         // Dragged up: it stands here now. Dragged down: the run that was here is further down.
-        const QString wasHere = m_rows[static_cast<size_t>(row)].run;
-        const bool isUp = before > row + 1;
-        int place = row;
-        for (int at = 0; !isUp && at < m_list->count(); ++at)
-            if (m_list->item(at)->data(kRunRole).toString() == wasHere)
-                place = at;
-        m_rows.clear(); // what is read next is shown in any case
-        return moveTo(isUp ? run : wasHere, place);
+        const QString wasHere = before[static_cast<size_t>(row)].run;
+        return was > row + 1 ? moveTo(run, row) : moveTo(wasHere, placeIn(now, wasHere));
     }
 }
 
