@@ -3,9 +3,11 @@
 set(CTEST_RESOURCE_SPEC_FILE ${CMAKE_SOURCE_DIR}/tests/lanes.json)
 include(CTest)
 
-# Measured seconds by test: ctest begins with the longest. tests/support/measure_costs writes it.
+# Measured by test: ctest begins with the longest, and runs together what the processors can do.
+# tests/support/measure_costs writes it.
 file(STRINGS ${CMAKE_SOURCE_DIR}/tests/costs.txt RM_COSTS REGEX "^[a-z]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/costs.txt)
+option(RINGMASTER_METER_TESTS "Count the processor time of each test, for tests/support/measure_costs" OFF)
 
 # rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... [PROGRAM name | OWN_PROGRAM] [NEEDS target ...]
 #             and what rm_add_test_entry() takes beside OF)
@@ -77,8 +79,11 @@ function(rm_add_test_entry)
         set(E_TIMEOUT 180)
     endif()
     set(_before)
+    if(RINGMASTER_METER_TESTS)
+        set(_before ${CMAKE_SOURCE_DIR}/tests/support/metered ${E_NAME})
+    endif()
     if(E_XVFB)
-        set(_before ${CMAKE_SOURCE_DIR}/tests/support/with_xvfb)
+        list(APPEND _before ${CMAKE_SOURCE_DIR}/tests/support/with_xvfb)
     endif()
     add_test(NAME ${E_NAME} COMMAND ${_before} ${RM_TEST_FOLDER}/${E_OF} ${E_FUNCTIONS})
     if(NOT TARGET ${E_NAME})
@@ -173,15 +178,18 @@ function(rm_precompile_for_tests program)
     rm_hash_macros_of(${program} ${_header})
 endfunction()
 
-# What tests/costs.txt says of a test: how long it takes, and whether it hardly computes meanwhile.
+# What tests/costs.txt says of a test. ctest's "processors" are tenths of one here, as most tests wait for much of their
+# time: packaging/lib/checks.sh gives ctest 1.2 times as many as there are.
 function(rm_cost_of_test name)
-    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 10)
     foreach(_line ${RM_COSTS})
-        if(_line MATCHES "^${name} ([0-9.]+)( waits)?")
+        if(_line MATCHES "^${name} ([0-9]+) ([0-9]+)[.]([0-9])")
             set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
-            if(CMAKE_MATCH_2)
-                set_tests_properties(${name} PROPERTIES PROCESSORS 1)
+            math(EXPR _tenths "10 * ${CMAKE_MATCH_2} + ${CMAKE_MATCH_3}")
+            if(_tenths LESS 1)
+                set(_tenths 1)
             endif()
+            set_tests_properties(${name} PROPERTIES PROCESSORS ${_tenths})
         endif()
     endforeach()
 endfunction()

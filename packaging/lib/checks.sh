@@ -33,10 +33,9 @@ buildTests() {
     buildRelease "${tests[@]}"
 }
 
-# A test counts two, and one that hardly computes counts one (tests/costs.txt): as many compute as there are processors, and
-# one more waits beside them.
+# Tests run together as long as they use 1.2 times the processors that there are, by tests/costs.txt, in tenths of one.
 testsAtOnce() {
-    printf -- '-j%d\n' $((2 * $(nproc) + 1))
+    printf -- '-j%d\n' $((12 * $(nproc)))
 }
 
 # The folder of the tests of shared, agent and store, instrumented: apart from those of the presets, which are for a
