@@ -56,9 +56,9 @@ double energyOf(const std::vector<Bucket>& watts) {
     return energy;
 }
 
-std::string figure(double value, int decimals) {
+std::string twoDecimals(double value) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    std::snprintf(text, sizeof text, "%.2f", value);
     return text;
 }
 
@@ -113,11 +113,11 @@ std::string costWords(const RunCost& cost) {
         return {};
     std::string words =
         say(cost.isOnGpus ? "run.cost-gpus" : "run.cost-ranks",
-            {{"hours", figure(cost.hours, 2)}, {"ranks", figure(cost.rankHours, 2)}});
+            {{"hours", twoDecimals(cost.hours)}, {"ranks", twoDecimals(cost.rankHours)}});
     if (cost.kWh)
-        words += ", " + say("run.cost-energy", {{"kwh", figure(*cost.kWh, 2)}});
+        words += ", " + say("run.cost-energy", {{"kwh", twoDecimals(*cost.kWh)}});
     if (cost.price)
-        words += ", " + say("run.cost-price", {{"price", figure(*cost.price, 2)}});
+        words += ", " + say("run.cost-price", {{"price", twoDecimals(*cost.price)}});
     if (!cost.unpriced.empty())
         words += " " + say("run.cost-without", {{"node", cost.unpriced.front()},
                                                 {"count", std::to_string(cost.unpriced.size())}});

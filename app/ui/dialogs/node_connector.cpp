@@ -48,6 +48,10 @@ void NodeConnector::forget(const Node& node) {
 
 void NodeConnector::start(const QString& name, const Credentials& credentials) {
     m_checking.insert(name);
+    if (credentials == Credentials())
+        m_lettingIn.remove(name);
+    else
+        m_lettingIn.insert(name);
     whenAnswered(m_fleet.check(name, credentials), this,
                  [this, name, round = ++m_rounds[name]](const NodeCheck& answer) {
                      if (round == m_rounds.value(name))
@@ -59,6 +63,7 @@ void NodeConnector::start(const QString& name, const Credentials& credentials) {
 void NodeConnector::finish(const NodeCheck& answer) {
     const QString name = QString::fromStdString(answer.node);
     m_checking.remove(name);
+    m_lettingIn.remove(name);
     Q_EMIT checkingChanged(name);
     const auto node = m_fleet.find(name);
     if (node && answer.failure)

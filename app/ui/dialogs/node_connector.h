@@ -36,6 +36,8 @@ public:
     void checkAll();
     void cancelAll(); ///< the checks that it has begun
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
+    /// Whether a check of this node runs with what a person has just entered.
+    bool isLettingIn(const QString& name) const { return m_lettingIn.contains(name); }
     /// Forgets what was entered for a node that is off the list, in the keyring too.
     void forget(const Node& node);
 
@@ -62,6 +64,7 @@ private:
     Keyring* m_keyring;
     QWidget* m_window;
     QSet<QString> m_checking;
+    QSet<QString> m_lettingIn; ///< those of m_checking with what was entered
     QHash<QString, int>
         m_rounds;           ///< how many checks were begun: answers to earlier ones are dropped
     QSet<QString> m_asking; ///< a dialog about them is open, or will be

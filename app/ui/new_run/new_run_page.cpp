@@ -180,6 +180,7 @@ void NewRunPage::wireLaunch() {
     connect(m_bar, &LaunchBar::planRequested, this, &NewRunPage::showPlan);
     connect(m_bar, &LaunchBar::queueRequested, this, &NewRunPage::askQueue);
     connect(m_bar, &LaunchBar::scriptRequested, this, &NewRunPage::showScript);
+    connect(&m_context.connector, &NodeConnector::checkingChanged, this, &NewRunPage::launchOnceIn);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
     connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
     auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
@@ -739,8 +740,38 @@ bool NewRunPage::askToBeLetIn() {
     return !closed.isEmpty();
 }
 
+/// The chosen nodes that are being tried with what a person has just entered.
+QStringList NewRunPage::nodesLettingIn() const {
+    QStringList nodes;
+    for (const Placement& placement : m_nodes->placements())
+        if (m_context.connector.isLettingIn(placement.node))
+            nodes << nodeTitle(placement.node.toStdString());
+    return nodes;
+}
+
+/// Not if one of them refused: what it waits for is asked.
+void NewRunPage::launchOnceIn() {
+    if (!m_launchOnceIn || !nodesLettingIn().isEmpty())
+        return;
+    const IfTooLarge ifTooLarge = *m_launchOnceIn;
+    m_launchOnceIn.reset();
+    const bool areOpen = std::ranges::none_of(m_nodes->placements(), [this](const auto& placement) {
+        const auto check = m_context.fleet.lastCheck(placement.node);
+        return check && check->failure;
+    });
+    if (areOpen && isVisible())
+        launch(ifTooLarge);
+}
+
 void NewRunPage::launch(IfTooLarge ifTooLarge) {
-    if (!m_bar->isReady() || askToBeLetIn())
+    if (!m_bar->isReady())
+        return;
+    if (const QStringList nodes = nodesLettingIn(); !nodes.isEmpty()) {
+        m_launchOnceIn = ifTooLarge;
+        m_context.toast.say(tr("It is launched once %1 has let you in").arg(nodes.join(", ")));
+        return;
+    }
+    if (askToBeLetIn())
         return;
     readText();
     const auto checked = check(m_form->spec());

@@ -96,6 +96,8 @@ private:
     void useJobLines(const RunSpec::Launch& launch);
     bool askToBeLetIn();
     void launch(IfTooLarge ifTooLarge);
+    QStringList nodesLettingIn() const;
+    void launchOnceIn();
     void cancel();
     void showLaunch(const QString& run);
     void onLaunched(const QString& run, const Result<QString>& answer);
@@ -142,8 +144,9 @@ private:
     QString m_again;     ///< the run that is launched again; empty: none
     QString m_launching; ///< the new run's id while its launch goes on
     bool m_cancelled = false;
-    std::vector<Placement> m_refused; ///< what the banner is about
-    QString m_tooLarge;               ///< why this launch is refused; empty: it is not
+    std::optional<IfTooLarge> m_launchOnceIn; ///< a launch waits until a node has let a person in
+    std::vector<Placement> m_refused;         ///< what the banner is about
+    QString m_tooLarge;                       ///< why this launch is refused; empty: it is not
 };
 
 } // namespace rm
