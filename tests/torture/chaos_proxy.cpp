@@ -128,8 +128,12 @@ private:
     bool serve(Connection& one) {
         if (m_proxy.m_isHostile && !one.hasFate)
             decide(one);
+        if (one.isSilent && isLeft(one)) {
+            --m_proxy.m_silenced;
+            return false;
+        }
         if (one.isSilent)
-            return !isLeft(one);
+            return true;
         for (size_t end = 0; end < 2; ++end) {
             if (canRead(one.ways[end]) && !read(one, end))
                 return false;
@@ -155,8 +159,10 @@ private:
 
     bool strike(Connection& one) {
         ++m_proxy.m_ended[static_cast<size_t>(one.fate)];
-        if (one.fate == End::kSilent)
+        if (one.fate == End::kSilent) {
+            ++m_proxy.m_silenced;
             return one.isSilent = true;
+        }
         const linger atOnce{one.fate == End::kReset, 0};
         for (const Descriptor& end : one.ends)
             ::setsockopt(end.get(), SOL_SOCKET, SO_LINGER, &atOnce, sizeof atOnce);
