@@ -61,7 +61,8 @@ public:
     std::function<c10::intrusive_ptr<c10d::Backend>(const c10::intrusive_ptr<c10d::Store>&,
                                                     int rank, int ranks)>
         collectives;
-    int graphs = 0; ///< made
+    std::string name = "fake"; ///< as a driver calls it
+    int graphs = 0;            ///< made
     int replays = 0;
     int copies = 0;
 
@@ -71,7 +72,7 @@ public:
     Probe probe() noexcept override { return {1, ""}; }
     void select(int) override {}
     void configure(const DeviceSettings&) override {}
-    std::string deviceName() override { return "fake"; }
+    std::string deviceName() override { return name; }
     DeviceIdentity identity() override { return who; }
     bool isTrusted(at::ScalarType type) override { return type != at::kBFloat16 || hasBFloat16; }
     c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>& store,

@@ -16,8 +16,9 @@
 namespace rm::test {
 
 struct Trained {
-    std::map<int64_t, float> losses; ///< by step
-    std::map<int64_t, float> norms;
+    using Series = std::map<int64_t, float>; ///< by step
+    std::map<MetricId, Series> samples;
+    Series losses, norms;            ///< two of these
     std::vector<std::string> events; ///< "code: message"
 };
 
@@ -30,13 +31,11 @@ inline Trained readRun(const std::string& folder) {
         if (const auto* event = std::get_if<Event>(&record))
             trained.events.push_back(event->code + ": " + event->message);
         const auto* samples = std::get_if<Samples>(&record);
-        for (size_t i = 0; samples && i < samples->metric.size(); ++i) {
-            if (samples->metric[i] == metric::kTrainLoss)
-                trained.losses[samples->step] = samples->value[i];
-            if (samples->metric[i] == metric::kTrainGradNorm)
-                trained.norms[samples->step] = samples->value[i];
-        }
+        for (size_t i = 0; samples && i < samples->metric.size(); ++i)
+            trained.samples[samples->metric[i]][samples->step] = samples->value[i];
     }
+    trained.losses = trained.samples[metric::kTrainLoss];
+    trained.norms = trained.samples[metric::kTrainGradNorm];
     return trained;
 }
 

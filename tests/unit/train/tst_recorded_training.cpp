@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/fake_device.h"
 #include "tests/unit/train/trained_here.h"
+#include "tests/unit/train/trainer_run.h"
 #include "tests/unit/train/translation_run.h"
 
 #include <QObject>
@@ -58,6 +59,39 @@ private Q_SLOTS:
             QVERIFY(std::abs(recorded.norms.at(step) - wanted.norms.at(step)) < 1e-3F);
         }
         QVERIFY(wanted.losses.rbegin()->second < wanted.losses.begin()->second - 0.3F);
+    }
+
+    void aKnownGpuTellsItsShareOfItsPeak_data() {
+        QTest::addColumn<QString>("gpu");
+        QTest::addColumn<QString>("precision");
+        QTest::addColumn<bool>("isTrusted");
+        QTest::addColumn<double>("peak"); // 0: none is known
+        const QString gpu = "NVIDIA H200", half = "bfloat16";
+        QTest::newRow("known") << gpu << half << true << 989.0;
+        QTest::newRow("of float32") << gpu << QString("float32") << true << 0.0;
+        QTest::newRow("not trusted with it") << gpu << half << false << 0.0;
+        QTest::newRow("unknown") << QString("fake") << half << true << 0.0;
+    }
+    void aKnownGpuTellsItsShareOfItsPeak() {
+        QFETCH(const QString, gpu);
+        QFETCH(const QString, precision);
+        QFETCH(const bool, isTrusted);
+        QFETCH(const double, peak);
+        RunSpec spec = tinySpec();
+        spec.train.steps = 6;
+        spec.train.precision = precision.toStdString();
+        FakeDevice device;
+        device.computes = true;
+        device.name = gpu.toStdString();
+        device.hasBFloat16 = isTrusted;
+        Trained trained = train(spec, &device);
+        const auto& tflops = trained.samples[metric::kTrainTflops];
+        const auto& mfu = trained.samples[metric::kTrainMfu];
+        QCOMPARE(tflops.size(), size_t(6));
+        QCOMPARE(mfu.size(), peak > 0 ? tflops.size() : size_t(0));
+        for (const auto& [step, share] : mfu)
+            QVERIFY(share > 0 &&
+                    std::abs(static_cast<double>(share) * peak / tflops.at(step) - 1) < 1e-5);
     }
 };
 

@@ -12,8 +12,12 @@ at::ScalarType typeOf(const std::string& precision) {
 
 } // namespace
 
+bool isComputedIn(const std::string& precision, const Device& device) {
+    return precision == "float32" || device.plugin->isTrusted(typeOf(precision));
+}
+
 Autocast::Autocast(const std::string& precision, const Device& device)
-    : m_on(precision != "float32" && device.plugin->isTrusted(typeOf(precision)))
+    : m_on(precision != "float32" && isComputedIn(precision, device))
     , m_device(device.at.type()) {
     if (!m_on)
         return;

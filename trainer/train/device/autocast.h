@@ -7,6 +7,10 @@
 
 namespace rm {
 
+/// Whether the device is trusted with the number format that `precision` names; else it computes in
+/// float32.
+bool isComputedIn(const std::string& precision, const Device& device);
+
 /// Autocast for the current scope, in the number format that `precision` names if the device is
 /// trusted with it.
 class Autocast {

@@ -2,6 +2,7 @@
 #include "trainer/train/loop/step_report.h"
 
 #include "shared/io/clock.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/device/peak_rate.h"
 
 #include <algorithm>
@@ -12,9 +13,9 @@ StepReport::StepReport(const Session& session)
     : m_telemetry(*session.telemetry)
     , m_device(*session.device.plugin)
     , m_clock(m_device.makeClock())
-    , m_peakTflops(session.device.isCpu()
-                       ? std::nullopt
-                       : peakTflops(m_device.deviceName(), session.spec.train.precision))
+    , m_peakTflops(isComputedIn(session.spec.train.precision, session.device)
+                       ? peakTflops(m_device.deviceName(), session.spec.train.precision)
+                       : std::nullopt)
     , m_trace(m_telemetry, session.world.rank(), !session.device.isCpu())
     , m_firstOfNode(session.world.rank() - session.world.localRank()) {}
 
