@@ -179,7 +179,7 @@ function(rm_precompile_for_tests program)
 endfunction()
 
 # What tests/costs.txt says of a test. ctest's "processors" are tenths of one here, as most tests wait for much of their
-# time: packaging/lib/checks.sh gives ctest 1.2 times as many as there are.
+# time: packaging/lib/checks.sh gives ctest as many as there are.
 function(rm_cost_of_test name)
     set_tests_properties(${name} PROPERTIES PROCESSORS 10)
     foreach(_line ${RM_COSTS})

@@ -33,9 +33,9 @@ buildTests() {
     buildRelease "${tests[@]}"
 }
 
-# Tests run together as long as they use 1.2 times the processors that there are, by tests/costs.txt, in tenths of one.
+# Tests run together as long as there are processors for them, by tests/costs.txt, in tenths of one.
 testsAtOnce() {
-    printf -- '-j%d\n' $((12 * $(nproc)))
+    printf -- '-j%d\n' $((10 * $(nproc)))
 }
 
 # The folder of the tests of shared, agent and store, instrumented: apart from those of the presets, which are for a
