@@ -128,12 +128,8 @@ private:
     bool serve(Connection& one) {
         if (m_proxy.m_isHostile && !one.hasFate)
             decide(one);
-        if (one.isSilent && isLeft(one)) {
-            --m_proxy.m_silenced;
-            return false;
-        }
         if (one.isSilent)
-            return true;
+            return !isLeft(one);
         for (size_t end = 0; end < 2; ++end) {
             if (canRead(one.ways[end]) && !read(one, end))
                 return false;
@@ -159,10 +155,8 @@ private:
 
     bool strike(Connection& one) {
         ++m_proxy.m_ended[static_cast<size_t>(one.fate)];
-        if (one.fate == End::kSilent) {
-            ++m_proxy.m_silenced;
+        if (one.fate == End::kSilent)
             return one.isSilent = true;
-        }
         const linger atOnce{one.fate == End::kReset, 0};
         for (const Descriptor& end : one.ends)
             ::setsockopt(end.get(), SOL_SOCKET, SO_LINGER, &atOnce, sizeof atOnce);

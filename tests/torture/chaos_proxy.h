@@ -32,8 +32,6 @@ public:
     void setHostile(bool isHostile) { m_isHostile = isHostile; }
     /// Connections that ended so.
     int ended(End how) const { return m_ended[static_cast<size_t>(how)]; }
-    /// Connections that were silenced and that neither end has given up.
-    int silenced() const { return m_silenced; }
 
 private:
     ChaosProxy() = default;
@@ -41,7 +39,6 @@ private:
 
     std::atomic<bool> m_isHostile = false;
     std::array<std::atomic<int>, 3> m_ended{};
-    std::atomic<int> m_silenced = 0;
     std::jthread m_thread;
 };
 

@@ -51,6 +51,12 @@ RunSummary Scene::summary(const QString& run) const {
     return findRun(cli().database(), run).value_or(RunSummary{});
 }
 
+int64_t Scene::stepOfAll(const QString& run) const {
+    const auto reader = StoreReader::open(cli().database());
+    const auto ranks = reader ? (*reader)->ranks(run) : std::vector<StoredRank>();
+    return ranks.empty() ? 0 : std::ranges::min(ranks, {}, &StoredRank::step).step;
+}
+
 bool Scene::hasEvent(const QString& run, const std::string& code, int rank) const {
     const auto reader = StoreReader::open(cli().database());
     const auto events = reader ? (*reader)->events(run) : std::vector<StoredEvent>();

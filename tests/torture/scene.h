@@ -41,6 +41,8 @@ public:
     QByteArray reportAndClean() { return m_bed->reportAndClean(m_app.get()); }
 
     RunSummary summary(const QString& run) const;
+    /// Up to which all ranks' steps are stored; 0: a rank has told of none.
+    int64_t stepOfAll(const QString& run) const;
     bool hasEvent(const QString& run, const std::string& code, int rank) const;
     /// What such events say, one a line.
     QByteArray wordsOf(const QString& run, const std::string& code) const;

@@ -143,10 +143,9 @@ void tst_torture_links::f9MistreatedConnectionsLoseAndDoubleNothing() {
     for (const auto& proxy : proxies)
         proxy->setHostile(false);
     // What was silenced is found out, and connected to again.
-    for (const auto& proxy : proxies)
-        QTRY_COMPARE_WITH_TIMEOUT(proxy->silenced(), 0, 60000);
+    const int64_t calm = m_scene->oracleStep(run);
+    QTRY_VERIFY_WITH_TIMEOUT(m_scene->stepOfAll(run) > calm, 60000);
     QTRY_VERIFY_WITH_TIMEOUT(m_scene->summary(run).lostNodes.empty(), 60000);
-    QTRY_VERIFY_WITH_TIMEOUT(m_scene->summary(run).step > step, 60000);
     const CliResult stopped = cli().run({"stop", run}, 120000);
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     QVERIFY(m_scene->app().waitForFinished(60000));
