@@ -154,7 +154,7 @@ void TestCliKeeping::whatARunHasUsedIsTold() {
     QVERIFY2(told.contains("  used        0.0") && told.contains(" rank-hours, ") &&
                  told.contains(" at the prices of its nodes\n"),
              told.constData());
-    QVERIFY(m_own.run({"compare", "kept", "other", "--all"}).out.contains("rank-hours"));
+    QVERIFY(m_own.run({"compare", "kept", "other", "--all"}).out.contains("Rank-hours"));
     QCOMPARE(m_own.run({"nodes", "edit", "this-computer", "--price", "0"}).exitCode, 0);
     QVERIFY(!m_own.run({"show", "kept"}).out.contains("at the prices"));
 }

@@ -228,6 +228,13 @@ void TestCharts::aZoomHasSomeSteps() {
     QVERIFY(widthOf(view()) >= 4 - 1e-6 && view().low < 100.2 && view().high > 100.4);
     QTRY_VERIFY(find<LineChart>("chartLoss")->curves().front().x.size() > 1);
     Q_EMIT loss->resetRequested();
+    find<QComboBox>("chartsAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
+    QTRY_VERIFY(view().map.axis == XAxis::kRelative && isSettled());
+    Q_EMIT loss->zoomRequested(100.0, 100.01);
+    constexpr double kStep = 0.085; // of this demo run
+    QTRY_VERIFY2(widthOf(view()) < 6 * kStep, qPrintable(QString::number(widthOf(view()))));
+    QVERIFY(widthOf(view()) > 3 * kStep);
+    Q_EMIT loss->resetRequested();
 }
 
 void TestCharts::anEventMovesTheChartsToItsStep() {

@@ -197,7 +197,10 @@ void TestQueue::aDraggedRunStandsWhereItWasDropped() {
     QVERIFY(drag(0, 1));
     QTRY_COMPARE(stored(), (QStringList{before[0], before[2], before[1]}));
     QTRY_COMPARE(listed(), stored());
+    list->setCurrentRow(0);
+    QVERIFY(!find<QPushButton>("queueUp")->isEnabled());
     QVERIFY(drag(0, 2));
+    QTRY_VERIFY(find<QPushButton>("queueUp")->isEnabled());
     QTRY_COMPARE(stored(), (QStringList{before[2], before[1], before[0]}));
     QTRY_COMPARE(listed(), stored());
 }

@@ -116,6 +116,12 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
             fact.values.push_back(valueOf(run));
         return fact;
     };
+    std::map<QString, CostTexts> costs;
+    for (const RunSummary& run : runs)
+        costs[run.id] = textsOf(readCost(reader, run, nodes, wallNowNs()));
+    const auto used = [&costs](std::string CostTexts::*text) {
+        return [&costs, text](const RunSummary& run) { return costs[run.id].*text; };
+    };
     return {row("state", "run.fact-state",
                 [](const RunSummary& run) { return std::string(runStateName(run)); }),
             row("steps", "run.fact-steps", [](const RunSummary& run) { return stepsText(run); }),
@@ -137,10 +143,10 @@ std::vector<ComparedValue> factsOf(StoreReader& reader, const std::vector<RunSum
                 [&](const RunSummary& run) {
                     return settingsWords(settingsNow(reader.settings(run.id)));
                 }),
-            row("cost", "run.fact-cost",
-                [&, nowNs = wallNowNs()](const RunSummary& run) {
-                    return costWords(readCost(reader, run, nodes, nowNs));
-                }),
+            row("hours", "run.fact-hours", used(&CostTexts::hours)),
+            row("rank_hours", "run.fact-rank-hours", used(&CostTexts::rankHours)),
+            row("kwh", "run.fact-energy", used(&CostTexts::kWh)),
+            row("price", "run.fact-price", used(&CostTexts::price)),
             row("parent", "run.fact-parent", &parentOf)};
 }
 

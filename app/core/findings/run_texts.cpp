@@ -268,7 +268,10 @@ public:
         {"run.fact-data", QT_TR_NOOP("Data")},
         {"run.fact-changed", QT_TR_NOOP("Set while it trained")},
         {"run.fact-parent", QT_TR_NOOP("Branch of")},
-        {"run.fact-cost", QT_TR_NOOP("Used")},
+        {"run.fact-hours", QT_TR_NOOP("Hours")},
+        {"run.fact-rank-hours", QT_TR_NOOP("Rank-hours")},
+        {"run.fact-energy", QT_TR_NOOP("kWh of GPUs")},
+        {"run.fact-price", QT_TR_NOOP("Price")},
 
         {"run.cost-gpus", QT_TR_NOOP("{hours} h, {ranks} GPU-hours")},
         {"run.cost-ranks", QT_TR_NOOP("{hours} h, {ranks} rank-hours")},

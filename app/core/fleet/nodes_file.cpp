@@ -157,7 +157,7 @@ void writeNode(std::ostream& out, const Node& node) {
     if (node.isSlurm)
         out << "slurm = true\n";
     if (node.pricePerHour > 0)
-        out << "price_per_hour = " << toml::value<double>(node.pricePerHour) << '\n';
+        out << "price_per_hour = " << plainNumber(node.pricePerHour) << '\n';
     out << node.otherKeys;
 }
 

@@ -56,9 +56,10 @@ double energyOf(const std::vector<Bucket>& watts) {
     return energy;
 }
 
-std::string twoDecimals(double value) {
+/// With two decimals, or what is less with two digits.
+std::string figure(double value) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.2f", value);
+    std::snprintf(text, sizeof text, value > 0 && value < 0.1 ? "%.2g" : "%.2f", value);
     return text;
 }
 
@@ -108,16 +109,23 @@ RunCost readCost(StoreReader& reader, const RunSummary& run, const std::vector<N
     return cost;
 }
 
-std::string costWords(const RunCost& cost) {
+CostTexts textsOf(const RunCost& cost) {
     if (cost.hours <= 0)
         return {};
-    std::string words =
-        say(cost.isOnGpus ? "run.cost-gpus" : "run.cost-ranks",
-            {{"hours", twoDecimals(cost.hours)}, {"ranks", twoDecimals(cost.rankHours)}});
-    if (cost.kWh)
-        words += ", " + say("run.cost-energy", {{"kwh", twoDecimals(*cost.kWh)}});
-    if (cost.price)
-        words += ", " + say("run.cost-price", {{"price", twoDecimals(*cost.price)}});
+    return {figure(cost.hours), figure(cost.rankHours), cost.kWh ? figure(*cost.kWh) : "",
+            cost.price ? figure(*cost.price) : ""};
+}
+
+std::string costWords(const RunCost& cost) {
+    const auto [hours, rankHours, kWh, price] = textsOf(cost);
+    if (hours.empty())
+        return {};
+    std::string words = say(cost.isOnGpus ? "run.cost-gpus" : "run.cost-ranks",
+                            {{"hours", hours}, {"ranks", rankHours}});
+    if (!kWh.empty())
+        words += ", " + say("run.cost-energy", {{"kwh", kWh}});
+    if (!price.empty())
+        words += ", " + say("run.cost-price", {{"price", price}});
     if (!cost.unpriced.empty())
         words += " " + say("run.cost-without", {{"node", cost.unpriced.front()},
                                                 {"count", std::to_string(cost.unpriced.size())}});

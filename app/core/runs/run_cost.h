@@ -27,6 +27,12 @@ struct RunCost {
 RunCost readCost(StoreReader& reader, const RunSummary& run, const std::vector<Node>& nodes,
                  int64_t nowNs);
 
+/// Its figures as a person reads them; empty where they are not known, or nothing was trained.
+struct CostTexts {
+    std::string hours, rankHours, kWh, price;
+};
+CostTexts textsOf(const RunCost& cost);
+
 /// "2.3 h, 18.4 GPU-hours, 4.1 kWh, 42.10 at the prices of its nodes"; empty: nothing was trained.
 std::string costWords(const RunCost& cost);
 

@@ -10,6 +10,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/toml_fields.h"
 
 #include <QCheckBox>
 #include <QFormLayout>
@@ -76,8 +77,10 @@ EnqueueDialog::EnqueueDialog(const AppContext& context, RunSpec spec, std::vecto
 void EnqueueDialog::buildFields() {
     m_axes->setObjectName("sweepAxes");
     m_axes->setAccessibleName(tr("Settings that vary"));
-    m_axes->setPlaceholderText(tr("A setting a line, or none for one run:\nlr = 1e-4..1e-2/5\n"
-                                  "batch_size = 8, 16, 32"));
+    const auto number = [](double value) { return QString::fromStdString(plainNumber(value)); };
+    m_axes->setPlaceholderText(
+        tr("A setting a line, or none for one run:\nlr = %1..%2/5\nbatch_size = 8, 16, 32")
+            .arg(number(m_spec.optimizer.lr), number(4 * m_spec.optimizer.lr)));
     m_axes->setTabChangesFocus(true);
     m_axes->setFixedHeight(m_axes->fontMetrics().lineSpacing() * kAxisLines + 4 * size::kGrid);
     m_take->setToolTip(tr("As many of the chosen nodes as a run trains on: those that are free "

@@ -131,6 +131,7 @@ void QueueDialog::onDropped() {
     if (now.size() != m_rows.size())
         return; // another one came in meanwhile; what is read next is shown
     const std::vector<Row> before = std::exchange(m_rows, now); // a next drop counts from here
+    offer();
     const auto placeIn = [](const std::vector<Row>& rows, const QString& run) {
         return static_cast<int>(std::ranges::find(rows, run, &Row::run) - rows.begin());
     };

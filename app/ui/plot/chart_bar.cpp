@@ -78,7 +78,8 @@ QString smoothingWords(SmoothingKind kind, double weight, int64_t least, int64_t
         return words;
     if (least < most)
         return ChartBar::tr("%1 · %2–%3 steps").arg(words, formatCount(least), formatCount(most));
-    return ChartBar::tr("%1 · %2 steps").arg(words, formatCount(most));
+    return ChartBar::tr("%1 · %2").arg(
+        words, counted(most, ChartBar::tr("1 step"), ChartBar::tr("%1 steps")));
 }
 
 } // namespace

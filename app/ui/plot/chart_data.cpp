@@ -609,8 +609,12 @@ std::pair<double, double> rangeOf(StoreReader& reader, const QString& run, const
     const bool isOpen = span.steps.last == StepSpan::kLast;
     const int64_t last = !isOpen ? span.steps.last : newest ? newest->step : span.steps.first;
     const int64_t lastNs = !isOpen ? span.times.lastNs : newest ? newest->wallNs : map.startNs;
-    return {xOf(map, span.steps.first, std::max(span.times.firstNs, map.startNs) + kRounded),
-            xOf(map, last, lastNs + kRounded)};
+    // A single step has room on both sides.
+    const double half = span.steps.first == last && !isTime(map.axis)
+                            ? (xOf(map, last, 0) - xOf(map, last - 1, 0)) / 2
+                            : 0;
+    return {xOf(map, span.steps.first, std::max(span.times.firstNs, map.startNs) + kRounded) - half,
+            xOf(map, last, lastNs + kRounded) + half};
 }
 
 ChartQuery queryOf(const RunSummary& run) {

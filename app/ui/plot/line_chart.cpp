@@ -371,7 +371,8 @@ void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
     const MetricFormat format = curves.empty() ? m_format : formatOf(curves);
     const bool axisChanged = view.map.axis != m_view.map.axis || view.logY != m_view.logY ||
                              std::exchange(m_format, format) != format;
-    if (view.map.axis != m_view.map.axis)
+    if (view.map.axis != m_view.map.axis ||
+        (m_pointer && (*m_pointer < view.low || *m_pointer > view.high)))
         m_pointer.reset();
     m_curves = std::move(curves);
     m_view = view;

@@ -324,6 +324,7 @@ void ChartsTab::wireLayout() {
 
 void ChartsTab::wireControls() {
     connect(m_bar, &ChartBar::smoothingChanged, &m_puller, &Puller::request);
+    connect(m_bar, &ChartBar::smoothingChanged, this, &ChartsTab::smoothingChanged);
     connect(m_bar, &ChartBar::axisChanged, this, &ChartsTab::changeAxis);
     connect(m_bar, &ChartBar::logChanged, &m_puller, &Puller::request);
     connect(m_abandoned, &QPushButton::toggled, this, [this](bool shown) {
@@ -341,6 +342,10 @@ void ChartsTab::wireControls() {
 void ChartsTab::restore() {
     m_abandoned->setChecked(settingsOf(m_context).value("charts/abandoned", true).toBool());
     m_follow->setChecked(true);
+}
+
+Smoothing ChartsTab::smoothing() const {
+    return m_bar->smoothing();
 }
 
 void ChartsTab::setCompact(bool compact) {
@@ -491,7 +496,7 @@ void ChartsTab::applyAnswer(const Answer& answer) {
         return; // another axis was chosen meanwhile, which is being read
     m_map = answer.map;
     if (m_kept && answer.kept) {
-        m_zoom = widened(answer.kept->first, answer.kept->second);
+        m_zoom = answer.kept;
         m_dataEnd = answer.dataEnd;
         m_kept.reset();
         m_heatPuller.restart();
@@ -806,11 +811,29 @@ void ChartsTab::jumpTo(Moment moment) {
     setSpan(std::nullopt); // until the steps are known, which nobody has chosen
 }
 
+/// What a step took there, by the points that are drawn; 0: it is not known.
+double ChartsTab::secondsOfStepAt(double low, double high) const {
+    for (const auto& each : m_charts)
+        for (const Curve& curve : each.widget->curves()) {
+            if (curve.past != Past::kNone || curve.x.size() < 2)
+                continue;
+            const qsizetype last = curve.x.size() - 1;
+            const auto after = [&](double x) {
+                return std::upper_bound(curve.x.begin(), curve.x.end(), x) - curve.x.begin();
+            };
+            const qsizetype from = std::clamp<qsizetype>(after(low) - 1, 0, last - 1);
+            const qsizetype to = std::clamp<qsizetype>(after(high), from + 1, last);
+            if (const double steps = curve.steps[to] - curve.steps[from]; steps > 0)
+                return (curve.x[to] - curve.x[from]) / steps;
+        }
+    return 0;
+}
+
 /// By as much as some steps take, if it is narrower: else there may be no point in it.
 std::pair<double, double> ChartsTab::widened(double low, double high) const {
     constexpr int64_t kLeastSteps = 4;
     const AxisMap map = view().map;
-    const double least = isTime(map.axis) ? kLeastSteps * m_detail.figures.stepMs / 1000
+    const double least = isTime(map.axis) ? kLeastSteps * secondsOfStepAt(low, high)
                                           : xOf(map, kLeastSteps, 0) - xOf(map, 0, 0);
     const double lacks = std::max(0.0, least - (high - low));
     return {low - lacks / 2, high + lacks / 2};

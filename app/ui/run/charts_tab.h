@@ -42,6 +42,7 @@ public:
     void show(const RunDetail& detail);
     using QWidget::show;
     void refresh(); ///< new samples are there
+    Smoothing smoothing() const;
     /// Smoothing, axis, scale, follow: stands beside the tabs.
     QWidget* controls() const;
     void setCompact(bool compact); ///< little room for the controls
@@ -59,6 +60,7 @@ Q_SIGNALS:
     void logRequested(qint64 wallNs);
     /// A person has zoomed to these steps; nullopt: to none, or what is shown is all that there is.
     void spanChanged(const std::optional<rm::TimedSpan>& span);
+    void smoothingChanged();
     void branchRequested(const rm::StoredCheckpoint& checkpoint);
     void restoreRequested(const rm::StoredCheckpoint& checkpoint);
     void revertRequested(const std::string& command); ///< the id of a `set`
@@ -150,6 +152,7 @@ private:
     void zoomTo(double low, double high);
     void showRange(double low, double high);
     std::pair<double, double> widened(double low, double high) const;
+    double secondsOfStepAt(double low, double high) const;
 
     AppContext m_context;
     QString m_run;

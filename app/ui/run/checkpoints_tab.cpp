@@ -31,7 +31,6 @@ namespace rm {
 
 namespace {
 constexpr int kPoints = 1500;
-constexpr double kSmoothing = 0.93;
 
 /// Paths of those that retention removes next from a run that goes on, by the run's own rules.
 std::set<std::string> removedNext(StoreReader& reader, const RunSummary& run) {
@@ -244,6 +243,11 @@ void CheckpointsTab::setSpan(const std::optional<StepSpan>& span) {
     refresh();
 }
 
+void CheckpointsTab::setSmoothing(const Smoothing& smoothing) {
+    m_smoothing = smoothing;
+    refresh();
+}
+
 void CheckpointsTab::refresh() {
     if (isVisible())
         m_puller.request();
@@ -262,7 +266,7 @@ void CheckpointsTab::pull() {
     if (m_span)
         query.range = {static_cast<double>(m_span->first),
                        static_cast<double>(std::min(m_span->last, m_detail.run->step))};
-    query.smoothing = {SmoothingKind::kEma, kSmoothing};
+    query.smoothing = m_smoothing;
     query.panels = {QString::fromStdString(builtinMetric(metric::kTrainLoss).panel)};
     const auto read = [query, run = *m_detail.run](StoreReader& reader) {
         return std::pair(readPanels(reader, query), removedNext(reader, run));

@@ -6,6 +6,7 @@
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/data/run_words.h"
+#include "app/ui/plot/smoothing.h"
 #include "app/ui/run/run_detail.h"
 
 #include <QWidget>
@@ -41,6 +42,8 @@ public:
     void refresh();
     /// Shows the loss of these steps and, unless a person has chosen one, their newest checkpoint.
     void setSpan(const std::optional<StepSpan>& span);
+    /// As the charts smooth, so that a step has one value.
+    void setSmoothing(const Smoothing& smoothing);
 
 Q_SIGNALS:
     void restoreRequested(const rm::StoredCheckpoint& checkpoint);
@@ -81,7 +84,8 @@ private:
     AppContext m_context;
     QString m_run;
     RunDetail m_detail;
-    std::optional<StepSpan> m_span;               ///< nullopt: all
+    std::optional<StepSpan> m_span; ///< nullopt: all
+    Smoothing m_smoothing;
     std::string m_chosenPath;                     ///< of the checkpoint that a person selected
     std::map<std::string, StateWords> m_verdicts; ///< by path
     std::deque<StoredCheckpoint> m_unverified;    ///< still to be asked for; the first is

@@ -207,6 +207,9 @@ void RunPage::wireTabs() {
     connect(m_charts, &ChartsTab::logRequested, this, &RunPage::showLogAt);
     connect(m_charts, &ChartsTab::branchRequested, this, &RunPage::askBranch);
     connect(m_charts, &ChartsTab::spanChanged, this, &RunPage::setSpan);
+    const auto passSmoothing = [this] { m_checkpoints->setSmoothing(m_charts->smoothing()); };
+    connect(m_charts, &ChartsTab::smoothingChanged, this, passSmoothing);
+    passSmoothing();
     connect(m_spanButton, &QPushButton::clicked, this, [this] {
         m_tabs->checkedButton()->setFocus(); // it goes
         m_charts->showAll();

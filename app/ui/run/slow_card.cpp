@@ -2,6 +2,7 @@
 #include "app/ui/run/slow_card.h"
 
 #include "app/core/findings/text.h"
+#include "app/ui/data/run_words.h"
 #include "app/ui/nodes/check_row_view.h"
 #include "app/ui/widgets/capped_area.h"
 #include "app/ui/widgets/label.h"
@@ -40,9 +41,7 @@ void SlowCard::show(const Verdict& verdict, const QString& steps) {
         rows.push_back(slowdown.row);
     setVisible(!rows.empty());
     const QString unknown =
-        verdict.unknowns.empty()
-            ? QString()
-            : tr("Not known: %1.").arg(QString::fromStdString(joined(verdict.unknowns)));
+        verdict.unknowns.empty() ? QString() : capitalized(joined(verdict.unknowns)) + '.';
     if (rows == m_rows && unknown == m_unknown)
         return;
     m_rows = std::move(rows);

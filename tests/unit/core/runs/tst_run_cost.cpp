@@ -102,6 +102,15 @@ private Q_SLOTS:
         QVERIFY(isAbout(readCost(store.reader(), run, {}, kStart + 99 * kHour).hours, 1 + 1));
     }
 
+    void littleIsNotRoundedToNothing() {
+        RunCost cost;
+        cost.hours = 0.0041666;
+        cost.rankHours = 12;
+        cost.price = 0.0016;
+        QCOMPARE(costWords(cost),
+                 std::string("0.0042 h, 12.00 rank-hours, 0.0016 at the prices of its nodes"));
+    }
+
     void whatNeverTrainedHasUsedNothing() {
         StoreFixture store;
         store.createRun("a");
