@@ -21,20 +21,30 @@ constexpr double kWattNsAKwh = 1000 * kNsAnHour;
 constexpr int64_t kMostGapNs = 10'000'000'000;
 constexpr int kPowerBuckets = 512; ///< of a line: one a sample for the first minutes
 
-/// When an attempt ended; of one that told no end, what it trained last; of one that trains, now.
+/// When an attempt was heard of last: by its steps, and by what its agents sample between them.
+int64_t heardNs(StoreReader& reader, const QString& run, const StoredAttempt& attempt,
+                const std::vector<StoredLine>& lines) {
+    int64_t newest = attempt.startedNs;
+    for (const SeriesKey& series : {stepSeries(), SeriesKey{metricName(metric::kRankCpu), 0}})
+        for (const StoredLine& line : lines)
+            if (line.attempt == attempt.attempt)
+                for (const Bucket& all :
+                     reader.buckets(run, line, series, line.firstStep, line.lastStep, 1))
+                    newest = std::max(newest, all.wallNs);
+    return newest;
+}
+
+/// When an attempt ended, or now if it trains. Of one that was not heard of for long before that
+/// (its nodes were gone until a person said so) when it was heard of last.
 int64_t endOf(StoreReader& reader, const RunSummary& run, const StoredAttempt& attempt,
               const std::vector<StoredLine>& lines, int64_t nowNs) {
-    if (attempt.ended)
-        return attempt.ended->wallNs;
-    if (attempt.attempt == run.attempt && isLive(run.state))
-        return nowNs;
-    int64_t endNs = attempt.startedNs;
-    for (const StoredLine& line : lines)
-        if (line.attempt == attempt.attempt)
-            for (const Bucket& all :
-                 reader.buckets(run.id, line, stepSeries(), line.firstStep, line.lastStep, 1))
-                endNs = std::max(endNs, all.wallNs);
-    return endNs;
+    constexpr int64_t kSilenceNs = 60'000'000'000;
+    const bool isOpen = attempt.attempt == run.attempt && isLive(run.state);
+    const int64_t heard = heardNs(reader, run.id, attempt, lines);
+    if (!attempt.ended && !isOpen)
+        return heard;
+    const int64_t endNs = attempt.ended ? attempt.ended->wallNs : nowNs;
+    return endNs - heard > kSilenceNs ? heard : endNs;
 }
 
 /// Watts times nanoseconds. Each sample stands for the time since the one before it, and the first

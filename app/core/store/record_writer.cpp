@@ -5,6 +5,7 @@
 #include "app/core/store/attempts.h"
 #include "app/core/store/requested_command.h"
 #include "app/core/store/run_summary.h"
+#include "shared/counted.h"
 #include "shared/io/clock.h"
 #include "shared/journal/event_codes.h"
 
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <span>
 
 namespace rm {
@@ -129,18 +131,32 @@ void RecordWriter::on(const Samples& record) {
     addSamples(record);
 }
 
+/// The node of a rank that rank 0 tells of, as of slow ranks anywhere; nullopt: no node has it.
+std::optional<int> RecordWriter::nodeOf(int32_t rank) {
+    auto rows = m_database.query(
+        "SELECT node FROM node WHERE run = ?1 AND first_rank <= ?2 AND ?2 < first_rank + ranks "
+        "AND attempt <= ?3 ORDER BY attempt DESC LIMIT 1");
+    rows.with(m_run, rank, attemptOfRank(0));
+    return rows.next() ? std::optional(rows.number(0)) : std::nullopt;
+}
+
 void RecordWriter::on(const Event& record) {
-    if (record.rank >= 0 && !isRank(record.rank))
+    const bool isOfAnyRank = record.code == kRankSlowEvent || record.code == kRankKeepsUpEvent;
+    const auto elsewhere =
+        isOfAnyRank && owns(0, m_fileAttempt) ? nodeOf(record.rank) : std::nullopt;
+    if (!elsewhere && record.rank >= 0 && !isRank(record.rank))
         return;
+    const int attempt = elsewhere         ? attemptOfRank(0)
+                        : record.rank < 0 ? attemptOfNode()
+                                          : attemptOfRank(record.rank);
     // A damaged file is found again at each attach, but reported only once.
     m_database
         .query("INSERT INTO event (run, attempt, node, rank, step, wall_ns, severity, code, "
                "message) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?8 <> ?10 "
                "OR NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND node = ?3 AND code = ?8 AND "
                "message = ?9)")
-        .with(m_run, record.rank < 0 ? attemptOfNode() : attemptOfRank(record.rank), m_node,
-              record.rank, record.step, record.wallNs, static_cast<int>(record.severity),
-              record.code, record.message, kJournalDamagedEvent)
+        .with(m_run, attempt, elsewhere.value_or(m_node), record.rank, record.step, record.wallNs,
+              static_cast<int>(record.severity), record.code, record.message, kJournalDamagedEvent)
         .run();
 }
 
@@ -609,9 +625,10 @@ void RecordWriter::followAttempt() {
 Result<void> RecordWriter::finish() {
     if (m_refused > 0)
         on(Event{-1, -1, wallNowNs(), Severity::kWarning, "record-refused",
-                 std::to_string(m_refused) + " records of " +
+                 counted(static_cast<size_t>(m_refused), "record") + " of " +
                      (m_nodeName.empty() ? "a node" : m_nodeName) +
-                     " make no sense, first: " + m_whyRefused});
+                     (m_refused == 1 ? " makes no sense: " : " make no sense, first: ") +
+                     m_whyRefused});
     m_traces.store(m_database);
     storeRankSteps();
     if (const auto stored = storeStreams(); !stored)

@@ -39,6 +39,7 @@ public:
     void apply(const Record& record, int32_t attempt);
     /// Whether the rank runs, or ran, on this node in that attempt; 0: in any.
     bool owns(int32_t rank, int32_t attempt = 0);
+    std::optional<int> nodeOf(int32_t rank);
     /// Stores what was gathered; makes the run's state follow its attempt. Once, at the end.
     Result<void> finish();
 

@@ -229,7 +229,11 @@ std::string RankGroup::explain(int localRank) const {
     if (rank.killed && rank.exit->signal == SIGKILL)
         return what + " by the agent, " +
                (rank.terminated ? "as it did not end when asked" : "as commanded");
-    if (rank.terminated)
+    // One that had a command ended by it, though it was asked to end while it did.
+    const bool hadCommand = exitedWith(*rank.exit, ExitCode::kPaused) ||
+                            exitedWith(*rank.exit, ExitCode::kStopped) ||
+                            exitedWith(*rank.exit, ExitCode::kOk);
+    if (rank.terminated && !hadCommand)
         return what + (m_requested != Requested::kNothing ? ", asked to stop"
                                                           : ", ended because another rank failed");
     return what;

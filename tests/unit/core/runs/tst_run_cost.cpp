@@ -72,7 +72,8 @@ private Q_SLOTS:
     void whatIsNotKnownIsNotCounted() {
         StoreFixture store;
         store.createRun("a", "a", 2);
-        store.ingest("a", {AttemptStarted{1, 0, 4, 0, kStart, {}}, lossAt(1, 2)});
+        store.ingest("a", {AttemptStarted{1, 0, 4, 0, kStart, {}},
+                           Samples{0, 1, kStart + kHour / 2, {metric::kTrainLoss}, {1.0F}}});
         const RunSummary run = *store.reader().run("a");
         const auto costAt = [&](const std::vector<Node>& nodes) {
             return readCost(store.reader(), run, nodes, kStart + kHour / 2); // it trains
@@ -96,10 +97,25 @@ private Q_SLOTS:
         store.ingest("a", {AttemptStarted{2, 0, 1, 2, kStart + 9 * kHour, {}},
                            Samples{0, 3, kStart + 10 * kHour, {metric::kTrainLoss}, {1.0F}}});
         RunSummary run = *store.reader().run("a");
-        QVERIFY(isAbout(readCost(store.reader(), run, {}, kStart + 11 * kHour).hours, 1 + 2));
+        const auto hoursAt = [&](int64_t nowNs) {
+            return readCost(store.reader(), run, {}, nowNs).hours;
+        };
+        QVERIFY(isAbout(hoursAt(kStart + 10 * kHour + 36 * kSecond), 1 + 1.01)); // it trains
+        QVERIFY(isAbout(hoursAt(kStart + 99 * kHour), 1 + 1)); // nothing was heard of it since
         run.state = RunStateKind::kFailed; // as is concluded of a node that is gone
         run.updatedNs = kStart + 99 * kHour;
         QVERIFY(isAbout(readCost(store.reader(), run, {}, kStart + 99 * kHour).hours, 1 + 1));
+    }
+
+    /// Its nodes were gone, and a person said so a week later.
+    void anAttemptThatIsDeclaredLostLastsUntilItWasHeardOf() {
+        StoreFixture store;
+        store.createRun("a", "a", 1, 1);
+        store.ingest("a", {AttemptStarted{1, 0, 1, 0, kStart, {}},
+                           Samples{0, 1, kStart + kHour, {metric::kTrainLoss}, {1.0F}},
+                           AttemptEnded{1, Outcome::kFailed, 0, 1, kStart + 169 * kHour, {}}});
+        const RunCost cost = readCost(store.reader(), *store.reader().run("a"), {}, kStart);
+        QVERIFY2(isAbout(cost.hours, 1), qPrintable(QString::number(cost.hours)));
     }
 
     void littleIsNotRoundedToNothing() {

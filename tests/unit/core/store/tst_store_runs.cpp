@@ -77,6 +77,35 @@ private Q_SLOTS:
         QCOMPARE(store.reader().run("a")->totalSteps, int64_t(1200));
     }
 
+    /// Rank 0's journal has the events of slow ranks, whatever node they are on.
+    void aSlowRankOnAnotherNodeIsNamed() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        const auto event = [](int rank, const char* code) {
+            return Event{rank, 5, 1'000, Severity::kWarning, code, "computing takes 48 ms"};
+        };
+        store.ingest("a", {started(1, 0, 0, 4), started(1, 1, 0, 4), event(3, kRankSlowEvent),
+                           event(1, kRankSlowEvent), event(3, kRankKeepsUpEvent)});
+        std::vector<StoredEvent> events = store.reader().events("a"); // newest first
+        QCOMPARE(events.size(), size_t(3));
+        QCOMPARE(events[2].event.rank, 3);
+        QCOMPARE(events[2].nodeIndex, 1);
+        QCOMPARE(events[1].nodeIndex, 0);
+        QCOMPARE(events[0].event.code, std::string(kRankKeepsUpEvent));
+        QCOMPARE(events[0].attempt, 1);
+        // Nothing else is told of another node's ranks, nor that by another node, nor of no rank.
+        store.ingest("a", {event(3, "other"), event(9, kRankSlowEvent)});
+        store.ingest("a", {event(0, kRankSlowEvent)}, 1);
+        events = store.reader().events("a");
+        QCOMPARE(events.size(), size_t(5));
+        QCOMPARE(events[0].event.code, std::string("record-refused"));
+        QVERIFY2(events[0].event.message.ends_with("1 record of a node makes no sense: rank 0"),
+                 events[0].event.message.c_str());
+        QVERIFY2(events[1].event.message.ends_with("2 records of a node make no sense, first: "
+                                                   "rank 3"),
+                 events[1].event.message.c_str());
+    }
+
     void editsAreSeen() {
         StoreFixture store;
         store.createRun("a");
