@@ -60,7 +60,7 @@ BusyNodes Launches::busyNodes() const {
     BusyNodes busy;
     for (const auto& [run, launch] : m_launches)
         for (const std::string& node : launch.nodes)
-            busy.emplace(node, run.toStdString());
+            busy.emplace(node, trainsOn(run, node));
     return busy;
 }
 

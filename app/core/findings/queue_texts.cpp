@@ -23,7 +23,10 @@ public:
         {"queue.of-nodes", QT_TR_NOOP("{count} of {nodes}")},
         {"queue.place", QT_TR_NOOP("number {place} of {of} in the queue, {waits}")},
         {"queue.waits", QT_TR_NOOP("for {nodes}")},
-        {"queue.waits-for-run", QT_TR_NOOP("for {nodes}; {run} trains on {node}")},
+        {"queue.waits-for-run", QT_TR_NOOP("for {nodes}; {busy}")},
+        {"queue.trains-on", QT_TR_NOOP("{run} trains on {node}")},
+        {"queue.lost-on", QT_TR_NOOP("{run} has {node}, which cannot be reached; if it is gone for "
+                                     "good: ringmaster declare-lost {run} {node}")},
 
         // What becomes of it.
         {"queue.taken-out", QT_TR_NOOP("it was taken out of the queue")},

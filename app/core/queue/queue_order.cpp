@@ -22,7 +22,7 @@ std::string waitsFor(const BusyNodes& busy, const QueuedPlace& place) {
     const Value nodes{"nodes", placeWords(place)};
     for (const QueuedNode& node : place.nodes)
         if (const auto by = busy.find(node.node); by != busy.end())
-            return say("queue.waits-for-run", {nodes, {"node", node.node}, {"run", by->second}});
+            return say("queue.waits-for-run", {nodes, {"busy", by->second}});
     return say("queue.waits", {nodes});
 }
 
@@ -35,11 +35,23 @@ size_t wantedNodes(const QueuedPlace& place) {
 
 BusyNodes busyNodes(const std::vector<RunSummary>& runs) {
     BusyNodes busy;
-    for (const RunSummary& run : runs)
-        if (isLive(run.state))
-            for (const RunNode& node : run.nodes)
-                busy.emplace(node.nodeName, run.name.toStdString());
+    for (const RunSummary& run : runs) {
+        if (!isLive(run.state))
+            continue;
+        for (const RunNode& node : run.nodes) {
+            const bool isLost = std::ranges::find(run.lostNodes, node.nodeName,
+                                                  &LostNode::nodeName) != run.lostNodes.end();
+            busy.emplace(node.nodeName,
+                         isLost ? say("queue.lost-on",
+                                      {{"run", run.name.toStdString()}, {"node", node.nodeName}})
+                                : trainsOn(run.name, node.nodeName));
+        }
+    }
     return busy;
+}
+
+std::string trainsOn(const QString& run, const std::string& node) {
+    return say("queue.trains-on", {{"run", run.toStdString()}, {"node", node}});
 }
 
 std::vector<QueueStart> startable(const std::vector<QueueEntry>& queue, const BusyNodes& busy,

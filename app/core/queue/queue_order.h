@@ -18,8 +18,11 @@ using BusyNodes = std::map<std::string, std::string>;
 /// How many of the nodes a run takes.
 size_t wantedNodes(const QueuedPlace& place);
 
-/// The nodes of live runs, each with the name of one of them.
+/// The nodes of live runs, each with one of them. Of one that cannot be reached it is said what to
+/// do if it is gone.
 BusyNodes busyNodes(const std::vector<RunSummary>& runs);
+/// "gpt-1 trains on b"
+std::string trainsOn(const QString& run, const std::string& node);
 
 /// A run of the queue that can be started now, on these of its nodes.
 struct QueueStart {

@@ -67,14 +67,20 @@ private Q_SLOTS:
         ended.nodes = {{0, "c", 1, 0}};
         waiting.state = RunStateKind::kWaiting;
         waiting.nodes = {{0, "d", 1, 0}};
-        QCOMPARE(busyNodes({live, ended, waiting}), (BusyNodes{{"a", "live"}, {"b", "live"}}));
+        QCOMPARE(busyNodes({live, ended, waiting}),
+                 (BusyNodes{{"a", "live trains on a"}, {"b", "live trains on b"}}));
+        live.lostNodes = {{"b", 1, "no answer"}};
+        QCOMPARE(busyNodes({live})["a"], std::string("live trains on a"));
+        QCOMPARE(busyNodes({live})["b"],
+                 std::string("live has b, which cannot be reached; if it is gone for good: "
+                             "ringmaster declare-lost live b"));
     }
 
     void aRunSaysWhatItWaitsFor() {
         std::vector<QueueEntry> queue = {entry("x", {{"a"}, {"b"}}),
                                          entry("y", {{"a"}, {"b"}, {"c"}}, 2)};
         queue[1].why = "c is away";
-        QCOMPARE(waitWords(queue, {{"b", "gpt"}}, "x"),
+        QCOMPARE(waitWords(queue, {{"b", trainsOn("gpt", "b")}}, "x"),
                  std::string("number 1 of 2 in the queue, for a and b; gpt trains on b"));
         QCOMPARE(waitWords(queue, {}, "y"),
                  std::string("number 2 of 2 in the queue, for 2 of a, b and c; c is away"));
