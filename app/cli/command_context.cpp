@@ -209,6 +209,9 @@ void CommandContext::noteLinks(RunSummary& run) const {
             run.lostNodes.push_back({node.node, unreachableSinceNs(node), why});
         else if (isGone(node) && !why.empty())
             known->why = why;
+        // Packets that are dropped are found out later than anybody waits here.
+        if (node.link == LiveState::Link::kConnecting && known == run.lostNodes.end())
+            run.lostNodes.push_back({node.node, wallNowNs(), "has not answered yet"});
         if (node.link == LiveState::Link::kLive || node.link == LiveState::Link::kUnstored)
             std::erase_if(run.lostNodes,
                           [&](const LostNode& lost) { return lost.nodeName == node.node; });

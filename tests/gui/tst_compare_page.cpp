@@ -7,6 +7,7 @@
 #include "app/ui/compare/run_key.h"
 #include "app/ui/data/run_styles.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/look/format.h"
 #include "app/ui/plot/parallel_plot.h"
 #include "app/ui/plot/scatter_plot.h"
 #include "app/ui/run/run_page.h"
@@ -182,15 +183,21 @@ void TestComparePage::theBestOfARowIsMarked() {
     compare({kFinishedRun, kFailedRun});
     const auto* table = find<Table>("comparedFigures");
     QTRY_VERIFY(table->model()->rowCount() > 1);
-    int marked = 0;
+    int marked = 0, bests = 0, lasts = 0;
     for (int column = 1; column <= 2; ++column) {
         const QModelIndex loss = table->model()->index(0, column);
         QCOMPARE(table->model()->index(0, 0).data().toString(), QString("Loss"));
         marked += loss.data(Qt::FontRole).isValid();
+        const QStringList figures = loss.data().toString().split(kSeparator);
+        QCOMPARE(figures.size(), 2);
+        bests += figures[0].endsWith(" ★");
+        lasts += figures[1].endsWith(" ★");
         QVERIFY2(loss.data(Qt::ToolTipRole).toString().contains("step"),
                  qPrintable(loss.data(Qt::ToolTipRole).toString()));
     }
-    QCOMPARE(marked, 1);
+    QCOMPARE(bests, 1);
+    QCOMPARE(lasts, 1);
+    QVERIFY(marked <= 1); // a whole cell only where both of its figures are the best
     const QHeaderView* header = table->horizontalHeader();
     for (int column = 0; column <= 2; ++column) // nothing is cut
         QTRY_VERIFY(header->sectionSize(column) >= header->sectionSizeHint(column));

@@ -205,7 +205,8 @@ QWidget* ComparePage::buildCharts() {
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     m_figures = new Table("comparedFigures", tr("Best and last values"));
-    m_figureModel = new ComparisonTable(tr("Best · last of"), false, m_context.styles, this);
+    m_figureModel =
+        new ComparisonTable(tr("Best · last of (★ best of all)"), false, m_context.styles, this);
     card->body()->addWidget(asComparison(*m_figures, *m_figureModel, kFiguresInSight));
     for (QWidget* part : std::initializer_list<QWidget*>{m_first, card, m_grid})
         column->addWidget(part);

@@ -164,11 +164,18 @@ std::vector<ComparisonTable::Row> figureRows(const Comparison& comparison) {
         if (def.direction == MetricDirection::kNeither)
             continue;
         ComparisonTable::Row row{
-            text(titleOf(def)), text(def.name + ": " + def.description), {}, {}, metric.best};
-        for (const auto& extent : metric.extents) {
-            row.cells << (extent ? figure(def, *bestOf(def, *extent)) + kSeparator +
-                                       figure(def, extent->last)
-                                 : QString());
+            text(titleOf(def)), text(def.name + ": " + def.description), {}, {}};
+        if (metric.best == metric.bestLast)
+            row.best = metric.best;
+        for (size_t run = 0; run < metric.extents.size(); ++run) {
+            const auto& extent = metric.extents[run];
+            const auto marked = [run](const QString& words, const std::optional<size_t>& best) {
+                return best == run ? words + QStringLiteral(" ★") : words;
+            };
+            row.cells << (extent
+                              ? marked(figure(def, *bestOf(def, *extent)), metric.best) +
+                                    kSeparator + marked(figure(def, extent->last), metric.bestLast)
+                              : QString());
             row.cellToolTips << (extent ? figureToolTip(def, *extent) : QString());
         }
         rows.push_back(std::move(row));
