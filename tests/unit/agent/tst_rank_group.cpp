@@ -108,6 +108,18 @@ private Q_SLOTS:
         QCOMPARE(static_cast<int>(g.ended().outcome), outcome);
     }
 
+    /// Its last rank exits just as the agent is told to end what the others have left already.
+    void ranksThatHavePausedHavePaused() {
+        Group g(2);
+        g.exit(0, ExitCode::kPaused);
+        g.group.end(true, "its attempt is over", {});
+        g.exit(1, ExitCode::kPaused);
+        QCOMPARE(g.ended().outcome, Outcome::kPaused);
+        QCOMPARE(g.ended().message, std::string("paused on request"));
+        QCOMPARE(g.exited(0).message, std::string("exited: paused"));
+        QCOMPARE(g.exited(1).message, std::string("exited: paused"));
+    }
+
     void oneFailureEndsTheOthersWithGrace() {
         Group g(3, 8);
         g.signal(1, SIGSEGV);

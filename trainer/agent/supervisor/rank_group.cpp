@@ -212,6 +212,11 @@ Outcome RankGroup::outcome() const {
         return std::any_of(m_ranks.begin(), m_ranks.end(),
                            [code](const Rank& rank) { return exitedWith(*rank.exit, code); });
     };
+    // Ranks that pause are gone from one node before another, whose agent may be told to end what
+    // it has while the last of its ranks exits.
+    if (std::ranges::all_of(
+            m_ranks, [](const Rank& rank) { return exitedWith(*rank.exit, ExitCode::kPaused); }))
+        return Outcome::kPaused;
     if (firstFailed() >= 0 || !m_whyEnded.empty())
         return Outcome::kFailed;
     if (any(ExitCode::kPaused))
