@@ -5,6 +5,7 @@
 #include "app/core/node/chosen_gpus.h"
 #include "app/ui/look/format.h"
 #include "shared/io/clock.h"
+#include "shared/spec/toml_fields.h"
 
 #include <QCoreApplication>
 #include <QMap>
@@ -141,7 +142,7 @@ QString useWords(const Node& node) {
         parts << joined(node.environment);
     if (node.pricePerHour > 0)
         parts << NodeWords::tr("%1 an hour")
-                     .arg(QString::number(node.pricePerHour, 'g', QLocale::FloatingPointShortest));
+                     .arg(QString::fromStdString(plainNumber(node.pricePerHour)));
     if (!node.notes.empty())
         parts << NodeWords::tr("notes: %1").arg(QString::fromStdString(node.notes));
     return parts.join(kSeparator);

@@ -9,6 +9,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/fold.h"
 #include "app/ui/widgets/label.h"
+#include "shared/spec/toml_fields.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -256,7 +257,7 @@ void NodeDialog::fill(const Node& node) {
         groups << QString::fromStdString(group);
     m_groups->setText(groups.join(", "));
     if (node.pricePerHour > 0)
-        m_price->setText(QString::number(node.pricePerHour, 'g', QLocale::FloatingPointShortest));
+        m_price->setText(QString::fromStdString(plainNumber(node.pricePerHour)));
     m_notes->setPlainText(QString::fromStdString(node.notes));
     m_more->setOpen(isThisComputer(node));
     showSummary();

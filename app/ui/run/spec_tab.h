@@ -21,8 +21,9 @@ class SpecTab : public QWidget {
 public:
     explicit SpecTab(const AppContext& context, QWidget* parent = nullptr);
     void setRun(const QString& run);
-    /// Reads the spec if the run was not stored yet at setRun(). `settings`: what is set otherwise
-    /// now. `runtime`: StoredAttempt::runtime of the newest attempt.
+    /// Reads the spec if the run was not stored yet at setRun(), and now and then what the run has
+    /// used. `settings`: what is set otherwise now. `runtime`: StoredAttempt::runtime of the newest
+    /// attempt.
     void refresh(const LiveSettings& settings, const std::string& runtime);
     QString toml() const;
 
